@@ -210,7 +210,7 @@ export const exportsMutants: readonly Mutant[] = [
     does: 'A report of attack tools holds all devices',
     find: '{ ...content.filter, ...list.fixed, sortBy',
     replace: '{ ...content.filter, sortBy',
-    named: 'insights has what they show',
+    named: 'has no other devices',
   },
   {
     ...files,

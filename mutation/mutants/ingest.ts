@@ -166,7 +166,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     file: `${ingest}/check-ins.ts`,
     test: `${ingest}/check-in.test.ts`,
-    does: 'A removed agent is told that it is unknown, and keeps its files',
+    does: 'A removed agent is told that it is unknown, without the signed statement that frees its host',
     find: "throw (await deps.revoked(beat.agentId)) ?? new AppError('agent_unknown')",
     replace: "throw new AppError('agent_unknown')",
     named: 'is refused from its next request on',
@@ -282,14 +282,6 @@ export const ingestMutants: readonly Mutant[] = [
     replace: "if (request.headers.origin === 'null') {",
     test: `${ingest}/check-in.test.ts`,
     named: 'no browser',
-  },
-  {
-    ...wake,
-    does: 'A refused upgrade stays open while its peer does',
-    find: 'setTimeout(() => socket.destroy(), refusedMs).unref()',
-    replace: '',
-    test: `${ingest}/shares.test.ts`,
-    named: 'that are refused an upgrade',
   },
   {
     ...policy,
