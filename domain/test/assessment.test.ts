@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAttackTools } from '../src/attack-tools.ts'
-import { compileGenuine } from '../src/genuine.ts'
+import { bootPacketOf, compileGenuine } from '../src/genuine.ts'
 import {
   type AttackToolRow,
   type GenuineRow,
@@ -118,6 +118,20 @@ describe('a row of the list of attack tools', () => {
   })
 })
 
+describe('a device on no list', () => {
+  it.each<[string, Partial<DeviceSpec>, string]>([
+    ['is found by what it does', { interfaces: ['03:01:01', '08:06:50'] }, 'Keyboard with mass storage'],
+    [
+      'is found by its stack',
+      { vid: 'CAFE', product: 'K', interfaces: ['03:01:01'] },
+      'Keyboard from a hobby USB stack',
+    ],
+  ])('%s', (_, spec, name) => {
+    const kinds: Kind[] = name.endsWith('storage') ? ['Keyboard', 'Mass Storage'] : ['Keyboard']
+    expect(createAttackTools([], []).assess(subjectOf(spec, kinds)).finding).toMatchObject({ name })
+  })
+})
+
 describe('a genuine product', () => {
   const boot = (packet: number) => ({
     code: '03:01:01',
@@ -198,6 +212,17 @@ describe('a genuine product', () => {
     const comparison = compare(row, change)
     expect(comparison.found).toEqual(found.map(([weight, evidence]) => ({ weight, evidence })))
     expect(comparison.compared).toBe(compared)
+  })
+
+  it.each<[string, string, object, number]>([
+    ['of its boot interface', '03:01:01', { address: 0x81, attributes: 3 }, 32],
+    ['of another interface', '03:00:01', { address: 0x81, attributes: 3 }, 0],
+    ['of another class', '08:01:01', { address: 0x81, attributes: 3 }, 0],
+    ['that it receives', '03:01:01', { address: 0x01, attributes: 3 }, 0],
+    ['in bulk', '03:01:01', { address: 0x81, attributes: 2 }, 0],
+  ])('sends packets %s', (_, code, endpoint, size) => {
+    const endpoints = [{ address: 0x82, maxPacketSize: 32, interval: 10, ...endpoint }]
+    expect(bootPacketOf(subjectOf({ interfaces: [{ code, endpoints }] }).parsed)).toBe(size)
   })
 
   it('has known revisions, if any are listed', () => {
