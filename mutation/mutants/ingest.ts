@@ -121,8 +121,8 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'The server does not ask for an inventory when a change was lost',
     find: 'needInventory: hash !== request.inventoryHash',
     replace: 'needInventory: hash === null',
-    test: `${ingest}/convergence.test.ts`,
-    named: 'whatever was lost',
+    test: reports,
+    named: 'the wish for the inventory',
   },
   {
     ...collect,

@@ -31,6 +31,14 @@ describe('a report', () => {
     expect(await agent.checkIn({ errors: [error] })).not.toHaveProperty('needFacts')
   })
 
+  it('is answered with the wish for the inventory when the one before it was lost', async () => {
+    const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
+    agent.devices.set('1-2', storageStick({ portPath: '1-2' }))
+    agent.body() // lost on its way
+    const errors = [{ at: 1, code: 'disk_full', message: 'the disk is full' }]
+    expect(await agent.checkIn({ errors })).toMatchObject({ needInventory: true })
+  })
+
   it('with a new address has events under it', async () => {
     const agent = await enrolAgent(t, { facts: { hostname: 'moved-7', address: '10.1.1.1' } })
     const facts = { ...agent.facts, hostname: 'moved-7', address: '10.1.1.2' }
