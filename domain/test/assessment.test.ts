@@ -306,9 +306,10 @@ describe('a genuine product', () => {
     expect(finding === null ? null : `${finding.level} ${finding.name}`).toBe(expected)
     expect(verdict.contradicts).toBe(contradicts)
     expect(finding === null || finding.source === 'src').toBe(true)
-    expect(tools.imitations(subjectOf({ ...spec, ...device })).map((one) => one.row)).toEqual(
-      expected === null ? [] : [row],
-    )
+    const imitations = tools.imitations(subjectOf({ ...spec, ...device }))
+    const { level, name, evidence = [] } = finding ?? {}
+    expect(imitations).toEqual(finding === null ? [] : [{ level, name, row, evidence }])
+    expect(evidence.every((text) => typeof text === 'string' && text.length > 0)).toBe(true)
   })
 })
 
@@ -337,6 +338,7 @@ describe('a published weakness', () => {
     ['of other ids', { pid: '0011' }, []],
     ['of its family', { confidence: 'family' }, ['CVE-1 family']],
     ['that cannot be told from outside', { match: 'none' }, []],
+    ['that cannot be told by its name either', { match: 'none', when: { product: 'Keys' } }, []],
     ['of its name', { match: 'strings', vid: null, pid: null, when: { product: 'Keys' } }, ['CVE-1 model']],
     ['of its name and maker', { match: 'strings', pid: null, when: { product: 'Keys' } }, ['CVE-1 model']],
     ['of another name', { match: 'strings', vid: null, pid: null, when: { product: 'Mice' } }, []],

@@ -34,6 +34,8 @@ describe('a keyboard with a disk or network', () => {
     ['of a maker of tablets', { vid: '056A' }, typesAndStores, tablet],
     ['that says tablet', { product: 'Pen Display' }, typesAndStores, tablet],
     ['of a maker of tablets, by name', { manufacturer: 'HUION' }, typesAndStores, tablet],
+    ['that says digitizer', { product: 'Digitizer' }, typesAndStores, tablet],
+    ['of XPPen', { manufacturer: 'XPPen' }, typesAndStores, tablet],
     ['that is an authenticator', { vid: '1050', pid: '0407' }, typesAndStores, key],
     ['that is a modem', { vid: '12D1', pid: '1506' }, typesAndStores, modem],
     ['that is a board', { vid: '2341' }, typesAndStores, 'developer boards provide a disk for programs'],
@@ -64,6 +66,8 @@ describe('a keyboard with a disk or network', () => {
 
   it.each<[string, Partial<DeviceSpec>, boolean]>([
     ['OpenBMC', { manufacturer: 'OpenBMC', product: 'virtual_input' }, true],
+    ['OpenBMC, by product', { product: 'OpenBMC' }, true],
+    ['one word', { product: 'VirtualMedia' }, true],
     ['a device without names', {}, false],
     ['a name only both texts together would have', { manufacturer: 'virtual', product: 'keyboard' }, true],
     ['a stick', { manufacturer: 'SanDisk', product: 'Ultra' }, false],
@@ -238,6 +242,13 @@ describe('a keyboard from a hobby USB stack', () => {
     const long = { vid: 'CAFE', interfaces: [keys(inward(16)), '03:00:00'] }
     expect(of(long)).toEqual([packets(16), 'it has no name', vendor('CAFE')])
     expect([of({ ...long, manufacturer: 'Maker' }), of({ ...long, product: 'Keys' })]).toEqual([undefined, undefined])
+  })
+
+  it.each(['iManufacturer', 'iProduct'] as const)('is not nameless if %s is there and cannot be read', (key) => {
+    const spec = { pid: '0010', portPath: '1-1', ...nameless, vid: 'CAFE', interfaces: [keys(inward(16)), '03:00:00'] }
+    const report = buildDevice(spec)
+    const parsed = { ...parseReport(report), iManufacturer: 0, iProduct: 0, [key]: 1 }
+    expect(hobbyKeyboard({ parsed, report, kinds: ['Keyboard'] })).toBeNull()
   })
 
   it('has HID version 1.01', () => {
