@@ -225,6 +225,13 @@ describe('a genuine product', () => {
     expect(bootPacketOf(subjectOf({ interfaces: [{ code, endpoints }] }).parsed)).toBe(size)
   })
 
+  it('requests no current and sends nothing without a configuration', () => {
+    const subject = subjectOf({})
+    const parsed = { ...subject.parsed, configurations: [] }
+    expect(bootPacketOf(parsed)).toBe(0)
+    expect(compileGenuine({ ...base, powerMa: [0] })({ ...subject, parsed }).found).toEqual([])
+  })
+
   it('has known revisions, if any are listed', () => {
     const known = (row: Partial<GenuineRow>) => compare(row).isKnownRevision
     expect([known({}), known({ bcd: ['0100', '0110'] }), known({ bcd: ['0100'] })]).toEqual([true, true, false])

@@ -259,7 +259,10 @@ describe('a keyboard from a hobby USB stack', () => {
         ...subject.parsed,
         configurations: subject.parsed.configurations.map((c) => ({
           ...c,
-          interfaces: c.interfaces.map((i) => ({ ...i, hid: { ...i.hid, bcdHid } as never })),
+          interfaces: c.interfaces.map((i, n) => ({
+            ...i,
+            hid: (n === 0 ? undefined : { ...i.hid, bcdHid }) as never,
+          })),
         })),
       },
     })
@@ -306,6 +309,21 @@ describe('a keyboard from a hobby USB stack', () => {
   ])('is not looked for %s', (_what, change, kinds) => {
     expect(find(sure)).not.toBeNull()
     expect(find(change, kinds)).toBeNull()
+  })
+
+  it('is not found by a serial port beside it if its keys come in bulk', () => {
+    const bulk = keys({ ...inward(), attributes: 2 })
+    expect(find({ ...named, interfaces: [bulk, '02:02:01'] })).toBeNull()
+  })
+
+  it('may lack the boot protocol', () => {
+    const interfaces: InterfaceSpec[] = ['03:00:00', '03:00:00']
+    expect(find({ ...named, vid: 'CAFE', interfaces })?.evidence).toEqual([letter, vendor('CAFE')])
+  })
+
+  it('has a configuration', () => {
+    const subject = subjectOf({ ...plain, ...sure }, ['Keyboard'])
+    expect(hobbyKeyboard({ ...subject, parsed: { ...subject.parsed, configurations: [] } })).toBeNull()
   })
 
   it('is not looked for in descriptors that end early', () => {
