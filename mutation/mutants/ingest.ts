@@ -58,6 +58,7 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'A conflict of two transactions refuses all check-ins of a batch',
     find: 'if (tries <= 1 || !options.isConflict(error)) throw error',
     replace: 'if (tries <= 1 || options.isConflict(error)) throw error',
+    named: 'stood in the way of another',
   },
   {
     ...batcher,
