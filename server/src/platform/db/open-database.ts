@@ -26,9 +26,10 @@ export const openDatabase = async (config: Config, log: Log): Promise<OpenDataba
   try {
     await client.connect()
     // Of two servers that start at once on an empty database, both find it missing; IF NOT EXISTS alone fails the second.
-    await client.query(
-      `BEGIN; SELECT pg_advisory_xact_lock(${migrationLock}); CREATE EXTENSION IF NOT EXISTS pg_trgm; COMMIT`,
-    )
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
+    await client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm')
+    await client.query('COMMIT')
     await assertDatabaseFitness(client)
   } catch (error) {
     if (error instanceof StartError) throw error

@@ -169,7 +169,10 @@ describe('media types', () => {
 
   it.each([
     ['generalconfig/importtags', { imported: 0, failed: 0, errors: [] }],
-    ['agents/agentless/uploadconnectiondetailsfile', { added: 0, updated: 0, failed: 0, errors: [], lines: [] }],
+    [
+      'agents/agentless/uploadconnectiondetailsfile',
+      { added: 0, updated: 0, failed: 0, errors: [], lines: [], secondPerson: false },
+    ],
   ])('of a form without its nullable file are answered with zero counts by %s', async (path, none) => {
     const url = `/prime/webui/${path}`
     const form = { 'content-type': 'multipart/form-data; boundary=x' }
