@@ -32,7 +32,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page)
-    let release = () => undefined as void
+    let release: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
     })
