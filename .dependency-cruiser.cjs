@@ -141,6 +141,20 @@ module.exports = {
       to: { path: `${TEST}|^(server/test|e2e|bench|rig|drill|gate)/` },
     },
     {
+      name: 'rig-imports-no-proof',
+      comment: 'benchmarks, drills and gates stand on the rig, and it on none of them',
+      severity: 'error',
+      from: { path: '^rig/' },
+      to: { path: '^(bench|drill|gate|e2e)/' },
+    },
+    {
+      name: 'proofs-never-each-other',
+      comment: 'what two kinds of proof need belongs into rig/',
+      severity: 'error',
+      from: { path: '^(bench|drill|gate)/' },
+      to: { path: '^(bench|drill|gate)/', pathNot: '^$1/' },
+    },
+    {
       name: 'no-cycles',
       severity: 'error',
       from: {},

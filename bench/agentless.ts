@@ -1,7 +1,7 @@
+import { farmFingerprint } from '../rig/farm/host-key.ts'
+import { bareSshMs, farmAddress, startFarm } from '../rig/farm/index.ts'
 import { cpuSecondsOf, ownWorkerOf } from '../rig/proc.ts'
 import { type BenchServer, startServer } from '../rig/server-process.ts'
-import { farmFingerprint } from './farm/host-key.ts'
-import { bareSshMs, farmAddress, startFarm } from './farm/index.ts'
 import { type BenchResult, round } from './result.ts'
 
 export interface AgentlessBench {

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { makeCertificate } from '../rig/certificate.ts'
 import { freePort } from '../rig/free-port.ts'
+import { seedDesigns } from '../rig/loader/designs.ts'
+import { type LoadedFleet, loadFleet } from '../rig/loader.ts'
 import { fromRoot } from '../rig/root.ts'
 import { type ServerProcess, startServerProcess } from '../rig/server.ts'
 import { type BenchServer, startServer } from '../rig/server-process.ts'
-import { seedDesigns } from './loader/designs.ts'
-import { type LoadedFleet, loadFleet } from './loader.ts'
 
 export interface FleetOptions {
   databaseUrl: string | undefined

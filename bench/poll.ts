@@ -1,7 +1,7 @@
 import type { Poll } from '@portcullis/contract'
 import { pollHost } from '../poller/src/poll.ts'
-import { farmFingerprint } from './farm/host-key.ts'
-import { bareSshMs, farmAddress, startFarm } from './farm/index.ts'
+import { farmFingerprint } from '../rig/farm/host-key.ts'
+import { bareSshMs, farmAddress, startFarm } from '../rig/farm/index.ts'
 import { type BenchResult, percentile, round } from './result.ts'
 
 /** 10,000 hosts in ten minutes. */

@@ -8,10 +8,10 @@ import {
   exportPeripheralsCsv,
   fetchAgentsDebugLogs,
 } from '@portcullis/contract'
-import type { PlayedHost } from '../bench/loader/hosts.ts'
 import { createTransport } from '../cli/simulator/transport.ts'
 import { createClient } from '../rig/client.ts'
 import { temporaryFolder } from '../rig/database.ts'
+import type { PlayedHost } from '../rig/loader/hosts.ts'
 import { createLookInside } from '../rig/look-inside.ts'
 import { startProbe } from '../rig/probe.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'

@@ -1,11 +1,11 @@
 /** A server with a fleet in its database, some of whose hosts have real keys. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { agentPaths, sessionProofText } from '@portcullis/contract'
-import { seedDesigns } from '../bench/loader/designs.ts'
-import type { PlayedHost } from '../bench/loader/hosts.ts'
-import { loadFleet } from '../bench/loader.ts'
 import { signText } from '../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../cli/simulator/transport.ts'
+import { seedDesigns } from '../rig/loader/designs.ts'
+import type { PlayedHost } from '../rig/loader/hosts.ts'
+import { loadFleet } from '../rig/loader.ts'
 import { fromRoot } from '../rig/root.ts'
 import { startServer } from '../rig/server-process.ts'
 

@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url'
 import type { AuditStatus } from '@portcullis/contract'
 import type { verifyTrail } from '@portcullis/domain'
 import { temporaryFolder } from '../rig/database.ts'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { tryMutations } from '../server/test/audit-mutations.ts'
-import { api, type Premises, withPremises } from './premises.ts'
 
 /** A checkpoint comes with so many records. */
 const everyRecords = 1_000

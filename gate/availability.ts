@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths } from '@portcullis/contract'
 import { temporaryFolder } from '../rig/database.ts'
+import { enrolHost, type Host } from '../rig/host.ts'
 import { createLookInside } from '../rig/look-inside.ts'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { startProbe } from '../rig/probe.ts'
 import { adminPassword } from '../rig/server.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
+import { createWire, forEachOf, type Wire } from '../rig/wire.ts'
 import { type Attacked, type AttackOptions, startAttack } from './attackers.ts'
-import { enrolHost, type Host } from './host.ts'
-import { api, type Premises, withPremises } from './premises.ts'
-import { createWire, forEachOf, type Wire } from './wire.ts'
 
 const hostCount = 200
 const sessionCount = 20

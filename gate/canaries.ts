@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { configGroups, permissionsOf } from '@portcullis/contract'
 import pg from 'pg'
+import { filled, offeredBy, readDocument } from '../rig/operations.ts'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { adminPassword } from '../rig/server.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import { filled, offeredBy, readDocument } from './operations.ts'
-import { api, type Premises, withPremises } from './premises.ts'
+import { forEachOf } from '../rig/wire.ts'
 import { startSmtpReceiver } from './smtp-receiver.ts'
 import { totpCode } from './totp.ts'
-import { forEachOf } from './wire.ts'
 
 /** A secret that was planted: what must not be found again, by what it is. */
 interface Canary {

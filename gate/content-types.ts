@@ -1,9 +1,9 @@
+import { furnish, pathFor } from '../rig/estate.ts'
+import { audienceOf, offeredBy, readDocument } from '../rig/operations.ts'
+import { withPremises } from '../rig/premises.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import { furnish, pathFor } from './estate.ts'
-import { audienceOf, offeredBy, readDocument } from './operations.ts'
-import { withPremises } from './premises.ts'
+import { forEachOf } from '../rig/wire.ts'
 import { ambiguous, converse } from './smuggling.ts'
-import { forEachOf } from './wire.ts'
 
 /** Media types under which a body could get past its schema, by the advisories of frameworks. */
 const types: readonly string[] = [

@@ -1,8 +1,8 @@
 /** One request of the fuzzer, in parts that can be left out one by one. */
-import type { Estate } from './estate.ts'
-import { valuesFor } from './estate.ts'
+import type { Estate } from '../rig/estate.ts'
+import { valuesFor } from '../rig/estate.ts'
+import { audienceOf, type Offered, type OpenApi, type Schema } from '../rig/operations.ts'
 import { hostileText, oddJson, spoiled, valueFor } from './fuzz-values.ts'
-import { audienceOf, type Offered, type OpenApi, type Schema } from './operations.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface FuzzRequest {

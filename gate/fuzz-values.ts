@@ -1,5 +1,5 @@
 /** Values for a schema: mostly such that fit, sometimes such that other servers fell over. */
-import type { Schema } from './operations.ts'
+import type { Schema } from '../rig/operations.ts'
 import type { Random } from './random.ts'
 
 const texts: readonly string[] = [

@@ -1,6 +1,9 @@
 import { rmSync } from 'node:fs'
 import { temporaryFolder } from '../rig/database.ts'
+import { filled, offeredBy, readDocument } from '../rig/operations.ts'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
+import { forEachOf } from '../rig/wire.ts'
 import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
 import { enrolHostile, type HostileHost } from './hostile/hosts.ts'
@@ -16,10 +19,7 @@ import {
 } from './hostile/judges.ts'
 import { lookAtPages } from './hostile/pages.ts'
 import { fieldLimits, hostileTexts, otherFields } from './hostile/texts.ts'
-import { filled, offeredBy, readDocument } from './operations.ts'
-import { api, type Premises, withPremises } from './premises.ts'
 import { startSmtpReceiver } from './smtp-receiver.ts'
-import { forEachOf } from './wire.ts'
 
 const formats = ['rfc5424', 'cef', 'ocsf'] as const
 

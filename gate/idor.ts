@@ -1,10 +1,10 @@
 import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
+import { furnish } from '../rig/estate.ts'
+import { unknownId } from '../rig/operations.ts'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
+import { type Got, jsonOf, type Sent } from '../rig/wire.ts'
 import { emptyResult } from '../rig/worker.ts'
-import { furnish } from './estate.ts'
-import { unknownId } from './operations.ts'
-import { api, type Premises, withPremises } from './premises.ts'
-import { type Got, jsonOf, type Sent } from './wire.ts'
 
 interface Ledger {
   tried: number

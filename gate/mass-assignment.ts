@@ -1,9 +1,9 @@
 import type { UserProfile } from '@portcullis/contract'
+import { furnish, pathFor } from '../rig/estate.ts'
+import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../rig/operations.ts'
+import { api, type Person, type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import { furnish, pathFor } from './estate.ts'
-import { audienceOf, contractById, offeredBy, profileFor, readDocument } from './operations.ts'
-import { api, type Person, type Premises, withPremises } from './premises.ts'
-import { forEachOf } from './wire.ts'
+import { forEachOf } from '../rig/wire.ts'
 
 /** Members by which a person became more elsewhere; as JSON, since `__proto__` is a member of its own there only. */
 const members: readonly string[] = [

@@ -2,9 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { temporaryFolder } from '../rig/database.ts'
-import { fromRoot } from '../rig/root.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { type Estate, furnish, type Principal, pathFor, valuesFor } from './estate.ts'
+import { type Estate, furnish, type Principal, pathFor, valuesFor } from '../rig/estate.ts'
 import {
   audienceOf,
   contractById,
@@ -14,10 +12,12 @@ import {
   offeredBy,
   profileFor,
   readDocument,
-} from './operations.ts'
+} from '../rig/operations.ts'
+import { type Premises, withPremises } from '../rig/premises.ts'
+import { fromRoot } from '../rig/root.ts'
+import type { Check, Outcome } from '../rig/verdict.ts'
+import { forEachOf, type Got, type Sent } from '../rig/wire.ts'
 import { nothing, sameAs } from './path-variants.ts'
-import { type Premises, withPremises } from './premises.ts'
-import { forEachOf, type Got, type Sent } from './wire.ts'
 
 /** Operations that an account that has to change its password still reaches. */
 const ownAccount = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Offered } from './operations.ts'
+import type { Offered } from '../rig/operations.ts'
+import type { Sent, Wire } from '../rig/wire.ts'
 import { recordReached } from './reach.ts'
-import type { Sent, Wire } from './wire.ts'
 
 const offered = (id: string, method: string, path: string): Offered => ({
   id,

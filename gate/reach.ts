@@ -1,9 +1,9 @@
 /** Tracks which operations returned 200 at least once. Fuzzing an operation that never succeeds tests nothing. */
-import type { Estate } from './estate.ts'
-import { pathFor } from './estate.ts'
-import { audienceOf, type Offered } from './operations.ts'
-import type { Premises } from './premises.ts'
-import type { Got, Sent, Wire } from './wire.ts'
+import type { Estate } from '../rig/estate.ts'
+import { pathFor } from '../rig/estate.ts'
+import { audienceOf, type Offered } from '../rig/operations.ts'
+import type { Premises } from '../rig/premises.ts'
+import type { Got, Sent, Wire } from '../rig/wire.ts'
 
 /** Share of all operations that must return 200 before fuzzing counts. */
 export const reachedShare = 0.9

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { adminPassword } from '../rig/server.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
-import { api, type Premises, withPremises } from './premises.ts'
-import { forEachOf, type Got, jsonOf } from './wire.ts'
+import { forEachOf, type Got, jsonOf } from '../rig/wire.ts'
 
 /** An address of the documentation networks, another one for each number. */
 const addressOf = (n: number): string => `198.${18 + ((n >> 16) & 1)}.${(n >> 8) & 255}.${n & 255}`

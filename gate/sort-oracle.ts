@@ -1,10 +1,18 @@
 import { spawnSync } from 'node:child_process'
+import { furnish } from '../rig/estate.ts'
+import {
+  contractById,
+  filled,
+  type Offered,
+  type OpenApi,
+  offeredBy,
+  readDocument,
+  type Schema,
+} from '../rig/operations.ts'
+import { type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import { furnish } from './estate.ts'
+import { forEachOf, jsonOf } from '../rig/wire.ts'
 import { resolverOf } from './fuzz-requests.ts'
-import { contractById, filled, type Offered, type OpenApi, offeredBy, readDocument, type Schema } from './operations.ts'
-import { type Premises, withPremises } from './premises.ts'
-import { forEachOf, jsonOf } from './wire.ts'
 
 /** One spelling of a name: without case and underscores. */
 const folded = (name: string): string => name.toLowerCase().replaceAll('_', '')

@@ -3,11 +3,11 @@ import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
+import type { Estate } from '../rig/estate.ts'
+import { api, type Premises } from '../rig/premises.ts'
 import { adminPassword } from '../rig/server.ts'
-import type { Estate } from './estate.ts'
-import { api, type Premises } from './premises.ts'
+import { jsonOf } from '../rig/wire.ts'
 import { totpCode } from './totp.ts'
-import { jsonOf } from './wire.ts'
 
 type Answer = Record<string, unknown> & { id?: unknown }
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
+import type { Host } from '../rig/host.ts'
+import { audienceOf, filled, type Offered, offeredBy, readDocument } from '../rig/operations.ts'
+import { api, type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
-import type { Host } from './host.ts'
-import { audienceOf, filled, type Offered, offeredBy, readDocument } from './operations.ts'
+import { forEachOf, jsonOf } from '../rig/wire.ts'
 import { form, pour } from './pour.ts'
-import { api, type Premises, withPremises } from './premises.ts'
 import { watched } from './watched.ts'
-import { forEachOf, jsonOf } from './wire.ts'
 
 const mebibyte = 1024 * 1024
 /** For callers that are no people who are signed in. */

@@ -1,6 +1,7 @@
 /** What a server holds, and how long others wait, while something is done to it. */
+
+import type { Premises } from '../rig/premises.ts'
 import { residentBytes } from '../rig/proc.ts'
-import type { Premises } from './premises.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -1,16 +1,19 @@
 /** A fleet beneath a running server, loaded as the benchmarks load theirs. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type * as Designs from '../bench/loader/designs.ts'
-import type * as Loader from '../bench/loader.ts'
+import type * as Designs from './loader/designs.ts'
+import type * as Loader from './loader.ts'
 import { root as ownRoot } from './root.ts'
 import type { Trial } from './trial.ts'
 
 /** Lets the server judge some designs, then copies hosts that carry them into its database, as the release in `root` has them. */
 export const loadBeneath = async (trial: Trial, agents: number, designs: number, root = ownRoot): Promise<void> => {
-  const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href)
-  const { loadFleet } = (await part('bench/loader.ts')) as typeof Loader
-  const { seedDesigns } = (await part('bench/loader/designs.ts')) as typeof Designs
+  // Releases up to 0.1 keep the loader in `bench/`.
+  const folder = existsSync(join(root, 'rig/loader.ts')) ? 'rig' : 'bench'
+  const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, folder, path)).href)
+  const { loadFleet } = (await part('loader.ts')) as typeof Loader
+  const { seedDesigns } = (await part('loader/designs.ts')) as typeof Designs
   const { url, call, signIn } = trial.server()
   const token = await signIn()
   const { token: enrolment } = await call(

@@ -24,6 +24,9 @@ const CLEAN = {
   'console/src/main.tsx': ['./features/agents/list.tsx'],
   'console/src/features/agents/list.tsx': ['../../../../contract/src/index.ts'],
   'server/test/app.ts': ['../src/compose.ts'],
+  'rig/server.ts': ['../contract/src/index.ts'],
+  'drill/drills.ts': ['../rig/server.ts'],
+  'gate/gates.ts': ['../rig/server.ts'],
 }
 
 // One import more, and the rule that has to name it. The importing file may be new.
@@ -53,6 +56,8 @@ const VIOLATIONS = [
   ['agent/src/main.ts', 'ws', 'agent-has-no-packages'],
   ['cli/src/main.ts', '../../server/src/platform/db/sql.ts', 'cli-imports-contract-domain-agent-only'],
   ['server/src/features/audit/audit.store.ts', '../../../test/app.ts', 'product-imports-no-tests'],
+  ['rig/server.ts', '../gate/gates.ts', 'rig-imports-no-proof'],
+  ['drill/drills.ts', '../gate/gates.ts', 'proofs-never-each-other'],
   ['server/src/platform/db/sql.ts', '../../features/audit/audit.store.ts', 'no-cycles'],
   ['domain/src/forgotten.ts', undefined, 'no-orphans'],
   ['cli/src/main.ts', './missing.ts', 'every-import-resolves'],
@@ -99,7 +104,19 @@ function cruise(files) {
     )
   }
   const program = join(ROOT, 'node_modules', '.bin', 'depcruise')
-  const folders = ['contract', 'domain', 'server/src', 'server/test', 'console/src', 'agent', 'poller', 'cli']
+  const folders = [
+    'contract',
+    'domain',
+    'server/src',
+    'server/test',
+    'console/src',
+    'agent',
+    'poller',
+    'cli',
+    'rig',
+    'drill',
+    'gate',
+  ]
   const args = [program, '--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders]
   const done = spawnSync(process.execPath, args, { cwd: tree, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   rmSync(tree, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { drawUniformly } from '../loader.ts'
+import { drawUniformly } from '../../rig/loader.ts'
 
 it('draws hosts from the whole fleet, the same ones for the same seed', () => {
   const drawn = [...drawUniformly(100_000, 5_000, 7)]

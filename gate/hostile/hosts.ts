@@ -5,8 +5,8 @@ import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contra
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
 import { createKey, signText } from '../../cli/simulator/identity.ts'
-import { api, type Premises } from '../premises.ts'
-import { type Got, jsonOf } from '../wire.ts'
+import { api, type Premises } from '../../rig/premises.ts'
+import { type Got, jsonOf } from '../../rig/wire.ts'
 import { fieldLimits } from './texts.ts'
 
 export interface HostileHost {

@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { jsonOf } from '../../rig/wire.ts'
 import { partsOf } from '../smtp-receiver.ts'
-import { jsonOf } from '../wire.ts'
 
 /** Rows of RFC 4180; null: a quote stands where none may. */
 const rowsOf = (csv: string): string[][] | null => {

@@ -1,6 +1,6 @@
 /** Every page of the console in a browser, with what came of the texts in it. */
 import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
-import type { Premises } from '../premises.ts'
+import type { Premises } from '../../rig/premises.ts'
 
 const pages = [
   '/',

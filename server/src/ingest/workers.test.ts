@@ -6,7 +6,7 @@ import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '@portcul
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { pageOf } from '#test/builders.ts'
-import { farmFingerprint } from '../../../bench/farm/host-key.ts'
+import { farmFingerprint } from '../../../rig/farm/host-key.ts'
 
 const base = '/prime/webui/agents/agentless'
 const root = new URL('../../../', import.meta.url)
@@ -28,7 +28,7 @@ beforeAll(async () => {
   t = await startTestApp({ listen: true })
   const address = t.app.fastify.server.address()
   url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  farm = start('bench/farm/farm.ts')
+  farm = start('rig/farm/farm.ts')
   port = await new Promise<number>((resolve) => farm.stdout?.once('data', (text: Buffer) => resolve(Number(text))))
 })
 afterAll(async () => {

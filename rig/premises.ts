@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UserProfile } from '@portcullis/contract'
 import pg from 'pg'
-import { startDatabase, temporaryFolder } from '../rig/database.ts'
-import { freePort } from '../rig/free-port.ts'
-import { adminPassword, startServerProcess } from '../rig/server.ts'
+import { startDatabase, temporaryFolder } from './database.ts'
+import { freePort } from './free-port.ts'
 import { enrolHost, registerWorker } from './host.ts'
+import { adminPassword, startServerProcess } from './server.ts'
 import { createWire, jsonOf, type Wire } from './wire.ts'
 
 /** The product's own prefix. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chanceEnv } from '../../rig/chance.ts'
+import { chanceEnv } from '../chance.ts'
 
 /** The address of a host of the farm, by its number: each its own, since a worker goes to one address with few at once. */
 export const farmAddress = (i: number): string =>

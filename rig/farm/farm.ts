@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
 import ssh2 from 'ssh2'
-import { chance } from '../../rig/chance.ts'
+import { chance } from '../chance.ts'
 import { farmHostKey } from './host-key.ts'
 
 /** As `od -An -v -tx1` prints. */
