@@ -50,7 +50,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
     announceRemoved: async (tx, ids) => {
       await commands.forgetAgents(tx, ids)
-      await live.announce(tx, { agents: [...ids], peripherals: [] })
+      await live.announce(tx, { agents: ids })
       // Whichever replica holds their sockets closes them. A message holds some 200 ids (bus.ts, payloadLimit).
       for (let at = 0; at < ids.length; at += 150)
         await bus.publish(tx, 'agents-removed', { ids: ids.slice(at, at + 150) })
@@ -154,7 +154,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     workerCommand: (token) => `npm run worker -- --server ${reach().url} --token ${token}`,
     ownWorkerToken: options.ownWorkerToken ?? null,
     lateMinutes: () => thresholds('WORKER_LATE_MINUTES'),
-    announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
+    announce: live.announce,
   })
 
   const checkInRate = createRate()
@@ -197,7 +197,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     events,
     settings,
     resolve,
-    announce: (tx, agents) => live.announce(tx, { agents, peripherals: [] }),
+    announce: live.announce,
   })
   const insights = insightsFeature(app, { ...lists, knowledge: knowledge.current })
   const rollouts = rolloutsFeature(app, {
@@ -208,7 +208,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     commands,
     packages,
     approvals,
-    announce: (tx) => live.announce(tx, { agents: [], peripherals: [] }),
+    announce: live.announce,
   })
 
   const timers: Timer[] = [

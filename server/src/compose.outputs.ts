@@ -1,12 +1,10 @@
 import { hostname } from 'node:os'
-import type { LiveHint } from '@portcullis/contract'
 import { assetsFeature } from '#features/assets/index.ts'
 import { deliveriesFeature } from '#features/deliveries/index.ts'
 import { exportsFeature } from '#features/exports/index.ts'
 import { type NotificationsDeps, notificationsFeature } from '#features/notifications/index.ts'
 import { reportsFeature } from '#features/reports/index.ts'
 import { linkBase } from '#features/settings/index.ts'
-import type { Tx } from '#platform/db/db.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Base, ComposeOptions, Timer } from './compose.base.ts'
 import type { Fleet } from './compose.fleet.ts'
@@ -29,7 +27,7 @@ export const composeOutputs = (
     natsUrl: config.natsUrl,
     kafkaBrokers: config.kafkaBrokers,
     resolve,
-    hint: (tx) => live.hint(tx, 'assets'),
+    hint: live.hint,
     authenticate: accounts.authenticate,
   })
   const source = () => {
@@ -37,7 +35,6 @@ export const composeOutputs = (
     const instance = domain === '' ? hostname() : new URL(linkBase(domain, reach().url)).hostname
     return { version: packageFile.version, instance }
   }
-  const hintOf = (hint: LiveHint) => (tx: Tx) => live.hint(tx, hint)
   const deliveries = deliveriesFeature(app, {
     ...lists,
     log,
@@ -51,7 +48,7 @@ export const composeOutputs = (
     webhookOf: (groupId) => notifications.webhookOf(groupId),
     isRecipient: (groupId, address) => notifications.isRecipient(groupId, address),
     metrics,
-    hint: hintOf('deliveries'),
+    hint: live.hint,
   })
   const notifications = notificationsFeature(app, {
     db,
@@ -70,7 +67,7 @@ export const composeOutputs = (
     violations: insights.violationsNow,
     overall,
     metrics,
-    hint: hintOf('notices'),
+    hint: live.hint,
   })
   const exports = exportsFeature(app, { ...lists, insights })
   const reports = reportsFeature(app, {
@@ -82,7 +79,7 @@ export const composeOutputs = (
     files: exports.files,
     root: config.reportsDir,
     baseUrl: accounts.baseUrl,
-    hint: (tx) => live.hint(tx, 'reports'),
+    hint: live.hint,
   })
 
   const keptDays = (): number => Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))

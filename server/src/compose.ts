@@ -43,9 +43,9 @@ export const compose = async (options: ComposeOptions) => {
     ...lists,
     log,
     events,
-    announce: async (tx) => {
+    announce: async (tx, change) => {
       await live.hint(tx, 'health')
-      await live.announce(tx, { agents: [], peripherals: [] })
+      await live.announce(tx, change)
     },
     thresholds,
     metrics,

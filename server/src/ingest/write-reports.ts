@@ -5,6 +5,7 @@ import type { HeldPortsApi } from '#features/held-ports/index.ts'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
 import { type Assessment, type PolicyApi, rowOf } from '#features/policy/index.ts'
 import type { Tx } from '#platform/db/db.ts'
+import type { Announce } from '#platform/live.ts'
 import type { HostChange } from './apply-report.ts'
 import type { CollectedReport } from './collect-report.ts'
 import { createCounterMoves } from './counter-moves.ts'
@@ -17,8 +18,7 @@ export interface WriteReportsDeps {
   commands: Pick<CommandsApi, 'acknowledge'>
   heldPorts: Pick<HeldPortsApi, 'report'>
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
-  /** Tells the consoles, at COMMIT, which agents changed. */
-  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+  announce: Announce
 }
 
 const skewSeconds = (clock: number, now: number): number =>

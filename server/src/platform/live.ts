@@ -26,6 +26,15 @@ interface Viewer {
   close(): void
 }
 
+/** Tells every open console, at COMMIT, whose rows changed; that something happened, when nobody is named. */
+export type Announce = (
+  tx: Tx,
+  change: { agents?: readonly string[]; peripherals?: readonly string[] },
+) => Promise<void>
+
+/** Tells every open console, at COMMIT, that something of this kind is to be read again. */
+export type Hint = (tx: Tx, hint: LiveHint) => Promise<void>
+
 /** Changes of the fleet, told to every open console of every replica. */
 export const createLive = (app: HttpApp, bus: Bus) => {
   const viewers = new Set<Viewer>()
@@ -120,11 +129,9 @@ export const createLive = (app: HttpApp, bus: Bus) => {
 
   const short = (ids: readonly string[]): string[] | null => (ids.length > idsPerMessage ? null : [...ids])
   return {
-    /** Tells, at COMMIT, whose rows changed. */
-    announce: (tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void> =>
-      bus.publish(tx, 'fleet', { agents: short(change.agents), peripherals: short(change.peripherals) }),
-    /** Tells, at COMMIT, that something of this kind is to be read again. */
-    hint: (tx: Tx, hint: LiveHint): Promise<void> => bus.publish(tx, 'hint', { hint }),
+    announce: ((tx, { agents = [], peripherals = [] }) =>
+      bus.publish(tx, 'fleet', { agents: short(agents), peripherals: short(peripherals) })) satisfies Announce,
+    hint: ((tx, hint) => bus.publish(tx, 'hint', { hint })) satisfies Hint,
     /** Ends what these accounts watch (null: all), because their rights changed; who still may asks again. */
     endViews: (accountIds: readonly string[] | null): void => {
       for (const viewer of viewers)

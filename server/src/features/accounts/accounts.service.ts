@@ -9,6 +9,7 @@ import {
   profiles,
   type UserProfile,
 } from '@portcullis/contract'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -32,7 +33,6 @@ import { assertFreshForAccount } from './accounts.fresh.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
 import { accountView } from './accounts.view.ts'
-import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import type { SessionsStore } from './sessions.store.ts'

@@ -7,6 +7,7 @@ import {
   profiles,
   type UserProfile,
 } from '@portcullis/contract'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
@@ -16,7 +17,6 @@ import { isId, newId } from '#platform/ids.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import { requireTime } from '#platform/time.ts'
 import type { ApiTokenRow, ApiTokensStore } from './api-tokens.store.ts'
-import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import { isSuspended } from './suspension.rules.ts'
 import { defaultExpiry, latestExpiry, stepOf } from './token-expiry.rules.ts'

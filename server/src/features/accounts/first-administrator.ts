@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { profiles } from '@portcullis/contract'
+import type { Audit } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import { signedInSource } from '#platform/fair-queue.ts'
@@ -10,7 +11,6 @@ import type { Secret } from '#platform/secret.ts'
 import { StartError } from '#platform/start-error.ts'
 import { nameKey, passwordFault } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
-import type { Audit } from './audit-port.ts'
 
 const userName = 'admin'
 

@@ -1,6 +1,6 @@
 import type { LicenseSummary } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import { linkBase } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -60,7 +60,7 @@ export interface AccountsFeatureDeps {
   clock: Clock
   keys: Keys
   envelope: Envelope
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'append'>
   log: Log
   bus: Bus

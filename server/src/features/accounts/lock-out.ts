@@ -1,8 +1,8 @@
+import type { Audit } from '#features/audit/index.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
-import type { Audit } from './audit-port.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 
 export interface LockOutDeps {

@@ -1,4 +1,5 @@
 import { approverHoldMs } from '@portcullis/domain'
+import type { Audit } from '#features/audit/index.ts'
 import { linkBase } from '#features/settings/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -11,7 +12,6 @@ import type { AccountApprovals } from './accounts.approval.ts'
 import type { AccountsRead } from './accounts.read.ts'
 import { assertPassword } from './accounts.rules.ts'
 import type { AccountsStore } from './accounts.store.ts'
-import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 

@@ -1,3 +1,4 @@
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
@@ -5,7 +6,6 @@ import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { nameKey } from './accounts.rules.ts'
 import type { AccountRow, AccountsStore } from './accounts.store.ts'
-import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 

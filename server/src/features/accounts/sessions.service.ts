@@ -1,4 +1,5 @@
 import { type SessionView, sessionIdleMs, sessionLifeMs } from '@portcullis/contract'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
@@ -7,7 +8,6 @@ import { isId, newId } from '#platform/ids.ts'
 import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { AccountRow } from './accounts.store.ts'
-import type { Audit } from './audit-port.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionRow, SessionsStore } from './sessions.store.ts'
 

@@ -10,7 +10,7 @@ import {
 import type { AgentsApi } from '#features/agents/index.ts'
 import { agentsList } from '#features/agents/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
 import type { HostTagChange, TagsApi } from '#features/tags/index.ts'
@@ -70,7 +70,7 @@ export interface BulkDeps {
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
   read: ActionsRead
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   latestPackage(architecture: string): Promise<Build | null>
   approvePresent(
     tx: Tx,

@@ -1,7 +1,7 @@
 import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
 import type { AgentsApi, ResolvedAgent } from '#features/agents/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -20,7 +20,7 @@ export interface ConfigurationDeps {
   commands: Pick<CommandsApi, 'queue'>
   approvals: Pick<ApprovalsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
   approvePresent(
     tx: Tx,

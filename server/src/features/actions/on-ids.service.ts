@@ -1,6 +1,6 @@
 import type { BulkResult, UpdateResult } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -16,7 +16,7 @@ export interface OnIdsDeps {
   commands: Pick<CommandsApi, 'queue' | 'cancel'>
   approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   latestPackage(architecture: string): Promise<Build | null>
 }
 

@@ -1,4 +1,4 @@
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 
@@ -8,7 +8,7 @@ const idsPerRecord = 200
 
 /** Writes down what was ordered for which hosts, inside the transaction that did it; last, the trail's head stays locked. */
 export const recordOrder = async (
-  audit: Pick<AuditApi, 'write'>,
+  audit: Audit,
   tx: Tx,
   actor: Actor,
   order: string,

@@ -10,7 +10,7 @@ import {
   type updateConnection,
 } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -31,7 +31,7 @@ export interface ConnectionsDeps {
   store: ConnectionsStore
   agents: Pick<AgentsApi, 'disconnectPolled'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   /** A connection as it is shown. */
   shown(tx: Tx, key: string): Promise<Connection>
 }

@@ -19,17 +19,18 @@ import {
 } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { TagsApi } from '#features/tags/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { withUploadedBytes } from '#platform/http/uploaded-file.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createOpaqueTokens } from '#platform/opaque-tokens.ts'
 import type { Secret } from '#platform/secret.ts'
@@ -57,7 +58,7 @@ export interface AgentlessDeps {
   log: Log
   keys: Keys
   envelope: Envelope
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
   agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
@@ -66,8 +67,7 @@ export interface AgentlessDeps {
   workerCommand(token: string): string
   /** Token of the worker process that the server itself runs; null where it runs none. */
   ownWorkerToken: Secret | null
-  /** Tells the consoles, at COMMIT, that runs changed. */
-  announce(tx: Tx): Promise<void>
+  announce: Announce
   /** Minutes that a poll may be late before the health page says so. */
   lateMinutes(): number
 }

@@ -14,6 +14,7 @@ import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { placeOf } from './connections.service.ts'
 import type { DefaultsRow } from './connections.store.ts'
@@ -41,8 +42,7 @@ export interface PollsDeps {
   }
   agents: Pick<AgentsApi, 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
-  /** Tells the consoles, at COMMIT. */
-  announce(tx: Tx): Promise<void>
+  announce: Announce
 }
 
 /** Times of one poll. A slow host takes 3 s to sign in and 2 s to read; ten times that is no longer slow. */
@@ -163,7 +163,7 @@ export const createPolls = (deps: PollsDeps) => {
           }
         }
         await store.end(tx, now, broken)
-        if (rows.length > 0) await announce(tx)
+        if (rows.length > 0) await announce(tx, {})
         return { isActivated: true, polls, stop, nextMs: polls.length > 0 && polls.length >= request.free ? 0 : idleMs }
       }),
 
@@ -238,7 +238,7 @@ export const createPolls = (deps: PollsDeps) => {
         )
         await agents.addErrors(tx, now, errors)
         await events.append(tx, ended.flatMap(turnOf))
-        await announce(tx)
+        await announce(tx, {})
       }),
 
     /** Puts hosts off whose polls keep killing workers, and notices who is silent; every few seconds, on any replica. */

@@ -10,7 +10,7 @@ import {
 } from '@portcullis/contract'
 import { cleanText, parseReport } from '@portcullis/domain'
 import type { Static } from 'typebox'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -24,7 +24,7 @@ export interface TestsDeps {
   db: Db
   clock: Clock
   envelope: Envelope
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   /** All that a poll needs, of the stored connection with what is given in place of it. */
   details(tx: Tx, actor: Actor, input: ConnectionInput): Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>
 }

@@ -9,7 +9,7 @@ import {
 import { cleanText } from '@portcullis/domain'
 import { Compile } from 'typebox/compile'
 import { NeedsApprover } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { because, type TagsApi, tagNameFault } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -131,7 +131,7 @@ export interface UploadDeps {
   store: ConnectionsStore
   connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
 }
 
 interface NumberedInput {

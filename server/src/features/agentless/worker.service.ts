@@ -11,7 +11,7 @@ import type {
 import { pollInterval } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -35,7 +35,7 @@ export interface WorkerDeps {
   store: WorkerStore
   connections: ConnectionsStore
   polls: PollsStore
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What to run on another machine with this token. */
   command(token: string): string

@@ -1,4 +1,5 @@
 import type { Agent, AgentDetail, AgentRevocation, BulkResult, FleetEvent } from '@portcullis/contract'
+import type { Audit } from '#features/audit/index.ts'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -17,7 +18,7 @@ export interface AgentsDeps {
   store: AgentsStore
   read: AgentsRead
   list: List
-  audit: EnrollmentDeps['audit']
+  audit: Audit
   events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<FleetEvent[]> }
   /** What an agent is still to do. */
   pendingCommandsOf(agentId: string): Promise<AgentDetail['pendingCommands']>

@@ -7,6 +7,7 @@ import {
   type EnrolResponse,
   enrolProofText,
 } from '@portcullis/contract'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { CommandKeys } from '#platform/command-keys.ts'
@@ -24,7 +25,7 @@ export interface EnrollmentDeps {
   clock: Clock
   store: EnrollmentStore
   agents: AgentsStore
-  audit: { write(tx: Tx, actor: Actor, entry: { action: string; entity: string; details?: string }): Promise<void> }
+  audit: Audit
   events: { append(tx: Tx, events: readonly AgentEvent[]): Promise<unknown> }
   tags: {
     ensureTags(tx: Tx, names: readonly string[]): Promise<number[]>

@@ -11,7 +11,7 @@ import {
   judgeApproval,
   judgeWish,
 } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -94,7 +94,7 @@ export interface ApprovalsDeps {
   /** Key of the seals over requests. */
   sealKey: Secret<Buffer>
   envelope: Pick<Envelope, 'seal' | 'open'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   /** Hosts above which one person needs a second approver, as configured; null: off. */
   limit(): Promise<number | null>
   events: Pick<EventsApi, 'append'>

@@ -1,5 +1,5 @@
 import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -16,7 +16,7 @@ export interface ConsumersDeps {
   db: Db
   clock: Clock
   store: ConsumersStore
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
 }
 
 /** Who follows the stream, and how far. */

@@ -1,11 +1,12 @@
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { Secret } from '#platform/secret.ts'
@@ -30,14 +31,14 @@ export interface AssetsDeps {
   log: Log
   bus: Bus
   metrics: Metrics
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   /** Where NATS is, with its credentials; null: not in use. */
   natsUrl: Secret | null
   /** Brokers of Kafka, `host:port`; none: not in use. Experimental. */
   kafkaBrokers: readonly string[]
   resolve: ResolveDestination
-  hint(tx: Tx): Promise<void>
+  hint: Hint
   /** Whether a bearer token still counts: of whom; null: it does not. */
   authenticate(token: string, ip: string): Promise<Actor | null>
 }

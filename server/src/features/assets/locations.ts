@@ -1,5 +1,5 @@
 import type { AssetLocationEntry } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -21,7 +21,7 @@ const keptPerHost = 1_000
 export interface LocationsDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   store: AssetsStore
   sequencer: Pick<Sequencer, 'tell'>
 }

@@ -1,5 +1,5 @@
 import type { AssetReplay } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { JobHandler, JobsApi } from '#features/jobs/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -26,7 +26,7 @@ interface Cursor {
 export interface ReplayDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   store: AssetsStore
   sequencer: Pick<Sequencer, 'tell'>

@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import type { AssetsStore } from './assets.store.ts'
 
@@ -20,8 +21,7 @@ export interface SequencerDeps {
   bus: Pick<Bus, 'publish'>
   log: Log
   store: AssetsStore
-  /** Tells open consoles, at COMMIT, to read again. */
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 /**
@@ -39,7 +39,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
     await bus.publish(tx, assetsTopic)
     if (performance.now() - hintedAt < hintMs) return
     hintedAt = performance.now()
-    await hint(tx)
+    await hint(tx, 'assets')
   }
 
   /** True when there may be more. */

@@ -18,12 +18,17 @@ export interface AuditEntry {
   outcome?: 'success' | 'failure'
 }
 
+/** The trail as every other feature sees it. */
+export interface Audit {
+  /** Records a change inside its own transaction: no record, no change. Call it last, the chain's head stays locked until COMMIT. */
+  write(tx: Tx, actor: Actor, entry: AuditEntry): Promise<void>
+}
+
 type StoredRecord = Omit<AuditRecord, 'auditTrailID' | 'severityString'>
 
 export type AuditService = ReturnType<typeof createAuditService>
 
 export const createAuditService = ({ store, clock }: { store: AuditStore; clock: Clock }) => ({
-  /** Records a change inside its own transaction: no record, no change. Call it last, the chain's head stays locked until COMMIT. */
   write: async (tx: Tx, actor: Actor, entry: AuditEntry): Promise<void> => {
     const createdAt = new Date(clock.now())
     const record: StoredRecord = {

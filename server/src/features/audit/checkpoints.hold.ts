@@ -9,7 +9,7 @@ import {
 } from '@portcullis/domain'
 import type { Db, Queryable } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
-import type { AuditService } from './audit.service.ts'
+import type { Audit } from './audit.service.ts'
 import { type Anchor, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import type { CheckpointsStore, Position } from './checkpoints.store.ts'
 
@@ -18,7 +18,7 @@ export interface HoldDeps {
   store: Pick<CheckpointsStore, 'position' | 'linesFrom' | 'isJustUpgraded'>
   anchor: CheckpointAnchor
   publicKey: KeyObject
-  audit: Pick<AuditService, 'write'>
+  audit: Audit
 }
 
 /** The checkpoint of a line; null: there is none. */

@@ -18,7 +18,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
-import type { AuditService } from './audit.service.ts'
+import type { Audit } from './audit.service.ts'
 import { AnchorUnreadable, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import { checkpointOf, createHold } from './checkpoints.hold.ts'
 import type { CheckpointSink } from './checkpoints.sink.ts'
@@ -44,7 +44,7 @@ export interface CheckpointsDeps {
   sink: CheckpointSink
   anchor: CheckpointAnchor
   key: { privateKey: KeyObject; publicKey: KeyObject }
-  audit: Pick<AuditService, 'write'>
+  audit: Audit
 }
 
 export type CheckpointsService = ReturnType<typeof createCheckpoints>

@@ -5,7 +5,7 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import type { Secret } from '#platform/secret.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
-import { type AuditService, createAuditService } from './audit.service.ts'
+import { type Audit, createAuditService } from './audit.service.ts'
 import { createAuditStore } from './audit.store.ts'
 import { createCheckpointAnchor } from './checkpoints.anchor.ts'
 import { registerCheckpointRoutes } from './checkpoints.routes.ts'
@@ -14,17 +14,15 @@ import { createCheckpointSink } from './checkpoints.sink.ts'
 import { createCheckpointsStore } from './checkpoints.store.ts'
 
 export { auditList } from './audit.read.ts'
+export type { Audit } from './audit.service.ts'
 export { formerKeysFile, publicKeysOf, TrailFault } from './checkpoints.anchor.ts'
 export { checkpointFiles } from './checkpoints.sink.ts'
 export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.store.ts'
 
-export type AuditApi = Pick<AuditService, 'write'>
-
 /** Writes records for a command that runs on the server, without HTTP. */
-export const auditWriter = (db: Db, clock: Clock): AuditApi =>
-  createAuditService({ store: createAuditStore(db), clock })
+export const auditWriter = (db: Db, clock: Clock): Audit => createAuditService({ store: createAuditStore(db), clock })
 
-export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): AuditApi => {
+export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): Audit => {
   const service = createAuditService({ store: createAuditStore(db), clock })
   registerAuditRoutes(app, service)
   return service
@@ -36,7 +34,7 @@ export interface AuditCheckpointsDeps {
   exportDb: Db
   clock: Clock
   log: Log
-  audit: AuditApi
+  audit: Audit
   key: { privateKey: KeyObject; publicKey: KeyObject }
   /** Folder of the second sink. */
   dir: string

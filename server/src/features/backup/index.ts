@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { createBackup } from '@portcullis/contract'
 import type { FastifyReply } from 'fastify'
 import type { PoolClient } from 'pg'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import { dump, schemaOf, writeArchive } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -21,7 +21,7 @@ export interface BackupDeps {
   exportDb: Db
   clock: Clock
   log: Log
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   version: string
 }
 

@@ -9,6 +9,7 @@ import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import {
   type Ack,
@@ -51,8 +52,7 @@ export interface CommandsDeps {
   lifeHours(tx: Tx): Promise<number>
   /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
-  /** Tells the consoles, at COMMIT, which agents changed. */
-  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+  announce: Announce
 }
 
 const slices = <T>(all: readonly T[], size: number): T[][] =>
@@ -188,7 +188,7 @@ export const createCommandsService = ({
       }
       await countFor(tx, replaced)
       if (queued.length > 0) {
-        await announce(tx, { agents: queued, peripherals: [] })
+        await announce(tx, { agents: queued })
         await wake(tx, queued)
       }
       return { queued, missing }
@@ -258,7 +258,7 @@ export const createCommandsService = ({
         await settle(tx, targets)
       }
       await countFor(tx, ended)
-      if (ended.length > 0) await announce(tx, { agents: [...new Set(ended.map((c) => c.agent_id))], peripherals: [] })
+      if (ended.length > 0) await announce(tx, { agents: [...new Set(ended.map((c) => c.agent_id))] })
       return known
     },
 
@@ -282,7 +282,7 @@ export const createCommandsService = ({
           const ended = await store.end(tx, new Date(clock.now()), 'cancelled', message, { agentIds, jobId })
           await settle(tx, agentIds)
           await countFor(tx, ended)
-          await announce(tx, { agents: agentIds, peripherals: [] })
+          await announce(tx, { agents: agentIds })
           cancelled += ended.length
         })
       }
@@ -302,7 +302,7 @@ export const createCommandsService = ({
           const ended = await store.end(tx, now, 'expired', 'The host did not end it in time.', { agentIds })
           await settle(tx, [...targets.keys()])
           await countFor(tx, ended)
-          await announce(tx, { agents: agentIds, peripherals: [] })
+          await announce(tx, { agents: agentIds })
           await events.append(
             tx,
             ended.flatMap((c) => {

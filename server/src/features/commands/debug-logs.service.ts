@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream'
 import { agentLimits } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { exportFileName, FileAnswer, WithHeaders } from '#platform/http/answer.ts'
 import { isId, newId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
 import { createDebugLogsStore } from './debug-logs.store.ts'
 import { createGzipCheck } from './gzip-check.ts'
 
@@ -20,8 +21,8 @@ const abandonedMs = 3_600_000
 export interface DebugLogsDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
-  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+  audit: Audit
+  announce: Announce
   /** Whether a host was told to collect its logs by this command, and has not ended it. */
   isCollecting(agentId: string, commandId: string): Promise<boolean>
 }
@@ -76,7 +77,7 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
         const size = await keep(id, body)
         await db.transaction(async (tx) => {
           await store.complete(tx, id, agentId, size)
-          await announce(tx, { agents: [agentId], peripherals: [] })
+          await announce(tx, { agents: [agentId] })
         })
       } catch (error) {
         await store.drop(id).catch(() => {})

@@ -1,5 +1,5 @@
 import type { HealthStatus } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { MailApi } from '#features/mail/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -7,6 +7,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
+import type { Hint } from '#platform/live.ts'
 import { breaksAfter } from './backoff.ts'
 import type { DeliveriesStore, NewDelivery } from './deliveries.store.ts'
 import type { OutputPlan } from './outputs.runner.ts'
@@ -26,13 +27,13 @@ const eventsOf = (count: number): string => `${count.toLocaleString('en')} ${cou
 export interface DeliveriesDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'head'>
   store: DeliveriesStore
   outputs: OutputsStore
   plans(): Promise<readonly OutputPlan[]>
   mail: Pick<MailApi, 'isFailing'>
-  hint(tx: Tx): Promise<void>
+  hint: Hint
   /** Looks for what is due soon after COMMIT. */
   wake(tx: Tx): Promise<void>
 }
@@ -85,7 +86,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       }))
       await store.insert(tx, named, new Date(now))
       await deps.wake(tx)
-      await deps.hint(tx)
+      await deps.hint(tx, 'deliveries')
     },
 
     /** What streams there are, in the transaction that switches them: new ones begin behind the newest event. */
@@ -107,7 +108,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           new Date(clock.now()),
         )
         await deps.wake(tx)
-        await deps.hint(tx)
+        await deps.hint(tx, 'deliveries')
         if (found.length > 0)
           await audit.write(tx, actor, {
             action: 'delivery.retried',
@@ -126,7 +127,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           new Date(clock.now()),
           `Dropped by ${actor.userName}.`,
         )
-        await deps.hint(tx)
+        await deps.hint(tx, 'deliveries')
         if (found.length > 0)
           await audit.write(tx, actor, {
             action: 'delivery.dropped',
@@ -160,7 +161,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
         const skipped = await outputs.skip(tx, key)
         if (skipped === undefined)
           throw new AppError('not_found', { detail: 'This group has no such stream of events in use.' })
-        await deps.hint(tx)
+        await deps.hint(tx, 'deliveries')
         await audit.write(tx, actor, {
           action: 'output.skipped',
           entity: `group ${key.groupId}`,

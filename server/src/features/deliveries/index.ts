@@ -7,15 +7,16 @@ import {
   skipEventOutput,
 } from '@portcullis/contract'
 import type { SiemSource } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { MailApi } from '#features/mail/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import { deliveriesList } from './deliveries.read.ts'
@@ -39,7 +40,7 @@ export interface DeliveriesFeatureDeps {
   clock: Clock
   log: Log
   bus: Bus
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'head' | 'follow'>
   mail: Pick<MailApi, 'send' | 'isFailing'>
   resolve: ResolveDestination
@@ -48,7 +49,7 @@ export interface DeliveriesFeatureDeps {
   webhookOf(groupId: number): Promise<WebhookPlace | null>
   isRecipient(groupId: number, address: string): Promise<boolean>
   metrics: Metrics
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 /** What leaves for people, webhooks and SIEMs: an outbox of messages, and streams of events. */
@@ -64,7 +65,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   ])
   const store = createDeliveriesStore()
   const outputs = createOutputsStore()
-  const changed = () => db.transaction((tx) => deps.hint(tx))
+  const changed = () => db.transaction((tx) => deps.hint(tx, 'deliveries'))
   const service = createDeliveries({ ...deps, store, outputs, wake: (tx) => bus.publish(tx, topic) })
   const sender = createSender({ ...deps, store, changed, tried: (channel, outcome) => tries.inc({ channel, outcome }) })
   const streams = createOutputs({

@@ -1,6 +1,6 @@
 import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } from '@portcullis/contract'
 import type { AccountsApi } from '#features/accounts/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { assertDestination } from '#platform/assert-destination.ts'
@@ -27,7 +27,7 @@ export interface DirectoryFeatureDeps {
   db: Db
   clock: Clock
   log: Log
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   keys: Pick<Keys, 'derive'>
   resolve: ResolveDestination
   settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>

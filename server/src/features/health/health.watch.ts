@@ -1,8 +1,9 @@
 import { type HealthStatus, healthHistoryDays, type SubsystemName, subsystemNames } from '@portcullis/contract'
 import type { EventsApi } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type Db, isUnavailable, type Tx } from '#platform/db/db.ts'
+import { type Db, isUnavailable } from '#platform/db/db.ts'
 import { newId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createJudge } from './health.judge.ts'
 import type { Looked } from './health.looks.ts'
@@ -20,8 +21,7 @@ export interface HealthWatchDeps {
   events: Pick<EventsApi, 'append'>
   /** Looks at every part that can be looked at, now. */
   look(): Promise<Looked[]>
-  /** Tells the consoles, at COMMIT. */
-  announce(tx: Tx): Promise<void>
+  announce: Announce
 }
 
 const isBad = (status: HealthStatus): boolean => status === 'Warning' || status === 'Error'
@@ -119,7 +119,7 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
           false,
         )
       if (changes.length + first.length === 0) return true
-      await announce(tx)
+      await announce(tx, {})
       await events.append(
         tx,
         changes.flatMap((change) => eventOf(change, now) ?? []),

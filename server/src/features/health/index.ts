@@ -1,9 +1,10 @@
 import type { HealthStatus, LicenseSummary, SubsystemName } from '@portcullis/contract'
 import type { EventsApi } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { readBuildInfo } from './build-info.ts'
 import { createLooks } from './health.looks.ts'
@@ -35,8 +36,7 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   clock: Clock
   log: Log
   events: Pick<EventsApi, 'append'>
-  /** Tells the consoles, at COMMIT, that parts changed. */
-  announce(tx: Tx): Promise<void>
+  announce: Announce
   thresholds: Thresholds
   /** Whether every pool sees what the first start committed. */
   isSetUp(): Promise<boolean>

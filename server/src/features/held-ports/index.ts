@@ -1,7 +1,7 @@
 import { type HeldPort, listHeldPorts, profiles, releaseHeldPort } from '@portcullis/contract'
 import { cleanText, mismatchText } from '@portcullis/domain'
 import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import { deviceDetails, type NewEvent } from '#features/events/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -10,6 +10,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { isId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
 import { createHeldPortsStore, type HeldPortRecord, type ReleasedHold, type ReportedHold } from './held-ports.store.ts'
 
 export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
@@ -17,11 +18,10 @@ export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
 export interface HeldPortsDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   commands: Pick<CommandsApi, 'queue'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
-  /** Notifies the consoles at COMMIT which agents changed. */
-  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+  announce: Announce
 }
 
 /** A port that is released with drivers that its device did not claim. */
@@ -78,7 +78,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
       details: `Port ${found.port_path} released (${found.evidence}); drivers ${accept ? 'accepted' : 'not accepted'}; fingerprint ${found.fingerprint}`,
       severity: 4,
     })
-    await announce(tx, { agents: [agentId], peripherals: [] })
+    await announce(tx, { agents: [agentId] })
     return { commands: queued.length }
   }
 

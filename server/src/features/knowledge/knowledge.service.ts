@@ -13,6 +13,7 @@ import {
 } from '@portcullis/contract'
 import { createKnowledge, type Knowledge } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -35,13 +36,7 @@ export interface KnowledgeDeps {
   log: Log
   bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
   seals: KnowledgeSeals
-  audit: {
-    write(
-      tx: Tx,
-      actor: Actor,
-      entry: { action: string; entity: string; details?: string; severity?: number },
-    ): Promise<void>
-  }
+  audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What the release brings. */
   release: Knowledge

@@ -1,5 +1,5 @@
 import { type ConfigTested, type ConfigTestStep, configGroups, type HealthStatus } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { GivenItems, GroupValues, SettingsApi } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -20,7 +20,7 @@ export interface MailDeps extends SmtpDeps {
   log: Log
   bus: Pick<Bus, 'publish'>
   envelope: Envelope
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses'>
   store: MailStore
   follower: MailFollower

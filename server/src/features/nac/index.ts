@@ -9,16 +9,17 @@ import {
   testCact,
   testIse,
 } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import { assertDestination } from '#platform/assert-destination.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { assertAddresses } from './addresses.ts'
 import { createNacLive } from './live.ts'
@@ -36,12 +37,11 @@ export interface NacDeps {
   clock: Clock
   log: Log
   bus: Bus
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'append'>
   settings: Pick<SettingsApi, 'values' | 'noteUse' | 'onChange'>
   resolve: ResolveDestination
-  /** Tells the consoles, at COMMIT, whose quarantines changed. */
-  announce(tx: Tx, agentIds: string[]): Promise<void>
+  announce: Announce
 }
 
 /** Quarantines of hosts by Cisco ISE and Forescout CounterACT. */

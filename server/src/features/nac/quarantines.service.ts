@@ -6,7 +6,7 @@ import {
   type QuarantinesChanged,
   quarantineLimits,
 } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -14,6 +14,7 @@ import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
 import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
@@ -24,10 +25,9 @@ export interface QuarantinesDeps {
   db: Db
   clock: Clock
   bus: Pick<Bus, 'publish'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'append'>
-  /** Tells the consoles, at COMMIT, whose quarantines changed. */
-  announce(tx: Tx, agentIds: string[]): Promise<void>
+  announce: Announce
   store: NacStore
   systems: Pick<Systems, 'rules'>
 }
@@ -181,7 +181,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       const known = new Set(rows.map((row) => row.quarantine_id))
       const done = new Set(accepted.map((row) => row.quarantine_id))
       if (accepted.length > 0) {
-        await announce(tx, [...new Set(accepted.map((row) => row.agent_id))])
+        await announce(tx, { agents: [...new Set(accepted.map((row) => row.agent_id))] })
         await bus.publish(tx, nacTopic)
         await audit.write(tx, actor, {
           action,
@@ -242,7 +242,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
         if (accepted.length > 0) {
           const begun = new Set(accepted.map(({ uuid }) => uuid))
           const names = hosts.filter((host) => begun.has(host.agent_id)).map(entityOf)
-          await announce(tx, [...begun])
+          await announce(tx, { agents: [...begun] })
           await bus.publish(tx, nacTopic)
           await audit.write(tx, actor, {
             action: 'nac.quarantineAsked',

@@ -1,11 +1,12 @@
 import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { NewEvent } from '#features/events/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { NacFault } from './fault.ts'
 import type { NacStore, QuarantineRow } from './nac.store.ts'
@@ -43,12 +44,12 @@ export interface RunnerDeps {
   db: Db
   clock: Clock
   log: Log
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   settings: Pick<SettingsApi, 'noteUse'>
   store: NacStore
   systems: Pick<Systems, 'open'>
   quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell'>
-  announce(tx: Tx, agentIds: string[]): Promise<void>
+  announce: Announce
 }
 
 interface Change {
@@ -93,7 +94,7 @@ export const createRunner = (deps: RunnerDeps) => {
           quarantines.stepOf(row.quarantine_id, { userName: 'system' }, step, message, change.isOk ?? true),
         ])
       }
-      await announce(tx, [row.agent_id])
+      await announce(tx, { agents: [row.agent_id] })
       if (change.event === undefined) return
       const [kind, details] = change.event
       await quarantines.tell(tx, [await quarantines.eventOf(tx, row, kind, details)])
@@ -114,7 +115,7 @@ export const createRunner = (deps: RunnerDeps) => {
       await store.addSteps(tx, [
         quarantines.stepOf(row.quarantine_id, { userName: 'system' }, 'attributes', message, isOk),
       ])
-      await announce(tx, [row.agent_id])
+      await announce(tx, { agents: [row.agent_id] })
     })
 
   /** What is known goes over there too; a quarantine is as good without. */

@@ -1,5 +1,5 @@
 import type { ConfigTested, ConfigTestStep, HealthStatus, NacSystem } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { GivenItems, SettingsApi } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -12,7 +12,7 @@ import type { Systems } from './systems.ts'
 export interface TryDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   settings: Pick<SettingsApi, 'noteUse'>
   systems: Systems
 }

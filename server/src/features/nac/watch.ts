@@ -1,5 +1,5 @@
 import { type NacSystem, nacSystems } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { NewEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -7,6 +7,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
+import type { Announce } from '#platform/live.ts'
 import type { NacStore, Sighting } from './nac.store.ts'
 import { entityOf, macsToUse, nacTopic, type Quarantines } from './quarantines.service.ts'
 import type { Systems } from './systems.ts'
@@ -23,11 +24,11 @@ export interface WatchDeps {
   db: Db
   clock: Clock
   bus: Pick<Bus, 'publish'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   store: NacStore
   systems: Pick<Systems, 'rules'>
   quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell' | 'end'>
-  announce(tx: Tx, agentIds: string[]): Promise<void>
+  announce: Announce
 }
 
 type Rules = Awaited<ReturnType<Systems['rules']>>
@@ -153,7 +154,7 @@ export const createWatch = (deps: WatchDeps) => {
       await endOld(tx, said)
       for (const { system, ...own } of automatic) await quarantineNew(tx, system, own, said)
       if (said.agents.size === 0) return
-      await announce(tx, [...said.agents])
+      await announce(tx, { agents: [...said.agents] })
       await bus.publish(tx, nacTopic)
       await quarantines.tell(tx, said.events)
       for (const entry of said.audits) await audit.write(tx, product, { ...entry, severity: 4 })

@@ -2,6 +2,7 @@ import type { NoticeKind } from '@portcullis/contract'
 import type { EventsApi, FollowedEvent } from '#features/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { Hint } from '#platform/live.ts'
 import { type Folded, floodAgainMs, floodSubject, fold, newsAgainMs, tameFloods } from './fold.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-notices.ts'
@@ -26,7 +27,7 @@ export interface FollowerDeps {
   events: Pick<EventsApi, 'head' | 'follow'>
   /** Writes down who is to be told; in the transaction that folds. */
   tell(tx: Tx, news: readonly NoticeNews[]): Promise<void>
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => `${kind} ${subject}`
@@ -145,7 +146,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
         if (writes.length + over.length > 0) {
           const news = told.map((one, i) => ({ ...one, noticeId: ids[i] as number }))
           await tell(tx, withEnds(news, over))
-          await hint(tx)
+          await hint(tx, 'notices')
         }
       }
       await store.moveFollower(tx, upTo, turn)

@@ -1,6 +1,6 @@
 import { maskedSecret, type NotificationGroup, type NotificationGroupChange } from '@portcullis/contract'
 import { isLoopback } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/deliveries/index.ts'
 import { certificatesOf } from '#features/settings/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
@@ -9,6 +9,7 @@ import { DestinationError, type ResolveDestination } from '#platform/destination
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Secret } from '#platform/secret.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import { newWebhookSecret, parseWebhookSecret } from '#platform/webhooks/index.ts'
@@ -24,11 +25,11 @@ export const placeOfWebhook = (groupId: string): string => `notification group $
 export interface GroupsDeps {
   db: Db
   store: GroupsStore
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   envelope: Envelope
   resolve: ResolveDestination
   deliveries: Pick<DeliveriesApi, 'begin'>
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 /** The secret lies sealed beside the rest. */
@@ -196,7 +197,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
         tx,
         (await read(tx)).flatMap((group) => outputsOf(group, () => openSecret(group))),
       )
-      await hint(tx)
+      await hint(tx, 'notices')
       await audit.write(tx, actor, {
         action: 'notification.group.updated',
         entity: before.definition.groupName,

@@ -18,15 +18,16 @@ import {
   type WhitelistViolation,
 } from '@portcullis/contract'
 import type { SiemSource } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { DeliveriesApi } from '#features/deliveries/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { MailApi } from '#features/mail/index.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { createFollower } from './follower.ts'
@@ -50,7 +51,7 @@ export const notificationsSealed: readonly SealedColumn[] = [
 export interface NotificationsDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'append' | 'head' | 'follow' | 'some'>
   mail: Pick<MailApi, 'send'>
   deliveries: Pick<DeliveriesApi, 'enqueue' | 'about' | 'begin'>
@@ -65,7 +66,7 @@ export interface NotificationsDeps {
   violations(limit: number): Promise<readonly WhitelistViolation[]>
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
   metrics: Metrics
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 /** Notices that events make, the inbox of each account, and groups of people and systems that are told. */

@@ -1,12 +1,13 @@
 import type { HealthStatus, NoticeKind } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { DeliveriesApi } from '#features/deliveries/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
+import type { Hint } from '#platform/live.ts'
 import { kindTexts } from './groups.ts'
 import { type Findings, matchedOf } from './matched.ts'
 import type { NoticesRead } from './notices.read.ts'
@@ -22,7 +23,7 @@ const waitingMs = 7 * 86_400_000
 export interface NoticesDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   store: NoticesStore
   read: NoticesRead
   events: Pick<EventsApi, 'some' | 'head'>
@@ -30,7 +31,7 @@ export interface NoticesDeps {
   findings: Findings
   /** How all subsystems are, and when they were looked at. */
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 type ListName = 'risk' | 'health'
@@ -53,7 +54,7 @@ export const createNotices = (deps: NoticesDeps) => {
         throw new AppError('conflict', { detail: 'The notice is dismissed; it can not be pinned.' })
       const isChanged = await store.pin(tx, accountId, id, isPinned)
       // Other windows of the same person.
-      if (isChanged) await hint(tx)
+      if (isChanged) await hint(tx, 'notices')
       return isChanged
     })
 
@@ -71,7 +72,7 @@ export const createNotices = (deps: NoticesDeps) => {
         const notice = await store.dismiss(tx, list, id, new Date(clock.now()), actor.userName)
         if (notice === undefined) throw unknown(list, id)
         if (notice.was_dismissed) return false
-        await hint(tx)
+        await hint(tx, 'notices')
         await audit.write(tx, actor, {
           action: 'notice.dismissed',
           entity: notice.title.slice(0, 300),
@@ -88,7 +89,7 @@ export const createNotices = (deps: NoticesDeps) => {
     markRead: (actor: Actor, list: ListName): Promise<boolean> =>
       db.transaction(async (tx) => {
         const isChanged = actor.accountId !== null && (await store.read(tx, list, actor.accountId))
-        if (isChanged) await hint(tx)
+        if (isChanged) await hint(tx, 'notices')
         return isChanged
       }),
 

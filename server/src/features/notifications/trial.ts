@@ -7,7 +7,7 @@ import {
   severityNames,
 } from '@portcullis/contract'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent, type SiemSource } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { layOut, type MailApi, MailError } from '#features/mail/index.ts'
 import { certificatesOf } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
@@ -27,7 +27,7 @@ const mostRecipients = 5
 export interface TrialDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   groups: GroupsService
   mail: Pick<MailApi, 'send'>
   resolve: ResolveDestination

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createPackageCache } from './package-cache.ts'
@@ -15,7 +15,7 @@ export type PackagesApi = Pick<PackagesService, 'discardExpired' | 'latestPackag
 
 interface Given extends Omit<PackageRoutesDeps, 'packages'> {
   db: Db
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   releaseKey: ReleaseKeySource | null
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>

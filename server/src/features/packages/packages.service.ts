@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { AgentPackage, listPackages, PackageHeader, ReleaseKeyRotation, ResponseOf } from '@portcullis/contract'
 import { compareVersions, isSignedBuild, releaseKeyFingerprint } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -36,7 +36,7 @@ export interface PackagesDeps {
   clock: Clock
   store(db: Db | Tx): PackagesStore
   cache: PackageCache
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   /** The release key as configured when the server started; null without one. */
   releaseKey: ReleaseKeySource | null
   /** Hosts with an agent by what they report of their release key. */

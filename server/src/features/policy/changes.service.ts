@@ -7,7 +7,7 @@ import type {
 } from '@portcullis/contract'
 import { profiles } from '@portcullis/contract'
 import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
@@ -32,7 +32,7 @@ export interface ChangesDeps {
   store: PolicyStore
   seals: Seals
   settings: PolicySettingsApi
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   hosts: Pick<PolicyHostsStore, 'giveJob'>
   affected: Affected
   newlyAllowed: Pick<NewlyAllowed, 'measure'>

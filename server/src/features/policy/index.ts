@@ -1,6 +1,6 @@
 import type { AgentsApi } from '#features/agents/index.ts'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import type { PeripheralsApi } from '#features/peripherals/index.ts'
@@ -12,6 +12,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createAffected } from './affected.ts'
 import { createAgentPolicy } from './agent-policy.ts'
@@ -49,7 +50,7 @@ export interface PolicyDeps {
   bus: Bus
   /** The general configuration, where the settings are kept. */
   config: Pick<SettingsApi, 'values' | 'write' | 'onChange'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
@@ -58,7 +59,7 @@ export interface PolicyDeps {
   knowledgeHash(): string
   tags: Pick<TagsApi, 'carryOut'>
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'>
-  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+  announce: Announce
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import type { PolicySettings } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -12,7 +12,7 @@ import { type PolicySettingsApi, settingsOf } from './policy.settings.ts'
 export interface OverviewDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   read: PolicyRead
   settings: PolicySettingsApi
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>

@@ -2,6 +2,7 @@ import type { AgentState, AgentsApi } from '#features/agents/index.ts'
 import type { PeripheralsApi, StoredPeripheral } from '#features/peripherals/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Announce } from '#platform/live.ts'
 import { assessHosts, rowOf } from './assess.ts'
 import { hostOf } from './host.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
@@ -17,7 +18,7 @@ export interface ReassessDeps {
   agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
-  announce(tx: Tx, change: { agents: string[]; peripherals: string[] }): Promise<void>
+  announce: Announce
   /** Asks these hosts, at COMMIT, to check in now. */
   wake(tx: Tx, agentIds: readonly string[]): Promise<void>
   /** Moves a job on by hosts that are done. */

@@ -10,17 +10,18 @@ import {
   runReportSchedule,
   updateReportSchedule,
 } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { FilesApi } from '#features/exports/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import { isMailAddress, type MailApi, MailError, type MailFollower } from '#features/mail/index.ts'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import { exportFileName, FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { isId } from '#platform/ids.ts'
 import { createList } from '#platform/list/list.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createFolders } from './folder.ts'
 import { createMaker } from './maker.ts'
@@ -38,7 +39,7 @@ export interface ReportsDeps {
   exportDb: Db
   clock: Clock
   log: Log
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   files: FilesApi
   mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing'>
@@ -46,8 +47,7 @@ export interface ReportsDeps {
   baseUrl(): Promise<string>
   /** Folder that the folders of schedules lie in. */
   root: string
-  /** Tells open consoles, at COMMIT, to read again. */
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 /** Lists as files that are made by themselves, mailed, put into folders, and kept for a while. */
@@ -121,7 +121,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
     outcome: async (tx, ref, { state, error }) => {
       const [runId, n] = ref.split('/') as [string, string]
       await store.setDelivery(tx, runId, Number(n), new Date(clock.now()), { state, error })
-      await deps.hint(tx)
+      await deps.hint(tx, 'reports')
     },
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reportLimits, reportLists } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { FilesApi } from '#features/exports/index.ts'
 import type { JobHandler, JobRun } from '#features/jobs/index.ts'
 import type { MailContent } from '#features/mail/index.ts'
@@ -8,6 +8,7 @@ import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, isUnavailable, type Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import type { Folders } from './folder.ts'
 import { ownerProblem } from './owner.ts'
@@ -27,14 +28,14 @@ export interface MakerDeps {
   db: Db
   clock: Clock
   log: Log
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   files: FilesApi
   folders: Folders
   /** Writes a mail down; false: no mail server is configured. */
   sendMail(tx: Tx, to: string, content: MailContent, ref: string): Promise<boolean>
   /** Address of the console. */
   baseUrl(): Promise<string>
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 /** How far a run is: rows noted so far, and whether the file is whole. */
@@ -98,7 +99,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
         message: 'Reading rows',
       })
       await store.start(tx, run.run_id, now())
-      await hint(tx)
+      await hint(tx, 'reports')
     })
     const { total, content, rows } = await opened(job, run)
     let [noted, bytes, n] = [0, 0, 0]
@@ -224,7 +225,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
           error: isWritten ? '' : 'No mail server is configured (Settings, Mail).',
         })
       }
-      await hint(tx)
+      await hint(tx, 'reports')
       await audit.write(tx, systemActor('reports'), {
         action: 'report.made',
         entity: run.name,
@@ -242,7 +243,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     db.transaction(async (tx) => {
       if (!(await store.end(tx, runId, now(), { state, error }))) return
       await store.dropFile(tx, runId)
-      await hint(tx)
+      await hint(tx, 'reports')
       const run = await store.run(runId)
       await audit.write(tx, systemActor('reports'), {
         action: `report.${state}`,

@@ -1,10 +1,11 @@
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
+import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { dueRun, rangeStart } from './cadence.ts'
 import { createReportsStore, type ScheduleRow } from './reports.store.ts'
@@ -20,9 +21,9 @@ export interface OrdersDeps {
   db: Db
   clock: Clock
   log: Log
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   jobs: Pick<JobsApi, 'enqueue'>
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 interface Order {
@@ -85,7 +86,7 @@ export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) 
       range_to: from === null ? null : new Date(at),
       note,
     })
-    await hint(tx)
+    await hint(tx, 'reports')
     return { runId, jobId }
   }
 

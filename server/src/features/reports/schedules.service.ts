@@ -9,7 +9,7 @@ import {
   reportLists,
 } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { FilesApi } from '#features/exports/index.ts'
 import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -17,6 +17,7 @@ import { type Db, isPgError, isUnavailable, type Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { fold } from '#platform/list/columns.ts'
+import type { Hint } from '#platform/live.ts'
 import { nextRun, rangeStart } from './cadence.ts'
 import { assertMayRead, ownerProblem } from './owner.ts'
 import { createReportsRead, type LastRun, type Owner } from './reports.read.ts'
@@ -26,14 +27,13 @@ import { isZone } from './wall-clock.ts'
 export interface SchedulesDeps {
   db: Db
   clock: Clock
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   files: FilesApi
   /** Whether mail goes to such an address at all. */
   isAddress(text: string): boolean
   isMailConfigured(): Promise<boolean>
   folderRoot: string
-  /** Tells open consoles, at COMMIT, to read again. */
-  hint(tx: Tx): Promise<void>
+  hint: Hint
 }
 
 type Content = BodyOf<typeof previewReport>
@@ -135,7 +135,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
         throw new AppError('conflict', { detail: `There is a schedule named ${input.name} already.` })
       throw error
     }
-    await deps.hint(tx)
+    await deps.hint(tx, 'reports')
   }
 
   /** What the record of a change says: where rows of which list go. */
@@ -195,7 +195,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
         const before = isId(id) ? await store.schedule(id) : undefined
         if (before === undefined) throw notFound('There is no schedule with this id.')
         await store.delete(id)
-        await deps.hint(tx)
+        await deps.hint(tx, 'reports')
         await audit.write(tx, actor, { action: 'report_schedule.deleted', entity: before.name })
       })
       return { deleted: true }

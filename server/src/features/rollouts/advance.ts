@@ -1,11 +1,12 @@
 import { compareVersions } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { CommandSpec, CommandsApi } from '#features/commands/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { PackagesApi } from '#features/packages/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
+import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createHostsStore, type UpdateFacts } from './rollout-hosts.store.ts'
 import {
@@ -32,10 +33,9 @@ export interface AdvanceDeps {
   log: Log
   commands: Pick<CommandsApi, 'queue' | 'cancelJob'>
   packages: Pick<PackagesApi, 'refusalOf'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   events: Pick<EventsApi, 'append'>
-  /** Tells the consoles, at COMMIT, that something changed. */
-  announce(tx: Tx): Promise<void>
+  announce: Announce
 }
 
 export const positionOf = (row: RolloutRow): Position => ({
@@ -90,7 +90,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   /** Tells of a new state; call it last in a transaction. */
   const tell = async (tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> => {
     const title = `${row.kind === 'arm' ? 'Arming' : 'Update'} ${row.name}`
-    await announce(tx)
+    await announce(tx, {})
     await events.append(tx, [
       {
         kind: row.state === 'halted' ? 'rolloutHalted' : 'rollout',
@@ -180,7 +180,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
         if (decision.do !== 'nothing') {
           await carryOut(tx, row, decision)
           if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
-          else await announce(tx)
+          else await announce(tx, {})
           return null
         }
         known = tallies.reduce((sum, tally) => sum + tally.pending, 0)

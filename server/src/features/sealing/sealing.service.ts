@@ -1,4 +1,4 @@
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -10,7 +10,7 @@ import type { SealingStore } from './sealing.store.ts'
 
 export interface SealingDeps {
   db: Db
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   envelope: Envelope
   keys: Keys['sealing']

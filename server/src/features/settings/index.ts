@@ -20,7 +20,7 @@ import {
   setServerDomainName,
   testDomainName,
 } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -44,7 +44,7 @@ export interface SettingsFeatureDeps {
   clock: Clock
   log: Log
   bus: Bus
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   envelope: Envelope
   /** Checks beyond the values themselves, before a group is stored. */
   guards: Partial<Record<ConfigGroupName, ConfigGuard>>

@@ -10,7 +10,7 @@ import {
   maskedSecret,
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -39,7 +39,7 @@ export interface SettingsDeps {
   db: Db
   clock: Clock
   bus: Pick<Bus, 'publish'>
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   envelope: Envelope
   store: SettingsStore
   guards: Partial<Record<ConfigGroupName, ConfigGuard>>

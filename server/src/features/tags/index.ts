@@ -1,4 +1,4 @@
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -26,13 +26,7 @@ export type TagsApi = Pick<
 /** `exportDb` is the pool of long reads. */
 export const tagsFeature = (
   app: HttpApp,
-  {
-    db,
-    exportDb,
-    clock,
-    audit,
-    gate,
-  }: { db: Db; exportDb: Db; clock: Clock; audit: Pick<AuditApi, 'write'>; gate: TagGate },
+  { db, exportDb, clock, audit, gate }: { db: Db; exportDb: Db; clock: Clock; audit: Audit; gate: TagGate },
 ): TagsApi => {
   const tags = createTagsService({ db, audit, gate })
   registerTagsRoutes(app, {

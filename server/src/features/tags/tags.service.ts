@@ -1,5 +1,5 @@
 import type { AddTagsResult, DeleteTagsResult, GatewayHashtagActionDto, TaggedEntity } from '@portcullis/contract'
-import type { AuditApi } from '#features/audit/index.ts'
+import type { Audit } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -12,7 +12,7 @@ const maxPairs = 250_000
 
 export interface TagsDeps {
   db: Db
-  audit: Pick<AuditApi, 'write'>
+  audit: Audit
   gate: TagGate
 }
 
