@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { enumFilter, tagsFilter } from './filters.ts'
 import { closed, listQuery, operation, utcTime } from './operation.ts'
 import { PolicyDraft } from './policy.ts'
+import { Prediction, predictedDays } from './prediction.ts'
 
 /** A device judged as if it were newly attached to an armed host. */
 export const PolicyTestRow = closed({
@@ -41,7 +42,7 @@ const policyTestAnswer = closed({
 })
 
 const days = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 365, default: 30, description: 'Period that is looked back over.' }),
+  Type.Integer({ minimum: 1, maximum: 365, default: predictedDays, description: 'Period that is looked back over.' }),
 )
 
 export const getPolicyTest = operation({
@@ -83,5 +84,5 @@ export const testPolicyDraft = operation({
     pageNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
     pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 50 })),
   }),
-  response: policyTestAnswer,
+  response: closed({ ...policyTestAnswer.properties, prediction: Prediction }),
 })

@@ -3,6 +3,7 @@ import { policyKinds } from './agent-protocol.ts'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
 import { newlyAllowed, reasonGiven } from './opening.ts'
 import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
+import { Prediction } from './prediction.ts'
 
 /** Who a rule speaks to, from the narrowest; an allow of a narrower level outranks one of a wider. */
 export const ruleLevels = ['grant', 'host', 'tag', 'global'] as const
@@ -266,6 +267,8 @@ export const PolicyEffect = closed({
   isKnownAttackTool: Type.Boolean({ description: 'The device is a known attack tool.' }),
   before: Type.Enum(['allow', 'block']),
   after: Type.Enum(['allow', 'block']),
+  lastSeen: Type.String({ description: 'UTC without a zone.' }),
+  attachments: Type.Integer({ description: 'Number of attachments in the period; 0 if it was attached before.' }),
 })
 export type PolicyEffect = Static<typeof PolicyEffect>
 
@@ -298,6 +301,7 @@ export const previewPolicy = operation({
     }),
     warnings: Type.Array(PolicyWarning),
     secondPerson: Type.Boolean({ description: 'Saving this change requires a second approver.' }),
+    prediction: Prediction,
   }),
 })
 
@@ -343,6 +347,7 @@ const PolicyReturn = closed({
     description: 'With dryRun: blocked devices that would work again; otherwise null.',
   }),
   newlyAllowed: newlyAllowed('With dryRun: hosts on which devices are newly allowed, seen or not.'),
+  prediction: Type.Optional(Prediction),
 })
 
 export const restorePolicy = operation({

@@ -31,6 +31,7 @@ import { createPolicySettings, optionNames } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
 import { createPolicyHostsStore } from './policy-hosts.store.ts'
 import { createPolicyTest } from './policy-test.service.ts'
+import { createPredict } from './predict.ts'
 import { createReassess } from './reassess.ts'
 import { createRestore } from './restore.service.ts'
 import { createSeals } from './seal.ts'
@@ -101,16 +102,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   })
   const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
   const longRead = createLongRead(deps.exportDb)
-  const drafts = createDrafts({
-    ...deps,
-    longRead,
-    store,
-    seals,
-    affected,
-    devices,
-    designs: deps.peripherals.designs,
-    newlyAllowed,
-  })
+  const { predict, scopes } = createPredict({ clock, store, seals, affected, designs: deps.peripherals.designs })
+  const drafts = createDrafts({ ...deps, longRead, store, predict, newlyAllowed })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({
     ...deps,
@@ -142,10 +135,10 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     rules: createList(rulesList, deps),
     read,
     changes,
-    restore: createRestore({ clock, store, changes, seals, settings, drafts, newlyAllowed, longRead }),
+    restore: createRestore({ clock, store, changes, seals, settings, predict, newlyAllowed, longRead }),
     approvals,
     drafts,
-    test: createPolicyTest({ longRead, clock, drafts }),
+    test: createPolicyTest({ longRead, drafts, predict, scopes }),
     overview,
   })
   return {

@@ -119,26 +119,27 @@ export const registerPolicyRoutes = (
     if (host !== null && !isId(host)) throw invalid('query.hostUuid', 'is no uuid of an agent')
     const decision = decisionOf(query.decision)
     return test.inForce({
-      days: query.days ?? 30,
+      days: query.days,
       tags: (query.hashtags ?? '')
         .split(',')
         .map((tag) => tag.trim())
         .filter((tag) => tag !== ''),
       host,
-      decision,
-      ...pageOf(query),
+      page: { only: decision, ...pageOf(query) },
     })
   })
   app.register(testPolicyDraft, ({ actor, body }) =>
     test.ofDraft(actor, body.draft, {
-      days: body.days ?? 30,
+      days: body.days,
       tags: body.hashtags ?? [],
       host: null,
-      decision: body.decision ?? null,
-      ...pageOf({
-        ...(body.pageNumber === undefined ? {} : { PageNumber: body.pageNumber }),
-        ...(body.pageSize === undefined ? {} : { PageSize: body.pageSize }),
-      }),
+      page: {
+        only: body.decision ?? null,
+        ...pageOf({
+          ...(body.pageNumber === undefined ? {} : { PageNumber: body.pageNumber }),
+          ...(body.pageSize === undefined ? {} : { PageSize: body.pageSize }),
+        }),
+      },
     }),
   )
   app.register(peripheralsCommand, ({ actor, body }) => approvals.command(actor, body))

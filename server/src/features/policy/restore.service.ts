@@ -4,11 +4,11 @@ import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Changes } from './changes.service.ts'
-import type { Drafts } from './draft.service.ts'
 import type { LongRead } from './long.read.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
+import type { Predict } from './predict.ts'
 import type { Seals } from './seal.ts'
 
 export interface RestoreDeps {
@@ -17,7 +17,7 @@ export interface RestoreDeps {
   changes: Pick<Changes, 'change' | 'commit' | 'sealed'>
   seals: Seals
   settings: PolicySettingsApi
-  drafts: Pick<Drafts, 'worksAgain'>
+  predict: Predict
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
   longRead: LongRead
 }
@@ -38,7 +38,7 @@ export const createRestore = ({
   changes,
   seals,
   settings,
-  drafts,
+  predict,
   newlyAllowed,
   longRead,
 }: RestoreDeps) => {
@@ -123,10 +123,11 @@ export const createRestore = ({
     if (dryRun)
       return longRead(async (tx) => {
         const p = await plan(tx)
-        const worksAgain = await drafts.worksAgain(tx, { removed: [...p.remove, ...p.replaced], added: p.write })
-        const change = { gone: [...p.remove, ...p.replaced], write: p.write }
-        const { hosts } = await newlyAllowed.measure(tx, change, new Date(clock.now()))
-        return { version: p.inForce, ...counts(p), jobId: null, worksAgain, newlyAllowed: hosts }
+        const rules = { gone: [...p.remove, ...p.replaced], write: p.write }
+        const { stated } = await predict(tx, { rules })
+        const { hosts } = await newlyAllowed.measure(tx, rules, new Date(clock.now()))
+        const opened = { worksAgain: stated.worksAgain, newlyAllowed: hosts, prediction: stated }
+        return { version: p.inForce, ...counts(p), jobId: null, ...opened }
       })
     return changes.change(actor, async (tx) => {
       const p = await plan(tx)
