@@ -286,5 +286,3 @@ export const createPredictRead = () => ({
       order by ${order}, s.last_seen desc, s.agent_id, s.device_id`)
   },
 })
-
-export type PredictRead = ReturnType<typeof createPredictRead>
