@@ -31,7 +31,7 @@ export const Gate = () => {
     const next = why === 'signed out' || (pathname === '/' && searchStr === '') ? undefined : pathname + searchStr
     void router.navigate({
       to: '/sign-in',
-      search: { next, ended: why === 'ended' ? '1' : undefined } as never,
+      search: { next, ended: why === 'ended' ? '1' : undefined },
       replace: true,
     })
   }, [why, router])

@@ -31,7 +31,7 @@ export const backOff = (attempt: number, random: number): number =>
 
 /** The one live channel of the console: connects while somebody listens, reconnects with back-off, and says how it is. */
 export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
-  const listeners = new Map<string, Set<(data: never) => void>>()
+  const listeners = new Map<string, Set<(data: unknown) => void>>()
   const watchers = new Set<() => void>()
   let status: LiveStatus = { state: 'connecting', lastHeard: null }
   let running: AbortController | null = null
@@ -44,15 +44,14 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
 
   const emit = ({ name, data }: ServerEvent) => {
     if (!topics.includes(name)) return
-    const value = JSON.parse(data) as never
+    const value: unknown = JSON.parse(data)
     for (const listener of listeners.get(name) ?? []) listener(value)
   }
 
   /** Tells every listener that anything may have changed while the channel was away. */
   const emitAll = () => {
     for (const set of listeners.values()) {
-      const value = { changed: null } as never
-      for (const listener of set) listener(value)
+      for (const listener of set) listener({ changed: null })
     }
   }
 
@@ -109,8 +108,9 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
     /** Hears a topic; returns how to stop. */
     on: <T extends LiveTopic>(topic: T, listener: (data: LiveEvents[T]) => void): (() => void) => {
       const set = listeners.get(topic) ?? new Set()
-      listeners.set(topic, set.add(listener as (data: never) => void))
-      return () => set.delete(listener as (data: never) => void)
+      const hear = (data: unknown) => listener(data as LiveEvents[T])
+      listeners.set(topic, set.add(hear))
+      return () => set.delete(hear)
     },
     watch: (watcher: () => void): (() => void) => {
       watchers.add(watcher)

@@ -10,8 +10,15 @@ export interface ScheduleStart {
   columns?: readonly string[]
 }
 
+/** The names in the address of the editor. */
+export type ScheduleName = 'list' | 'sortBy' | 'columns' | `filter.${string}`
+
 /** Search part of the address of the editor: all it begins with, so that a pasted link begins with the same. */
-export const scheduleSearch = ({ list, query = {}, columns }: ScheduleStart): Record<string, string> => {
+export const scheduleSearch = ({
+  list,
+  query = {},
+  columns,
+}: ScheduleStart): Readonly<Partial<Record<ScheduleName, string>>> => {
   const { SortBy, ...filters } = query
   return {
     list,

@@ -9,14 +9,11 @@ const setUp = (gap: number) => {
     () => runs++,
     gap,
     { now: () => now },
-    {
-      set: (run, milliseconds) => {
-        timer = { at: now + milliseconds, run }
-        return 1
-      },
-      clear: () => {
+    (run, milliseconds) => {
+      timer = { at: now + milliseconds, run }
+      return () => {
         timer = null
-      },
+      }
     },
   )
   const pass = (milliseconds: number) => {

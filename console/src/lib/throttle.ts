@@ -1,34 +1,32 @@
 import type { Clock } from './clock.ts'
 
-export interface Timers {
-  set: (run: () => void, milliseconds: number) => unknown
-  clear: (handle: never) => void
-}
+/** Runs something later; returns how to cancel it. */
+export type Later = (run: () => void, milliseconds: number) => () => void
 
-const browserTimers: Timers = {
-  set: (run, milliseconds) => setTimeout(run, milliseconds),
-  clear: (handle) => clearTimeout(handle),
+const browserLater: Later = (run, milliseconds) => {
+  const handle = setTimeout(run, milliseconds)
+  return () => clearTimeout(handle)
 }
 
 /** Runs at the first call and then at most once per gap; a call within the gap is carried out at its end. */
-export const throttle = (run: () => void, gap: number, clock: Clock, timers: Timers = browserTimers) => {
+export const throttle = (run: () => void, gap: number, clock: Clock, later: Later = browserLater) => {
   let last = Number.NEGATIVE_INFINITY
-  let handle: unknown
+  let cancel: (() => void) | undefined
   return {
     call: () => {
-      if (handle !== undefined) return
+      if (cancel !== undefined) return
       const wait = Math.max(0, last + gap - clock.now())
       const now = () => {
-        handle = undefined
+        cancel = undefined
         last = clock.now()
         run()
       }
       if (wait === 0) now()
-      else handle = timers.set(now, wait)
+      else cancel = later(now, wait)
     },
     stop: () => {
-      timers.clear(handle as never)
-      handle = undefined
+      cancel?.()
+      cancel = undefined
     },
   }
 }

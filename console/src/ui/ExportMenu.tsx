@@ -71,7 +71,7 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
           onClick={() => {
             const [list] = lists
             if (list === undefined || first === undefined) return
-            void copyText(curlOf(window.location.origin, first.operation, inputOf(list) as never), 'Command')
+            void copyText(curlOf(window.location.origin, first.operation, inputOf(list)), 'Command')
           }}
         >
           Copy as curl

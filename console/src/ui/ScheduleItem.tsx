@@ -12,7 +12,7 @@ export const ScheduleItem = (start: ScheduleStart) => {
   return (
     <Menu.Item
       leftSection={<Icon name="report" />}
-      onClick={() => void navigate({ to: '/reports/new', search: scheduleSearch(start) as never })}
+      onClick={() => void navigate({ to: '/reports/$id', params: { id: 'new' }, search: scheduleSearch(start) })}
     >
       Schedule this…
     </Menu.Item>

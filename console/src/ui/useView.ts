@@ -1,6 +1,14 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type RegisteredRouter, type RouteById, type RouteIds, useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
+import type { ListName } from '../lib/search.ts'
 import { readView, type Search, type ViewChange, type ViewSpec, type ViewState, writeView } from '../lib/view-state.ts'
+
+type Tree = RegisteredRouter['routeTree']
+
+/** A route whose address holds the state of a list. */
+type ListRoute = {
+  [Id in RouteIds<Tree>]: ListName extends keyof RouteById<Tree, Id>['types']['fullSearchSchema'] ? Id : never
+}[RouteIds<Tree>]
 
 /** The state of a list screen, read from and written to the address. */
 export interface View {
@@ -10,19 +18,15 @@ export interface View {
   clearFilters: () => void
 }
 
-export const useView = (spec: ViewSpec): View => {
-  const search = useSearch({ strict: false }) as Search
+export const useView = (route: ListRoute, spec: ViewSpec): View => {
+  const search: Search = useSearch({ from: route })
   const navigate = useNavigate()
   const text = JSON.stringify(search)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is the identity of the search
   const state = useMemo(() => readView(search, spec), [text, spec])
   const set = useCallback(
     (change: ViewChange, { replace = false } = {}) => {
-      void navigate({
-        to: '.',
-        search: ((old: Search) => writeView(old, spec, change)) as never,
-        replace,
-      })
+      void navigate({ to: '.', search: (old: Search) => writeView(old, spec, change), replace })
     },
     [navigate, spec],
   )

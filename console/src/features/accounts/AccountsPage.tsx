@@ -85,7 +85,7 @@ export const AccountsPage = () => {
   const state = useSession()
   const navigate = useNavigate()
   const now = useNow()
-  const { open } = useSearch({ strict: false }) as { open?: string }
+  const { open } = useSearch({ from: '/inside/settings/accounts' })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const accounts = useQuery({ queryKey: ['accounts'], queryFn: ({ signal }) => api.call(getAllUsers, { signal }) })
   const me = state.phase === 'in' ? state.profile.account : null
@@ -137,7 +137,7 @@ export const AccountsPage = () => {
         await accounts.refetch()
       },
     })
-  const show = (userName: string | undefined) => void navigate({ to: '.', search: { open: userName } as never })
+  const show = (userName: string | undefined) => void navigate({ to: '.', search: { open: userName } })
   const opened = open === undefined ? undefined : accounts.data?.find(({ userName }) => userName === open)
 
   return (

@@ -38,7 +38,7 @@ const hrefOf = ({ uuid, computerName }: ConnectionStatus) =>
 export const AgentlessPage = () => {
   useTitle('Agentless')
   const { api, session } = useServices()
-  const view = useView(statusView)
+  const view = useView('/inside/agentless', statusView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | null>(null)
   const list = useRef<HTMLDivElement>(null)

@@ -57,7 +57,7 @@ const Words = ({ worker }: { worker: WorkerPollerDetails }) => {
       {(worker.errorCount ?? 0) === 0 ? (
         <span>none fails</span>
       ) : (
-        <Link to="/agentless" search={{ StatusString: 'Failed' } as never}>
+        <Link to="/agentless" search={{ StatusString: 'Failed' }}>
           {number(worker.errorCount)} {worker.errorCount === 1 ? 'fails' : 'fail'}
         </Link>
       )}

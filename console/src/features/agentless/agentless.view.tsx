@@ -20,7 +20,7 @@ const stateWords: Readonly<Record<ConnectionStatus['statusString'], { word: stri
 }
 
 /** Filters of the list of polled computers, by the interface's names. */
-export const statusFilters: readonly Filter[] = [
+export const statusFilters = [
   {
     name: 'StatusString',
     label: 'State',
@@ -36,7 +36,7 @@ export const statusFilters: readonly Filter[] = [
   { name: 'ComputerName', label: 'Computer', kind: 'text' },
   { name: 'IsOverrideDefaults', label: 'Own credentials', kind: 'yesNo' },
   { name: 'EndTime', label: 'Last run', kind: 'period' },
-]
+] as const satisfies readonly Filter[]
 
 export const statusView: ViewSpec = {
   filters: statusFilters.map(({ name }) => name),

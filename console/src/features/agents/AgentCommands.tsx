@@ -46,7 +46,7 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
       />
       {total > newest ? (
         <p>
-          <Link to="/commands" search={{ hostUuid: agentId } as never}>
+          <Link to="/commands" search={{ hostUuid: agentId }}>
             All {total.toLocaleString('en')} commands
           </Link>
         </p>

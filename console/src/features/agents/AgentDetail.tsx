@@ -191,7 +191,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
             <>
               <EventLines events={data.recentEvents} />
               <p>
-                <Link to="/events" search={{ source: `${data.hostIdentifier} (` } as never}>
+                <Link to="/events" search={{ source: `${data.hostIdentifier} (` }}>
                   All events of this host
                 </Link>
               </p>

@@ -5,8 +5,8 @@ import { AgentDetail } from './AgentDetail.tsx'
 
 /** The full page of a host. */
 export const AgentPage = () => {
-  const { agentId } = useParams({ strict: false }) as { agentId: string }
-  const { tab } = useSearch({ strict: false }) as { tab?: string }
+  const { agentId } = useParams({ from: '/inside/agents/$agentId' })
+  const { tab } = useSearch({ from: '/inside/agents/$agentId' })
   const navigate = useNavigate()
   useTitle('Agent')
   return (
@@ -14,7 +14,7 @@ export const AgentPage = () => {
       <AgentDetail
         agentId={agentId}
         tab={tab ?? null}
-        setTab={(next) => void navigate({ to: '.', search: { tab: next ?? undefined } as never, replace: true })}
+        setTab={(next) => void navigate({ to: '.', search: { tab: next ?? undefined }, replace: true })}
       />
     </FullPage>
   )

@@ -47,11 +47,11 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
         </ol>
       )}
       <p>
-        <Link to="/policy" search={{ open: 'new', onHost: uuid } as never}>
+        <Link to="/policy" search={{ open: 'new', onHost: uuid }}>
           Write a rule for <DeviceText value={hostIdentifier} />
         </Link>
         {' · '}
-        <Link to="/policy/simulator" search={{ hostUuid: uuid } as never}>
+        <Link to="/policy/simulator" search={{ hostUuid: uuid }}>
           What arming would have blocked here
         </Link>
       </p>

@@ -1,6 +1,4 @@
-import { Button } from '@mantine/core'
 import { type Agent, exportAgentCsv, exportAgentPdf, getAgents } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
@@ -11,6 +9,7 @@ import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { ExportMenu } from '../../ui/ExportMenu.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SidePanel } from '../../ui/SidePanel.tsx'
@@ -32,7 +31,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
   useTitle('Agents')
   useIdlePreload(AgentDetail)
   const { api, session, queries } = useServices()
-  const view = useView(agentsView)
+  const view = useView('/inside/agents', agentsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, agentsView), [filters, search, sort])
@@ -49,14 +48,9 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       counts={counts}
       actions={
         session.may('enrolment:manage') ? (
-          <Button
-            component={Link}
-            to="/settings/enrolment"
-            size="compact-sm"
-            leftSection={<Icon name="plus" size={14} />}
-          >
+          <LinkButton to="/settings/enrolment" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
             Add a host
-          </Button>
+          </LinkButton>
         ) : null
       }
       filters={

@@ -14,7 +14,7 @@ import type { Column } from '../../ui/table/column.ts'
 const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 /** Filters of the agents list, by the interface's names. */
-export const agentFilters: readonly Filter[] = [
+export const agentFilters = [
   { name: 'Status', label: 'Status', kind: 'choice', options: options(agentStatuses) },
   { name: 'Severity', label: 'Finding', kind: 'choice', options: severityOptions },
   { name: 'HasKnownAttackTools', label: 'Attack tools', kind: 'yesNo' },
@@ -32,7 +32,7 @@ export const agentFilters: readonly Filter[] = [
   { name: 'LastConfiguration', label: 'Last configured', kind: 'period' },
   { name: 'License', label: 'Licence', kind: 'choice', options: options(licenseStatuses) },
   { name: 'DeploymentMode', label: 'Deployment', kind: 'choice', options: options(['Agent', 'Agentless']) },
-]
+] as const satisfies readonly Filter[]
 
 export const agentsView: ViewSpec = {
   filters: agentFilters.map(({ name }) => name),

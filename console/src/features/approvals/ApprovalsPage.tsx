@@ -59,7 +59,7 @@ export const ApprovalsPage = () => {
   useTitle('Device approvals')
   useIdlePreload(DecideDialog)
   const { api, session } = useServices()
-  const view = useView(approvalsView)
+  const view = useView('/inside/approvals', approvalsView)
   const { open, filters, search, sort } = view.state
   const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsView), [filters, search, sort])
   const isFiltered = Object.keys(asked).length > 0

@@ -16,8 +16,8 @@ const shown = 20
 /** The newest messages as consumers get them; one of them whole. */
 export const MessagesTable = ({ newest }: { newest: number }) => {
   const { api } = useServices()
-  const navigate = useNavigate()
-  const { message: open } = useSearch({ strict: false }) as { message?: string }
+  const navigate = useNavigate({ from: '/settings/assets' })
+  const { message: open } = useSearch({ from: '/inside/settings/assets' })
   const messages = useQuery({
     queryKey: ['assets', 'messages', newest],
     queryFn: async ({ signal }) => {
@@ -32,7 +32,7 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
   const show = (id: string | undefined) =>
     void navigate({
       to: '.',
-      search: ((old: Record<string, string>) => ({ ...old, message: id })) as never,
+      search: (old) => ({ ...old, message: id }),
       replace: true,
     })
   const one = messages.data?.find(({ id }) => id === open)

@@ -72,7 +72,7 @@ export const AuditPage = () => {
   useTitle('Audit')
   const { api } = useServices()
   const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as AuditSearch
+  const search = useSearch({ from: '/inside/settings/audit' })
   const rows = Math.min(most, Math.max(step, Number(search.rows) || step))
   const query = {
     PageSize: rows,
@@ -85,7 +85,7 @@ export const AuditPage = () => {
     placeholderData: keepPreviousData,
   })
   const set = (change: AuditSearch) =>
-    void navigate({ to: '.', search: { ...search, rows: undefined, ...change } as never, replace: true })
+    void navigate({ to: '.', search: { ...search, rows: undefined, ...change }, replace: true })
   return (
     <SettingsPage
       title="Audit"

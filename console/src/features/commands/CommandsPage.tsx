@@ -21,7 +21,7 @@ const hrefOf = (command: Command) => `${agentAddress(command.uuid)}?tab=commands
 export const CommandsPage = () => {
   useTitle('Commands')
   const { api } = useServices()
-  const view = useView(commandsView)
+  const view = useView('/inside/commands', commandsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, commandsView), [filters, search, sort])

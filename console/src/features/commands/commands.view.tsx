@@ -18,7 +18,7 @@ const kindWords: Readonly<Record<(typeof agentCommandKinds)[number], string>> = 
 }
 
 /** Filters of the list of commands, by the interface's names. */
-export const commandFilters: readonly Filter[] = [
+export const commandFilters = [
   {
     name: 'state',
     label: 'State',
@@ -35,7 +35,7 @@ export const commandFilters: readonly Filter[] = [
   { name: 'hostUuid', label: 'Host id', kind: 'text' },
   { name: 'jobId', label: 'Job', kind: 'text' },
   { name: 'createdAt', label: 'When', kind: 'period' },
-]
+] as const satisfies readonly Filter[]
 
 export const commandsView: ViewSpec = {
   filters: commandFilters.map(({ name }) => name),

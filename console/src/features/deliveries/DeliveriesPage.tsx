@@ -32,7 +32,7 @@ const hrefOf = ({ id }: Delivery) => `/settings/deliveries?open=${encodeURICompo
 export const DeliveriesPage = () => {
   useTitle('Deliveries')
   const { api, session } = useServices()
-  const view = useView(deliveriesView)
+  const view = useView('/inside/settings/deliveries', deliveriesView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, deliveriesView), [filters, search, sort])
@@ -57,7 +57,7 @@ export const DeliveriesPage = () => {
       actions={
         stuckNow === 0 ? null : (
           <>
-            <Link to="/settings/deliveries" search={{ isStuck: 'true' } as never}>
+            <Link to="/settings/deliveries" search={{ isStuck: 'true' }}>
               {stuckNow.toLocaleString('en')} stuck
             </Link>
             {canRetry ? (

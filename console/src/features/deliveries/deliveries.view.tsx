@@ -8,7 +8,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 
 /** Filters of the list of deliveries, by the interface's names. */
-export const deliveryFilters: readonly Filter[] = [
+export const deliveryFilters = [
   { name: 'isStuck', label: 'Stuck', kind: 'yesNo' },
   {
     name: 'state',
@@ -26,7 +26,7 @@ export const deliveryFilters: readonly Filter[] = [
   { name: 'destination', label: 'Receiver', kind: 'text' },
   { name: 'title', label: 'What it tells', kind: 'text' },
   { name: 'createdAt', label: 'Written down', kind: 'period' },
-]
+] as const satisfies readonly Filter[]
 
 export const deliveriesView: ViewSpec = {
   filters: deliveryFilters.map(({ name }) => name),

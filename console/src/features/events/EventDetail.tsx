@@ -67,7 +67,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
           ['When', <Time key="t" value={event.creationTime} form="local" />],
           [
             'Host',
-            <Link key="h" to="/agents" search={{ HostIdentifier: hostOf(entity) } as never}>
+            <Link key="h" to="/agents" search={{ HostIdentifier: hostOf(entity) }}>
               <DeviceText value={entity} />
             </Link>,
           ],
@@ -77,11 +77,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
             : [
                 [
                   'Device',
-                  <Link
-                    key="p"
-                    to="/peripherals"
-                    search={{ vid: ids[1], pid: ids[2], hostIdentifier: hostOf(entity) } as never}
-                  >
+                  <Link key="p" to="/peripherals" search={{ vid: ids[1], pid: ids[2], hostIdentifier: hostOf(entity) }}>
                     {`${ids[1]}:${ids[2]} on this host, with the decision and why`}
                   </Link>,
                 ] as [string, ReactNode],

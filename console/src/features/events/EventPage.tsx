@@ -5,7 +5,7 @@ import { EventDetail } from './EventDetail.tsx'
 
 /** The full page of an event. */
 export const EventPage = () => {
-  const { eventId } = useParams({ strict: false }) as { eventId: string }
+  const { eventId } = useParams({ from: '/inside/events/$eventId' })
   useTitle('Event')
   return (
     <FullPage back={<Link to="/events">Events</Link>}>

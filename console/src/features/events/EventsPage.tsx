@@ -28,7 +28,7 @@ export const EventsPage = () => {
   useTitle('Events')
   useIdlePreload(EventDetail)
   const { api } = useServices()
-  const view = useView(eventsView)
+  const view = useView('/inside/events', eventsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, eventsView), [filters, search, sort])

@@ -10,7 +10,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 
 /** Filters of the events list, by the interface's names. */
-export const eventFilters: readonly Filter[] = [
+export const eventFilters = [
   {
     name: 'minimumSeverity',
     label: 'Severity at least',
@@ -35,7 +35,7 @@ export const eventFilters: readonly Filter[] = [
       .filter(([number]) => number !== '0')
       .map(([value, label]) => ({ value, label })),
   },
-]
+] as const satisfies readonly Filter[]
 
 export const eventsView: ViewSpec = {
   filters: eventFilters.map(({ name }) => name),

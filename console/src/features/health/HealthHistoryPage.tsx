@@ -23,7 +23,7 @@ const keyOf = (change: HealthChange) => String(change.id)
 export const HealthHistoryPage = () => {
   useTitle('History of health')
   const { api } = useServices()
-  const view = useView(changesView)
+  const view = useView('/inside/settings/health/history', changesView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, changesView), [filters, search, sort])

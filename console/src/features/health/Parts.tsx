@@ -21,7 +21,7 @@ const ranges = [
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-]
+] as const
 /** More than a part makes that flaps all the time. */
 const mostChanges = 5_000
 
@@ -49,9 +49,9 @@ const Seen = ({ part }: { part: Subsystem }) => {
 /** Every part: how it is, what was seen, since when, what to do, and how it was. */
 export const Parts = () => {
   const { api, clock } = useServices()
-  const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as { days?: string }
-  const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]!
+  const navigate = useNavigate({ from: '/settings/health' })
+  const search = useSearch({ from: '/inside/settings/health' })
+  const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]
   const parts = useQuery({
     queryKey: ['health', 'parts'],
     queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
@@ -86,12 +86,12 @@ export const Parts = () => {
         <SegmentedControl
           size="xs"
           aria-label="Time of the strips"
-          data={ranges}
+          data={[...ranges]}
           value={range.value}
           onChange={(days) =>
             void navigate({
               to: '.',
-              search: { ...search, days: days === '7' ? undefined : days } as never,
+              search: { ...search, days: days === ranges[1].value ? undefined : days },
               replace: true,
             })
           }
@@ -135,7 +135,7 @@ export const Parts = () => {
                 <Link
                   key="strip"
                   to="/settings/health/history"
-                  search={{ subsystem: part.name } as never}
+                  search={{ subsystem: part.name }}
                   className={classes.stripLink}
                   title="Its changes"
                 >

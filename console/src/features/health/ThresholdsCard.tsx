@@ -20,7 +20,11 @@ export const ThresholdsCard = () => {
     <section className={classes.card} aria-label="Thresholds">
       <div className={classes.cardHead}>
         <h2>Thresholds</h2>
-        {session.may('config:write') ? <Link to={'/settings/thresholds' as never}>Change</Link> : null}
+        {session.may('config:write') ? (
+          <Link to="/settings/$page" params={{ page: 'thresholds' }}>
+            Change
+          </Link>
+        ) : null}
       </div>
       {items.data === undefined ? (
         items.error === null ? null : (

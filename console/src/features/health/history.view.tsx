@@ -9,7 +9,7 @@ import type { Column } from '../../ui/table/column.ts'
 import { Status } from './Status.tsx'
 
 /** Filters of the list of changes, by the interface's names. */
-export const changeFilters: readonly Filter[] = [
+export const changeFilters = [
   {
     name: 'subsystem',
     label: 'Part',
@@ -24,7 +24,7 @@ export const changeFilters: readonly Filter[] = [
   },
   { name: 'at', label: 'When', kind: 'period' },
   { name: 'description', label: 'What was seen', kind: 'text' },
-]
+] as const satisfies readonly Filter[]
 
 export const changesView: ViewSpec = {
   filters: changeFilters.map(({ name }) => name),

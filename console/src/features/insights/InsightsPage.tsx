@@ -41,7 +41,7 @@ const nothing = {
 
 /** What is rare, weak, forbidden or not what it says it is, in the whole fleet. */
 export const InsightsPage = () => {
-  const view = useView(insightsView)
+  const view = useView('/inside/insights', insightsView)
   const { tab } = view.state
   const vendor = view.state.filters.vendor ?? ''
   const chosen = insightOf(tab ?? undefined)
@@ -70,10 +70,7 @@ export const InsightsPage = () => {
               Reload
             </Button>
           ) : null}
-          <MoreMenu
-            label="More"
-            curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation as never)}
-          >
+          <MoreMenu label="More" curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation)}>
             <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
         </div>
@@ -83,7 +80,7 @@ export const InsightsPage = () => {
           <Link
             key={id}
             to="/insights"
-            search={{ ...(id === insightTabs[0].id ? {} : { tab: id }), ...(vendor === '' ? {} : { vendor }) } as never}
+            search={{ ...(id === insightTabs[0].id ? {} : { tab: id }), ...(vendor === '' ? {} : { vendor }) }}
             className={classes.tab}
             data-here={id === chosen.id || undefined}
             activeOptions={{ exact: true, includeSearch: true }}

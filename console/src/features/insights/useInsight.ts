@@ -32,7 +32,7 @@ type Call = Api['call']
 
 interface Source {
   /** The call that is shown as curl. */
-  operation: Pick<AnyOperation, 'method' | 'path'>
+  operation: AnyOperation
   read: (call: Call, vendor: string, signal?: AbortSignal) => Promise<Insight>
   /** Computes it anew; reading it is that where nothing is kept. */
   reload: (call: Call, vendor: string) => Promise<Insight>

@@ -41,7 +41,7 @@ const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: 
     />
     <span className={classes.text}>{text}</span>
     {link === undefined ? null : (
-      <Link to={link.to} search={link.search as never}>
+      <Link to={link.to} search={link.search}>
         {link.text}
       </Link>
     )}

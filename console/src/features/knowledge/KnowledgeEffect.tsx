@@ -56,7 +56,7 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
             </span>,
             <VerdictWords key="before" verdict={row.before} />,
             <VerdictWords key="after" verdict={row.after} />,
-            <Link key="hosts" to="/peripherals" search={{ vid: row.vid, pid: row.pid, present: 'true' } as never}>
+            <Link key="hosts" to="/peripherals" search={{ vid: row.vid, pid: row.pid, present: 'true' }}>
               {number(row.agentsCount)}
             </Link>,
             number(row.peripheralsCount),

@@ -10,7 +10,13 @@ export const NoQuarantines = () => {
   const inUse = useNacSystems().map(({ system }) => nacSystemNames[system])
   const links = (
     <>
-      <Link to="/settings/ise">Cisco ISE</Link> or <Link to="/settings/counteract">Forescout CounterACT</Link>
+      <Link to="/settings/$page" params={{ page: 'ise' }}>
+        Cisco ISE
+      </Link>{' '}
+      or{' '}
+      <Link to="/settings/$page" params={{ page: 'counteract' }}>
+        Forescout CounterACT
+      </Link>
     </>
   )
   return (

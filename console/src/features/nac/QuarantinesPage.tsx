@@ -24,7 +24,7 @@ const hrefOf = (quarantine: Quarantine) => quarantineAddress(quarantine)
 export const QuarantinesPage = () => {
   useTitle('Quarantines')
   const { api, session } = useServices()
-  const view = useView(quarantinesView)
+  const view = useView('/inside/quarantines', quarantinesView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, quarantinesView), [filters, search, sort])

@@ -16,7 +16,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 
 /** Filters of the list of quarantines, by the interface's names. */
-export const quarantineFilters: readonly Filter[] = [
+export const quarantineFilters = [
   {
     name: 'state',
     label: 'State',
@@ -37,7 +37,7 @@ export const quarantineFilters: readonly Filter[] = [
   { name: 'uuid', label: 'Id of the host', kind: 'text' },
   { name: 'by', label: 'Asked by', kind: 'text' },
   { name: 'createdAt', label: 'Asked for', kind: 'period' },
-]
+] as const satisfies readonly Filter[]
 
 export const quarantinesView: ViewSpec = {
   filters: quarantineFilters.map(({ name }) => name),

@@ -64,7 +64,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
             <li key={`${list} ${line.id}`}>
               <Link
                 to="/notices"
-                search={(list === 'risk' ? { open: String(line.id) } : { tab: list, open: String(line.id) }) as never}
+                search={list === 'risk' ? { open: String(line.id) } : { tab: list, open: String(line.id) }}
                 className={classes.panelLine}
                 data-unread={!line.isRead || undefined}
                 onClick={close}

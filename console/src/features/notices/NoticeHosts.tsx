@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import type { NoticeHost } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agentAddress, deviceAddress } from '../../lib/addresses.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { DeviceIds } from '../../ui/device/Device.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { lazily } from '../../ui/lazily.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
@@ -48,15 +48,14 @@ export const NoticeHosts = ({
               <PlainLink href={agentAddress(host.uuid)}>
                 <DeviceText value={host.hostIdentifier} />
               </PlainLink>
-              <Button
+              <LinkButton
                 size="compact-xs"
                 variant="default"
-                component={Link}
                 to={agentAddress(host.uuid)}
                 aria-label={`Open host ${host.hostIdentifier}`}
               >
                 Open host
-              </Button>
+              </LinkButton>
             </div>
             {host.devices.map((device) => (
               <div key={device.deviceID} className={classes.device}>

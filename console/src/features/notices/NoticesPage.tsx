@@ -26,7 +26,7 @@ const tabs = [
 /** The inbox: what happened to the fleet, and how this server is. */
 export const NoticesPage = () => {
   useTitle('Notices')
-  const view = useView(noticesView)
+  const view = useView('/inside/notices', noticesView)
   const counts = useNoticeCounts().data
   const list: NoticeList = view.state.tab === 'health' ? 'health' : 'risk'
   const here = tabs.find((tab) => tab.list === list) ?? tabs[0]
@@ -40,7 +40,7 @@ export const NoticesPage = () => {
             <Link
               key={tab.list}
               to="/notices"
-              search={(tab.list === 'risk' ? {} : { tab: tab.list }) as never}
+              search={tab.list === 'risk' ? {} : { tab: tab.list }}
               className={classes.tab}
               data-here={tab.list === list || undefined}
               aria-current={tab.list === list ? 'page' : undefined}

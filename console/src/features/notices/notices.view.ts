@@ -4,7 +4,7 @@ import type { Filter } from '../../ui/filters/filter.ts'
 import { kindWords } from './line.ts'
 
 /** Filters of risk notices, by the interface's names. */
-export const riskFilters: readonly Filter[] = [
+export const riskFilters = [
   {
     name: 'kind',
     label: 'About',
@@ -33,7 +33,7 @@ export const riskFilters: readonly Filter[] = [
   { name: 'entityId', label: 'Id of host or model', kind: 'text' },
   { name: 'fromDate', label: 'From', kind: 'instant' },
   { name: 'toDate', label: 'Until', kind: 'instant' },
-]
+] as const satisfies readonly Filter[]
 
 export const noticesView: ViewSpec = {
   filters: riskFilters.map(({ name }) => name),

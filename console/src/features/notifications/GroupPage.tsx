@@ -9,7 +9,7 @@ import { useGroups } from './useGroups.ts'
 
 /** The page of one group. */
 export const GroupPage = () => {
-  const { group: id = '' } = useParams({ strict: false }) as { group?: string }
+  const { group: id } = useParams({ from: '/inside/settings/notifications/$group' })
   const groups = useGroups()
   const group = groups.data?.find((one) => String(one.id) === id)
   useTitle(group === undefined ? 'Notification group' : `Notifications: ${group.groupName}`)

@@ -20,7 +20,7 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
     <li className={classes.group} data-off={!group.isEnabled || undefined}>
       <div className={classes.groupHead}>
         <h2>
-          <Link to="/settings/notifications/$group" params={{ group: String(group.id) } as never}>
+          <Link to="/settings/notifications/$group" params={{ group: String(group.id) }}>
             {group.groupName}
           </Link>
         </h2>
@@ -73,7 +73,11 @@ export const GroupsPage = () => {
         <p className={classes.hint} role="note">
           <Icon name="info" />
           <span>
-            No mail server is set up, so nobody gets mail: <Link to="/settings/mail">Settings, Mail</Link>.
+            No mail server is set up, so nobody gets mail:{' '}
+            <Link to="/settings/$page" params={{ page: 'mail' }}>
+              Settings, Mail
+            </Link>
+            .
           </span>
         </p>
       ) : null}

@@ -28,7 +28,11 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
         <p className={classes.hint} role="note">
           <Icon name="info" />
           <span>
-            No mail server is set up: <Link to="/settings/mail">Settings, Mail</Link>. Until then, mails wait.
+            No mail server is set up:{' '}
+            <Link to="/settings/$page" params={{ page: 'mail' }}>
+              Settings, Mail
+            </Link>
+            . Until then, mails wait.
           </span>
         </p>
       ) : null}

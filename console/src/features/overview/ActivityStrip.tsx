@@ -32,7 +32,7 @@ export const ActivityStrip = () => {
           <Link
             key={day}
             to="/events"
-            search={{ category: 'USB', fromDate: `${day}T00:00:00Z`, toDate: `${day}T23:59:59Z` } as never}
+            search={{ category: 'USB', fromDate: `${day}T00:00:00Z`, toDate: `${day}T23:59:59Z` }}
             className={classes.day}
             title={label}
             aria-label={label}

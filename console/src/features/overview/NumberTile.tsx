@@ -25,7 +25,7 @@ const changeText = (by: number): string =>
 export const NumberTile = ({ title, value, of, severity, change, search }: NumberTileProps) => {
   const now = useNow()
   return (
-    <Link to="/agents" search={search as never} className={classes.tile}>
+    <Link to="/agents" search={search} className={classes.tile}>
       <span className={classes.title}>{title}</span>
       <span className={classes.value}>
         {severity !== undefined && value !== undefined && value > 0 ? <SeverityShape severity={severity} /> : null}

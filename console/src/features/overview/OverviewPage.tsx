@@ -124,7 +124,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
                 const finding = findingOf(agent.severity)
                 return (
                   <li key={agent.uuid}>
-                    <Link to="/agents/$agentId" params={{ agentId: agent.uuid } as never} className={classes.host}>
+                    <Link to="/agents/$agentId" params={{ agentId: agent.uuid }} className={classes.host}>
                       <DeviceText value={agent.hostIdentifier} />
                     </Link>
                     <TagList tags={agent.hashtags} />
@@ -138,7 +138,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
             </ul>
           )}
           {(worst.data?.recordsFiltered ?? 0) > worstCount ? (
-            <Link to="/agents" search={{ Severity: '30,40,50' } as never}>
+            <Link to="/agents" search={{ Severity: '30,40,50' }}>
               All {worst.data!.recordsFiltered.toLocaleString('en')}
             </Link>
           ) : null}

@@ -58,7 +58,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
       <ul className={classes.counts}>
         {kinds.map(({ one, title, search }, index) => (
           <li key={title}>
-            <Link to="/events" search={{ q: search, fromDate: from } as never}>
+            <Link to="/events" search={{ q: search, fromDate: from }}>
               <strong>{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong>{' '}
               {counts.data?.[index] === 1 ? one : title}
             </Link>
@@ -78,7 +78,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
         <>
           <EventLines events={serious.data.data} withHost />
           {serious.data.recordsFiltered > serious.data.data.length ? (
-            <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from } as never}>
+            <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from }}>
               All {serious.data.recordsFiltered.toLocaleString('en')} serious events
             </Link>
           ) : null}

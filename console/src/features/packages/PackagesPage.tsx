@@ -9,6 +9,7 @@ import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
@@ -84,9 +85,9 @@ export const PackagesPage = () => {
             />
           ) : null}
           {session.may('fleet:write') && list !== undefined && list.length > 0 ? (
-            <Button component={Link} to="/rollouts/new" search={{ kind: 'update' } as never} size="compact-sm">
+            <LinkButton to="/rollouts/new" search={{ kind: 'update' }} size="compact-sm">
               Update hosts in rings…
-            </Button>
+            </LinkButton>
           ) : null}
           <MoreMenu label="More" curl={() => curlOf(window.location.origin, listPackages)} />
         </>
@@ -120,7 +121,7 @@ export const PackagesPage = () => {
               hosts === undefined ? (
                 '–'
               ) : (
-                <Link key="hosts" to="/agents" search={{ Version: one.version } as never}>
+                <Link key="hosts" to="/agents" search={{ Version: one.version }}>
                   {hosts.toLocaleString('en')}
                 </Link>
               ),

@@ -73,7 +73,7 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
           quiet: group.state === 'Current',
           cells: [
             <code key="key">{group.releaseKey}</code>,
-            <Link key="hosts" to="/agents" search={{ ReleaseKey: group.releaseKey } as never}>
+            <Link key="hosts" to="/agents" search={{ ReleaseKey: group.releaseKey }}>
               {group.hosts.toLocaleString('en')}
             </Link>,
             meaning[group.state],

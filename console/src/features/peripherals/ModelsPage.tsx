@@ -28,7 +28,7 @@ const idOf = (model: PeripheralModel) => `${model.vid}:${model.pid}`
 export const ModelsPage = () => {
   useTitle('Models of peripherals')
   const { api } = useServices()
-  const view = useView(modelsView)
+  const view = useView('/inside/peripherals/models', modelsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, modelsView), [filters, search, sort])

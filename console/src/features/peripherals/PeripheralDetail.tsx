@@ -77,7 +77,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
           <DeviceFindings device={device} />
           <span className={classes.quiet}>
             on{' '}
-            <Link to="/agents/$agentId" params={{ agentId: uuid } as never}>
+            <Link to="/agents/$agentId" params={{ agentId: uuid }}>
               <DeviceText value={device.hostIdentifier} />
             </Link>
           </span>
@@ -110,7 +110,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
         <DeviceFacts device={device} />
         {sameModel.data === undefined ? null : (
           <p>
-            <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid } as never}>
+            <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
               {sameModel.data.recordsFiltered === 1
                 ? 'The only device of this model'
                 : `${sameModel.data.recordsFiltered.toLocaleString('en')} devices of this model`}
@@ -122,12 +122,12 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
                 {' · '}
                 <Link
                   to="/policy"
-                  search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint } as never}
+                  search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint }}
                 >
                   Make a rule for its fingerprint
                 </Link>
                 {' · '}
-                <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` } as never}>
+                <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
                   Make a rule for its model
                 </Link>
               </>

@@ -5,8 +5,8 @@ import { PeripheralDetail } from './PeripheralDetail.tsx'
 
 /** The full page of a device. */
 export const PeripheralPage = () => {
-  const { uuid } = useParams({ strict: false }) as { uuid: string }
-  const { device } = useSearch({ strict: false }) as { device?: string }
+  const { uuid } = useParams({ from: '/inside/peripherals/$uuid' })
+  const { device } = useSearch({ from: '/inside/peripherals/$uuid' })
   useTitle('Device')
   return (
     <FullPage back={<Link to="/peripherals">Peripherals</Link>}>

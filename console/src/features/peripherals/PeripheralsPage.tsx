@@ -47,7 +47,7 @@ export const PeripheralsPage = () => {
   useTitle('Peripherals')
   useIdlePreload(PeripheralDetail)
   const { api, session, queries } = useServices()
-  const view = useView(peripheralsView)
+  const view = useView('/inside/peripherals', peripheralsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
   const { filters, search, sort, open } = view.state

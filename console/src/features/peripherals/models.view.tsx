@@ -12,7 +12,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 
 /** Filters of the list of models, by the interface's names. */
-export const modelFilters: readonly Filter[] = [
+export const modelFilters = [
   {
     name: 'devIcon',
     label: 'Kind',
@@ -27,7 +27,7 @@ export const modelFilters: readonly Filter[] = [
   { name: 'productInfo', label: 'Product', kind: 'text' },
   { name: 'vid', label: 'Vendor id', kind: 'text' },
   { name: 'pid', label: 'Product id', kind: 'text' },
-]
+] as const satisfies readonly Filter[]
 
 export const modelsView: ViewSpec = {
   filters: modelFilters.map(({ name }) => name),

@@ -12,7 +12,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 
 /** Filters of the peripherals list, by the interface's names. */
-export const peripheralFilters: readonly Filter[] = [
+export const peripheralFilters = [
   {
     name: 'devIcon',
     label: 'Kind',
@@ -33,7 +33,7 @@ export const peripheralFilters: readonly Filter[] = [
   { name: 'hostIdentifier', label: 'Host name', kind: 'text' },
   { name: 'ipAddress', label: 'Address', kind: 'text' },
   { name: 'hashtags', label: 'Tag', kind: 'tags' },
-]
+] as const satisfies readonly Filter[]
 
 export const peripheralsView: ViewSpec = {
   filters: peripheralFilters.map(({ name }) => name),

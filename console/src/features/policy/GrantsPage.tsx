@@ -32,8 +32,8 @@ const usualLife = 24 * 3_600_000
 export const GrantsPage = () => {
   useTitle('Grants')
   const { api, session, clock } = useServices()
-  const view = useView(grantsView)
-  const start = useSearch({ strict: false }) as Record<string, string | undefined>
+  const view = useView('/inside/policy/grants', grantsView)
+  const start = useSearch({ from: '/inside/policy/grants' })
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, grantsView), [filters, search, sort])

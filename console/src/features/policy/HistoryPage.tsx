@@ -195,8 +195,8 @@ const Version = ({ version, isOpen, toggle, restore }: VersionProps) => (
 export const HistoryPage = () => {
   useTitle('History of the policy')
   const { api, session } = useServices()
-  const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as { page?: string; version?: string }
+  const navigate = useNavigate({ from: '/policy/history' })
+  const search = useSearch({ from: '/inside/policy/history' })
   const page = Math.max(1, Number(search.page ?? 1) || 1)
   const [restoring, setRestoring] = useState<number | null>(null)
   const query = { query: { PageNumber: page, PageSize: pageSize } }
@@ -206,7 +206,7 @@ export const HistoryPage = () => {
     placeholderData: keepPreviousData,
   })
   const set = (change: { page?: string; version?: string }, replace: boolean) =>
-    void navigate({ to: '.', search: ((old: object) => ({ ...old, ...change })) as never, replace })
+    void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace })
   const total = history.data?.recordsTotal ?? 0
   const canWrite = session.may('fleet:write')
   return (

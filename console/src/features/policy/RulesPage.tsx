@@ -30,8 +30,8 @@ const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(
 export const RulesPage = () => {
   useTitle('Policy')
   const { api, session } = useServices()
-  const view = useView(rulesView)
-  const start = useSearch({ strict: false }) as Record<string, string | undefined>
+  const view = useView('/inside/policy/', rulesView)
+  const start = useSearch({ from: '/inside/policy/' })
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort, open } = view.state
   const query = useMemo(() => listQueryOf({ filters, search, sort }, rulesView), [filters, search, sort])

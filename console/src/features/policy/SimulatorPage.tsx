@@ -86,11 +86,11 @@ const hrefOf = (row: PolicyTestRow) => deviceAddress(row.uuid, row.deviceID)
 export const SimulatorPage = () => {
   useTitle('Simulator')
   const { api } = useServices()
-  const view = useView(simulatorView)
+  const view = useView('/inside/policy/simulator', simulatorView)
   const { filters } = view.state
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const [totals, setTotals] = useState<{ of: string; totals: TestTotals } | null>(null)
-  const query = useMemo(() => ({ ...filters, days: filters.days ?? usualDays }), [filters])
+  const query = useMemo((): Record<string, string> => ({ ...filters, days: filters.days ?? usualDays }), [filters])
   const key = JSON.stringify(query)
   const source = useMemo(() => {
     const rows = listSource(api, getPolicyTest, query, idOf)
@@ -112,7 +112,7 @@ export const SimulatorPage = () => {
       actions={
         <MoreMenu
           label="More"
-          curl={() => curlOf(window.location.origin, getPolicyTest, { query: { ...query, PageSize: 100 } as never })}
+          curl={() => curlOf(window.location.origin, getPolicyTest, { query: { ...query, PageSize: 100 } })}
         />
       }
       filters={
@@ -121,7 +121,7 @@ export const SimulatorPage = () => {
             <strong>{totals === null ? 'Looking back …' : testSentence(totals.totals)}</strong>{' '}
             <span className={classes.quiet}>
               By the rules in force now. Write a{' '}
-              <Link to="/policy" search={{ open: 'new' } as never}>
+              <Link to="/policy" search={{ open: 'new' }}>
                 rule
               </Link>{' '}
               to try it on the same days before it counts.

@@ -11,17 +11,17 @@ import { levelNames, ruleStates } from './rule-states.ts'
 
 const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
-const common: readonly Filter[] = [
+const common = [
   { name: 'state', label: 'State', kind: 'choice', options: options(states) },
   { name: 'tag', label: 'Tag', kind: 'tags' },
   { name: 'host', label: 'Host', kind: 'text' },
   { name: 'vid', label: 'Vendor id', kind: 'text' },
   { name: 'pid', label: 'Product id', kind: 'text' },
   { name: 'serial', label: 'Serial number', kind: 'text' },
-]
+] as const satisfies readonly Filter[]
 
 /** Filters of the rules, by the interface's names. */
-export const ruleFilters: readonly Filter[] = [
+export const ruleFilters = [
   {
     name: 'effect',
     label: 'Effect',
@@ -48,9 +48,9 @@ export const ruleFilters: readonly Filter[] = [
     ],
   },
   ...common,
-]
+] as const satisfies readonly Filter[]
 
-export const grantFilters: readonly Filter[] = common
+export const grantFilters = common
 
 export const rulesView: ViewSpec = {
   filters: ruleFilters.map(({ name }) => name),

@@ -23,16 +23,15 @@ const hrefOf = (run: ReportRun) => `/reports/history?run=${run.id}`
 export const HistoryPage = () => {
   useTitle('History of reports')
   const { api } = useServices()
-  const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as { run?: string }
-  const view = useView(runsView)
+  const navigate = useNavigate({ from: '/reports/history' })
+  const search = useSearch({ from: '/inside/reports/history' })
+  const view = useView('/inside/reports/history', runsView)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search: needle, sort } = view.state
   const query = useMemo(() => listQueryOf({ filters, search: needle, sort }, runsView), [filters, needle, sort])
   const source = useMemo(() => listSource(api, listReportRuns, query, (run) => run.id), [api, query])
   const open = view.state.open ?? search.run ?? null
-  const close = () =>
-    void navigate({ to: '.', search: ((old: object) => ({ ...old, run: undefined, open: undefined })) as never })
+  const close = () => void navigate({ to: '.', search: (old) => ({ ...old, run: undefined, open: undefined }) })
   return (
     <ReportsFrame>
       <ListFrame

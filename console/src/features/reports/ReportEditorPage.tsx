@@ -23,16 +23,16 @@ import {
   updateReportSchedule,
 } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
-import type { Search } from '../../lib/view-state.ts'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { tell } from '../../ui/tell.ts'
@@ -250,9 +250,9 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
             {id === null ? 'Schedule it' : problem === '' ? 'Save' : 'Save, and take it over'}
           </Button>
-          <Button component={Link} to="/reports" variant="default">
+          <LinkButton to="/reports" variant="default">
             Cancel
-          </Button>
+          </LinkButton>
           <MoreMenu
             label="More"
             curl={() =>
@@ -270,8 +270,8 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
 
 /** One schedule: what it holds, when it runs, who gets it, and what the server makes of that. */
 export const ReportEditorPage = () => {
-  const { id } = useParams({ strict: false }) as { id: string }
-  const search = useSearch({ strict: false }) as Search
+  const { id } = useParams({ from: '/inside/reports/$id' })
+  const search = useSearch({ from: '/inside/reports/$id' })
   const isNew = id === 'new'
   const { api } = useServices()
   const schedules = useQuery({

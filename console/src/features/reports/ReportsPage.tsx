@@ -15,6 +15,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
@@ -37,7 +38,7 @@ const LastRun = ({ schedule: { lastRun, problem } }: { schedule: ReportSchedule 
   const { word, isBad } = resultOf(lastRun)
   return (
     <span title={lastRun.error}>
-      <Link to="/reports/history" search={{ run: lastRun.id } as never} className={isBad ? classes.bad : undefined}>
+      <Link to="/reports/history" search={{ run: lastRun.id }} className={isBad ? classes.bad : undefined}>
         {isBad ? <Icon name="warn" size={14} /> : null}
         {word}
       </Link>{' '}
@@ -70,9 +71,9 @@ export const ReportsPage = () => {
       },
     })
   const fresh = (
-    <Button component={Link} to="/reports/new" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
+    <LinkButton to="/reports/$id" params={{ id: 'new' }} size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
       New schedule
-    </Button>
+    </LinkButton>
   )
   const isEmpty = schedules.data?.data.length === 0
   return (
@@ -109,7 +110,7 @@ export const ReportsPage = () => {
                 cells: [
                   <span key="name">
                     {canWrite ? (
-                      <Link to={`/reports/${schedule.id}`}>
+                      <Link to="/reports/$id" params={{ id: schedule.id }}>
                         <DeviceText value={schedule.name} />
                       </Link>
                     ) : (
@@ -145,13 +146,14 @@ export const ReportsPage = () => {
                               lastRun: _l,
                               ...body
                             } = schedule
-                            return curlOf(window.location.origin, addReportSchedule, { body } as never)
+                            return curlOf(window.location.origin, addReportSchedule, { body })
                           }}
                         >
                           <Menu.Item
                             leftSection={<Icon name="events" />}
-                            component={Link}
-                            {...({ to: '/reports/history', search: { scheduleId: schedule.id } } as object)}
+                            renderRoot={(props) => (
+                              <Link to="/reports/history" search={{ scheduleId: schedule.id }} {...props} />
+                            )}
                           >
                             History
                           </Menu.Item>

@@ -123,7 +123,7 @@ const Body = ({ id }: { id: string }) => {
             run.scheduleId === null ? (
               'was deleted'
             ) : session.may('config:write') ? (
-              <Link key="schedule" to={`/reports/${run.scheduleId}`}>
+              <Link key="schedule" to="/reports/$id" params={{ id: run.scheduleId }}>
                 Open it
               </Link>
             ) : (

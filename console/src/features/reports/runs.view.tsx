@@ -9,7 +9,7 @@ import type { Column } from '../../ui/table/column.ts'
 import classes from './reports.module.css'
 import { resultOf, stateWords } from './words.ts'
 
-export const runFilters: readonly Filter[] = [
+export const runFilters = [
   {
     name: 'state',
     label: 'State',
@@ -17,7 +17,7 @@ export const runFilters: readonly Filter[] = [
     options: reportRunStates.map((value) => ({ value, label: stateWords[value] })),
   },
   { name: 'scheduleId', label: 'Id of the schedule', kind: 'text' },
-]
+] as const satisfies readonly Filter[]
 
 export const runsView: ViewSpec = {
   filters: runFilters.map(({ name }) => name),

@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, NumberInput, SegmentedControl, TextInput } fro
 import { useDebouncedValue } from '@mantine/hooks'
 import { planRollout, type RolloutKind, type RolloutPlan, startRollout } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
 import { curlOf } from '../../lib/curl.ts'
@@ -11,6 +11,7 @@ import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { counted } from '../../ui/policy/words.ts'
@@ -109,8 +110,8 @@ export const NewRolloutPage = () => {
   useTitle('New rollout')
   const { api, queries } = useServices()
   const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as { kind?: string }
-  const [draft, setDraft] = useState<RolloutDraft>(() => firstDraft(search.kind === 'update' ? 'update' : 'arm'))
+  const search = useSearch({ from: '/inside/rollouts/new' })
+  const [draft, setDraft] = useState<RolloutDraft>(() => firstDraft(search.kind ?? 'arm'))
   const [stored, setStored] = useState<unknown>(null)
   const set = (part: Partial<RolloutDraft>) => {
     setStored(null)
@@ -142,7 +143,7 @@ export const NewRolloutPage = () => {
         })
         tell('Started.')
         void queries.invalidateQueries({ queryKey: ['rollouts'] })
-        void navigate({ to: `/rollouts/${started.id}` })
+        void navigate({ to: '/rollouts/$id', params: { id: started.id } })
       },
     })
   return (
@@ -150,9 +151,9 @@ export const NewRolloutPage = () => {
       title="New rollout"
       actions={
         <>
-          <Button component={Link} to="/rollouts" size="compact-sm" variant="default">
+          <LinkButton to="/rollouts" size="compact-sm" variant="default">
             Back to the list
-          </Button>
+          </LinkButton>
           <MoreMenu label="More" curl={() => curlOf(window.location.origin, startRollout, { body: input })} />
         </>
       }

@@ -59,7 +59,7 @@ const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
 /** The hosts of the started rings, by ring and name; ring and state chosen in the address. */
 export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
   const { api } = useServices()
-  const view = useView(hostsView)
+  const view = useView('/inside/rollouts/$id', hostsView)
   const { filters } = view.state
   const source = useMemo(
     () => listSource(api, listRolloutHosts, filters, (host) => host.uuid, { id: rollout.id }),

@@ -78,7 +78,7 @@ const useRollout = (id: string) => {
 
 /** One rollout: its rings as they move, what can be done about it, its hosts by state. */
 export const RolloutPage = () => {
-  const { id } = useParams({ strict: false }) as { id: string }
+  const { id } = useParams({ from: '/inside/rollouts/$id' })
   const { api, session, queries } = useServices()
   const [busy, setBusy] = useState(false)
   const rollout = useRollout(id)

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { listRollouts } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -7,6 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
@@ -29,9 +29,9 @@ export const RolloutsPage = () => {
       actions={
         <>
           {session.may('fleet:write') ? (
-            <Button component={Link} to="/rollouts/new" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
+            <LinkButton to="/rollouts/new" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
               New rollout
-            </Button>
+            </LinkButton>
           ) : null}
           <MoreMenu label="More" curl={() => curlOf(window.location.origin, listRollouts)} />
         </>
@@ -58,7 +58,7 @@ export const RolloutsPage = () => {
             key: one.id,
             quiet: one.endedAt !== null,
             cells: [
-              <Link key="name" to={`/rollouts/${one.id}`}>
+              <Link key="name" to="/rollouts/$id" params={{ id: one.id }}>
                 <DeviceText value={one.name} />
               </Link>,
               kindWords[one.kind],

@@ -72,8 +72,8 @@ const Version = ({ version, withPage, isOpen, toggle, goBack }: VersionProps) =>
 /** Versions of the configuration, newest first: who changed what, and the way back. */
 export const HistoryList = ({ prefix }: { prefix: string }) => {
   const { api, session } = useServices()
-  const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as { from?: string; version?: string }
+  const navigate = useNavigate({ from: '/settings/$page' })
+  const search = useSearch({ from: '/inside/settings/$page' })
   const page = Math.max(1, Number(search.from ?? 1) || 1)
   const [target, setTarget] = useState<number | null>(null)
   const query = { query: { PageNumber: page, PageSize: pageSize, ...(prefix === '' ? {} : { prefix }) } }
@@ -83,7 +83,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
     placeholderData: keepPreviousData,
   })
   const set = (change: { from?: string; version?: string }, replace: boolean) =>
-    void navigate({ to: '.', search: ((old: object) => ({ ...old, ...change })) as never, replace })
+    void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace })
   const total = history.data?.recordsFiltered ?? 0
   const canWrite = session.may('config:write')
   const isLast = page * pageSize >= total

@@ -33,7 +33,7 @@ const Seats = ({ used, agents, pending }: LicenceDetails) => {
       <meter className={classes.meter} min={0} max={agents} value={Math.min(used, agents)} aria-label="Hosts covered" />
       {pending === 0 ? null : (
         <p>
-          <Link to="/agents" search={{ License: 'Pending' } as never}>
+          <Link to="/agents" search={{ License: 'Pending' }}>
             {pending.toLocaleString('en')} {pending === 1 ? 'host is' : 'hosts are'} Pending
           </Link>
           : beyond what is covered. Nothing stops working for them.

@@ -34,7 +34,7 @@ const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'pre
 /** Where what a page sets up is seen at work. */
 const actionsOf = ({ group }: Page): ReactNode =>
   group === 'ise' || group === 'cact' ? (
-    <Link to="/quarantines" search={{ system: group } as never}>
+    <Link to="/quarantines" search={{ system: group }}>
       Its quarantines
     </Link>
   ) : null
@@ -67,7 +67,7 @@ const GroupPage = ({ page }: { page: Page }) => {
 
 /** The page of the general configuration that the address names. */
 export const SettingPage = () => {
-  const { page: slug = '' } = useParams({ strict: false }) as { page?: string }
+  const { page: slug } = useParams({ from: '/inside/settings/$page' })
   const Own = Object.hasOwn(ownPages, slug) ? ownPages[slug] : undefined
   if (Own !== undefined) return <Own />
   const page = Object.hasOwn(settingPages, slug) ? settingPages[slug] : undefined

@@ -7,13 +7,13 @@ import classes from './settings.module.css'
 /** A page of settings and its history, side by side as tabs; what is entered stays while the history is looked at. */
 export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
   const navigate = useNavigate()
-  const { tab } = useSearch({ strict: false }) as { tab?: string }
+  const { tab } = useSearch({ from: '/inside/settings/$page' })
   const isHistory = tab === 'history'
   return (
     <Tabs
       value={isHistory ? 'history' : 'settings'}
       onChange={(value) =>
-        void navigate({ to: '.', search: (value === 'history' ? { tab: 'history' } : {}) as never, replace: true })
+        void navigate({ to: '.', search: value === 'history' ? { tab: 'history' } : {}, replace: true })
       }
     >
       <Tabs.List className={classes.tabs}>

@@ -1,11 +1,11 @@
 import { Alert, Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { setPassword } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { passwordFault } from '../../lib/password-rules.ts'
 import { messageOf } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
+import { LinkButton } from '../../ui/LinkButton.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
 import { NewPasswordFields } from './NewPasswordFields.tsx'
@@ -39,9 +39,9 @@ export const SetPasswordPage = () => {
         <p>
           The password of <strong>{doneFor}</strong> is set. The link can not be used again.
         </p>
-        <Button component={Link} to="/sign-in" fullWidth>
+        <LinkButton to="/sign-in" fullWidth>
           Sign in
-        </Button>
+        </LinkButton>
       </Card>
     )
   }

@@ -22,7 +22,7 @@ export const SignInPage = () => {
   useTitle('Sign in')
   const { api, session } = useServices()
   const state = useSession()
-  const search = useSearch({ strict: false }) as { next?: string; ended?: string; problem?: string }
+  const search = useSearch({ from: '/sign-in' })
   const providers = useQuery({
     queryKey: ['providers'],
     queryFn: ({ signal }) => api.call(authProviders, { signal }),

@@ -65,7 +65,7 @@ export const TagsPage = () => {
   useTitle('Tags')
   const { api, session } = useServices()
   const navigate = useNavigate()
-  const { q = '' } = useSearch({ strict: false }) as { q?: string }
+  const { q = '' } = useSearch({ from: '/inside/settings/tags' })
   const [deleting, setDeleting] = useState<Tag | null>(null)
   const [file, setFile] = useState<File | null>(null)
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
@@ -108,7 +108,7 @@ export const TagsPage = () => {
             value={q}
             onChange={(event) => {
               const text = event.currentTarget.value
-              void navigate({ to: '.', search: (text === '' ? {} : { q: text }) as never, replace: true })
+              void navigate({ to: '.', search: text === '' ? {} : { q: text }, replace: true })
             }}
           />
         )}
@@ -131,10 +131,10 @@ export const TagsPage = () => {
               </svg>
               <DeviceText value={tag.name} />
             </span>,
-            <Link key="agents" to="/agents" search={{ Hashtags: tag.name } as never}>
+            <Link key="agents" to="/agents" search={{ Hashtags: tag.name }}>
               {tag.agentsCount.toLocaleString('en')}
             </Link>,
-            <Link key="peripherals" to="/peripherals" search={{ hashtags: tag.name } as never}>
+            <Link key="peripherals" to="/peripherals" search={{ hashtags: tag.name }}>
               {tag.peripheralsCount.toLocaleString('en')}
             </Link>,
             canWrite ? (

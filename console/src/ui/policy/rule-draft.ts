@@ -108,8 +108,11 @@ export const grantOf = (draft: RuleDraft): PolicyGrantInput => {
 /** What can be previewed already: whatever is missing is not about devices or hosts. */
 export const canPreview = (faults: DraftFaults): boolean => Object.keys(faults).every((field) => field === 'reason')
 
+/** The names of a new rule's device and hosts in an address. */
+export type DraftName = 'make' | 'device' | 'deviceSerial' | 'print' | 'onHost' | 'onTag'
+
 /** A draft from an address such as `?open=new&device=0781:5571&onTag=kiosk`: "make a rule from this". */
-export const draftOfSearch = (search: Readonly<Record<string, string | undefined>>): RuleDraft => {
+export const draftOfSearch = (search: Readonly<Partial<Record<DraftName, string>>>): RuleDraft => {
   const [vid = '', pid = ''] = (search.device ?? '').split(':')
   return {
     ...emptyDraft,

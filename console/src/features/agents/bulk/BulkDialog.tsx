@@ -1,13 +1,13 @@
 import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
 import { type BulkAction, previewBulk, runBulk } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../../lib/curl.ts'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { LinkButton } from '../../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../../ui/SeverityTag.tsx'
 import { tell, tellWithUndo } from '../../../ui/tell.ts'
@@ -88,9 +88,9 @@ const Body = ({ action, hosts, close, onDone }: BodyProps) => {
         </p>
         <p>{failure.message}</p>
         <Group justify="flex-end" gap="sm">
-          <Button component={Link} to="/policy/requests" variant="default" onClick={close}>
+          <LinkButton to="/policy/requests" variant="default" onClick={close}>
             Open the request
-          </Button>
+          </LinkButton>
           <Button onClick={close} data-autofocus>
             Close
           </Button>

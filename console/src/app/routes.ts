@@ -1,0 +1,240 @@
+import { identityConfirmedPage } from '@portcullis/contract'
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
+import type { statusFilters } from '../features/agentless/agentless.view.tsx'
+import type { agentFilters } from '../features/agents/agents.view.tsx'
+import type { approvalFilters } from '../features/approvals/approvals.view.ts'
+import type { commandFilters } from '../features/commands/commands.view.tsx'
+import type { deliveryFilters } from '../features/deliveries/deliveries.view.tsx'
+import type { eventFilters } from '../features/events/events.view.tsx'
+import type { changeFilters } from '../features/health/history.view.tsx'
+import type { quarantineFilters } from '../features/nac/quarantines.view.tsx'
+import type { riskFilters } from '../features/notices/notices.view.ts'
+import type { modelFilters } from '../features/peripherals/models.view.tsx'
+import type { peripheralFilters } from '../features/peripherals/peripherals.view.tsx'
+import type { grantFilters, ruleFilters } from '../features/policy/rules.view.tsx'
+import type { runFilters } from '../features/reports/runs.view.tsx'
+import type { ScheduleName } from '../lib/schedule-address.ts'
+import { choiceSearch, listSearch, type NamesOf, textSearch } from '../lib/search.ts'
+import type { DraftName } from '../ui/policy/rule-draft.ts'
+
+const root = createRootRoute()
+
+/** Everything that needs a session stands behind the gate, inside the frame. */
+const inside = createRoute({ getParentRoute: () => root, id: 'inside' })
+const policy = createRoute({ getParentRoute: () => inside, path: '/policy' })
+const settings = createRoute({ getParentRoute: () => inside, path: '/settings' })
+
+/** The settings and their history: two tabs of one page. */
+const historySearch = textSearch<'tab' | 'from' | 'version'>()
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: textSearch<'next' | 'ended' | 'problem'>(),
+})
+const setPassword = createRoute({ getParentRoute: () => root, path: '/set-password' })
+const identityConfirmed = createRoute({ getParentRoute: () => root, path: identityConfirmedPage })
+const overview = createRoute({ getParentRoute: () => inside, path: '/' })
+// In the frame, so that whoever mistyped an address has his way back.
+const unknownPage = createRoute({ getParentRoute: () => inside, path: '$' })
+const agents = createRoute({
+  getParentRoute: () => inside,
+  path: '/agents',
+  validateSearch: listSearch<NamesOf<typeof agentFilters>>(),
+})
+const agent = createRoute({
+  getParentRoute: () => inside,
+  path: '/agents/$agentId',
+  validateSearch: textSearch<'tab'>(),
+})
+const agentless = createRoute({
+  getParentRoute: () => inside,
+  path: '/agentless',
+  validateSearch: listSearch<NamesOf<typeof statusFilters>>(),
+})
+const quarantines = createRoute({
+  getParentRoute: () => inside,
+  path: '/quarantines',
+  validateSearch: listSearch<NamesOf<typeof quarantineFilters>>(),
+})
+const peripherals = createRoute({
+  getParentRoute: () => inside,
+  path: '/peripherals',
+  validateSearch: listSearch<NamesOf<typeof peripheralFilters>>(),
+})
+const models = createRoute({
+  getParentRoute: () => inside,
+  path: '/peripherals/models',
+  validateSearch: listSearch<NamesOf<typeof modelFilters>>(),
+})
+const peripheral = createRoute({
+  getParentRoute: () => inside,
+  path: '/peripherals/$uuid',
+  validateSearch: textSearch<'device'>(),
+})
+const insights = createRoute({
+  getParentRoute: () => inside,
+  path: '/insights',
+  validateSearch: listSearch<'vendor'>(),
+})
+const rollouts = createRoute({ getParentRoute: () => inside, path: '/rollouts' })
+const newRollout = createRoute({
+  getParentRoute: () => inside,
+  path: '/rollouts/new',
+  validateSearch: choiceSearch({ kind: ['arm', 'update'] }),
+})
+const rollout = createRoute({
+  getParentRoute: () => inside,
+  path: '/rollouts/$id',
+  validateSearch: listSearch<'ring' | 'state'>(),
+})
+const commands = createRoute({
+  getParentRoute: () => inside,
+  path: '/commands',
+  validateSearch: listSearch<NamesOf<typeof commandFilters>>(),
+})
+const approvals = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals',
+  validateSearch: listSearch<NamesOf<typeof approvalFilters>>(),
+})
+const rules = createRoute({
+  getParentRoute: () => policy,
+  path: '/',
+  validateSearch: listSearch<NamesOf<typeof ruleFilters> | DraftName>(),
+})
+const grants = createRoute({
+  getParentRoute: () => policy,
+  path: '/grants',
+  validateSearch: listSearch<NamesOf<typeof grantFilters> | DraftName>(),
+})
+const simulator = createRoute({
+  getParentRoute: () => policy,
+  path: '/simulator',
+  validateSearch: listSearch<'days' | 'hashtags' | 'hostUuid' | 'decision'>(),
+})
+const policyHistory = createRoute({
+  getParentRoute: () => policy,
+  path: '/history',
+  validateSearch: textSearch<'page' | 'version'>(),
+})
+const policySettings = createRoute({ getParentRoute: () => policy, path: '/settings' })
+const requests = createRoute({ getParentRoute: () => policy, path: '/requests' })
+const reports = createRoute({ getParentRoute: () => inside, path: '/reports' })
+const reportHistory = createRoute({
+  getParentRoute: () => inside,
+  path: '/reports/history',
+  validateSearch: listSearch<NamesOf<typeof runFilters> | 'run'>(),
+})
+const report = createRoute({
+  getParentRoute: () => inside,
+  path: '/reports/$id',
+  validateSearch: textSearch<ScheduleName>(),
+})
+const events = createRoute({
+  getParentRoute: () => inside,
+  path: '/events',
+  validateSearch: listSearch<NamesOf<typeof eventFilters>>(),
+})
+const event = createRoute({ getParentRoute: () => inside, path: '/events/$eventId' })
+const notices = createRoute({
+  getParentRoute: () => inside,
+  path: '/notices',
+  validateSearch: listSearch<NamesOf<typeof riskFilters>>(),
+})
+const settingsStart = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/profile', replace: true })
+  },
+})
+const profile = createRoute({ getParentRoute: () => settings, path: '/profile' })
+const sessions = createRoute({ getParentRoute: () => settings, path: '/sessions' })
+const tokens = createRoute({ getParentRoute: () => settings, path: '/tokens' })
+const accounts = createRoute({
+  getParentRoute: () => settings,
+  path: '/accounts',
+  validateSearch: textSearch<'open'>(),
+})
+const enrolment = createRoute({ getParentRoute: () => settings, path: '/enrolment' })
+const tags = createRoute({ getParentRoute: () => settings, path: '/tags', validateSearch: textSearch<'q'>() })
+const packages = createRoute({ getParentRoute: () => settings, path: '/packages' })
+const knowledge = createRoute({ getParentRoute: () => settings, path: '/knowledge' })
+const assets = createRoute({ getParentRoute: () => settings, path: '/assets', validateSearch: textSearch<'message'>() })
+const health = createRoute({
+  getParentRoute: () => settings,
+  path: '/health',
+  validateSearch: choiceSearch({ days: ['1', '7', '30', '90'] }),
+})
+const healthHistory = createRoute({
+  getParentRoute: () => settings,
+  path: '/health/history',
+  validateSearch: listSearch<NamesOf<typeof changeFilters>>(),
+})
+const audit = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit',
+  validateSearch: textSearch<'severity' | 'from' | 'rows'>(),
+})
+const deliveries = createRoute({
+  getParentRoute: () => settings,
+  path: '/deliveries',
+  validateSearch: listSearch<NamesOf<typeof deliveryFilters>>(),
+})
+const notifications = createRoute({ getParentRoute: () => settings, path: '/notifications' })
+const notificationGroup = createRoute({ getParentRoute: () => settings, path: '/notifications/$group' })
+const settingPage = createRoute({ getParentRoute: () => settings, path: '/$page', validateSearch: historySearch })
+
+/**
+ * All addresses of the console with their search parameters. `router.tsx` gives each its page: addresses know no page, so
+ * that pages can be typed by them.
+ */
+export const routeTree = root.addChildren([
+  signIn,
+  setPassword,
+  identityConfirmed,
+  inside.addChildren([
+    overview,
+    unknownPage,
+    agents,
+    agent,
+    agentless,
+    quarantines,
+    peripherals,
+    models,
+    peripheral,
+    insights,
+    rollouts,
+    newRollout,
+    rollout,
+    commands,
+    approvals,
+    policy.addChildren([rules, grants, simulator, policyHistory, policySettings, requests]),
+    reports,
+    reportHistory,
+    report,
+    events,
+    event,
+    notices,
+    settings.addChildren([
+      settingsStart,
+      profile,
+      sessions,
+      tokens,
+      accounts,
+      enrolment,
+      tags,
+      packages,
+      knowledge,
+      assets,
+      health,
+      healthHistory,
+      audit,
+      deliveries,
+      notifications,
+      notificationGroup,
+      settingPage,
+    ]),
+  ]),
+])

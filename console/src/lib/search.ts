@@ -1,0 +1,29 @@
+/** The names of a list of filters. */
+export type NamesOf<Filters extends readonly { name: string }[]> = Filters[number]['name']
+
+type Texts<Names extends string> = { [Name in Names]?: string }
+type Lists = Readonly<Record<string, readonly string[]>>
+
+/** The search parameters of every list page, besides its filters. */
+export type ListName = 'q' | 'globalSearch' | 'sort' | 'cols' | 'open' | 'tab'
+
+/**
+ * Declares search parameters with any text. There is nothing to check: the router parses an address to one text per name,
+ * and the server refuses filter values that it does not know.
+ */
+export const textSearch =
+  <Names extends string>() =>
+  (_search: Record<string, unknown>): Texts<Names> => ({})
+
+/** Declares the search parameters of a list page: its filters, sort order, columns, and open row. */
+export const listSearch = <Filters extends string = never>() => textSearch<Filters | ListName>()
+
+/** Declares search parameters with listed values. Other values are dropped from the address. */
+export const choiceSearch =
+  <const Values extends Lists>(values: Values) =>
+  (search: Record<string, unknown>): { [Name in keyof Values]?: Values[Name][number] } =>
+    Object.fromEntries(
+      Object.entries(values)
+        .filter(([name, allowed]) => search[name] !== undefined && !allowed.includes(String(search[name])))
+        .map(([name]) => [name, undefined]),
+    ) as { [Name in keyof Values]?: Values[Name][number] }
