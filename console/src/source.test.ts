@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
 const folder = import.meta.dirname
@@ -13,6 +14,52 @@ const placesOf = (pattern: RegExp): string[] =>
     [...text.matchAll(pattern)].map(({ index }) => `${name}:${text.slice(0, index).split('\n').length}`),
   )
 
+const nameOf = (node: ts.Node): string | undefined =>
+  ts.isFunctionDeclaration(node) || ts.isFunctionExpression(node)
+    ? node.name?.text
+    : ts.isVariableDeclaration(node.parent)
+      ? node.parent.name.getText()
+      : undefined
+
+/** Tells whether code runs during render: its nearest function is a component, a hook, or the callback of useMemo. */
+const runsInRender = (node: ts.Node): boolean => {
+  let at = node.parent
+  while (at !== undefined && !ts.isFunctionLike(at)) at = at.parent
+  if (at === undefined) return false
+  if (ts.isCallExpression(at.parent)) return at.parent.expression.getText() === 'useMemo'
+  return /^([A-Z]|use[A-Z])/.test(nameOf(at) ?? '')
+}
+
+/** Returns where a file reads or writes the value of a ref during render. */
+const refsInRender = ({ name, text }: { name: string; text: string }): string[] => {
+  const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true)
+  const refs = new Set<string>()
+  const found: string[] = []
+  const collect = (node: ts.Node) => {
+    if (
+      ts.isVariableDeclaration(node) &&
+      node.initializer !== undefined &&
+      ts.isCallExpression(node.initializer) &&
+      ['useRef', 'useLatest'].includes(node.initializer.expression.getText())
+    )
+      refs.add(node.name.getText())
+    ts.forEachChild(node, collect)
+  }
+  const judge = (node: ts.Node) => {
+    if (
+      ts.isPropertyAccessExpression(node) &&
+      node.name.text === 'current' &&
+      refs.has(node.expression.getText()) &&
+      runsInRender(node)
+    )
+      found.push(`${name}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
+    ts.forEachChild(node, judge)
+  }
+  collect(file)
+  judge(file)
+  return found
+}
+
 describe('the source of the console', () => {
   it('has no casts to never, which would turn off the types of addresses and operations', () => {
     expect(placesOf(/ as never\b/g)).toEqual([])
@@ -20,5 +67,12 @@ describe('the source of the console', () => {
 
   it('reads search and path parameters by their route', () => {
     expect(placesOf(/strict: false/g)).toEqual([])
+  })
+
+  it('neither reads nor writes refs during render', () => {
+    expect(refsInRender({ name: 'a.tsx', text: 'const A = () => { const r = useRef(1); return r.current }' })).toEqual([
+      'a.tsx:1',
+    ])
+    expect(sources.filter(({ text }) => text.includes('.current')).flatMap(refsInRender)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useState } from 'react'
 import { CallFailure } from '../lib/problem.ts'
 import { useServices, useSession } from '../lib/services.tsx'
 import { isFactorDue } from '../lib/session.ts'
@@ -36,9 +36,9 @@ export const Gate = () => {
     })
   }, [why, router])
   // Keep showing the error during retries.
-  const failure = useRef<unknown>(null)
-  if (state.phase === 'failed') failure.current = state.failure
-  else if (state.phase !== 'starting') failure.current = null
+  const [kept, keep] = useState<unknown>(null)
+  const failure = state.phase === 'failed' ? state.failure : state.phase === 'starting' ? kept : null
+  if (failure !== kept) keep(failure)
   useEffect(() => {
     if (state.phase !== 'failed' || !isAway(state.failure)) return
     const timer = setTimeout(() => void session.start(), retryGap)
@@ -53,7 +53,7 @@ export const Gate = () => {
   }
   return (
     <Frame isReady={state.phase === 'in'}>
-      {failure.current === null ? null : <ErrorState failure={failure.current} retry={() => void session.start()} />}
+      {failure === null ? null : <ErrorState failure={failure} retry={() => void session.start()} />}
     </Frame>
   )
 }

@@ -1,5 +1,5 @@
 import type { LiveEvents } from '@portcullis/contract'
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 import type { LiveTopic } from '../lib/live.ts'
 import { useServices } from '../lib/services.tsx'
 import { throttle } from '../lib/throttle.ts'
@@ -7,19 +7,17 @@ import { throttle } from '../lib/throttle.ts'
 /** Hears a topic of the live channel while the component is shown. */
 export const useLive = <T extends LiveTopic>(topic: T, listener: (data: LiveEvents[T]) => void): void => {
   const { live } = useServices()
-  const latest = useRef(listener)
-  latest.current = listener
-  useEffect(() => live.on(topic, (data) => latest.current(data)), [live, topic])
+  const hear = useEffectEvent(listener)
+  useEffect(() => live.on(topic, (data) => hear(data)), [live, topic])
 }
 
 /** Runs after changes of any of the topics, at most once per `gap` milliseconds: the server may tell of them every second. */
 export const useLiveRefresh = (topics: readonly LiveTopic[], gap: number, refresh: () => void): void => {
   const { live, clock } = useServices()
-  const latest = useRef(refresh)
-  latest.current = refresh
+  const run = useEffectEvent(refresh)
   const names = topics.join(' ')
   useEffect(() => {
-    const { call, stop } = throttle(() => latest.current(), gap, clock)
+    const { call, stop } = throttle(() => run(), gap, clock)
     const stops = names.split(' ').map((topic) => live.on(topic as LiveTopic, call))
     return () => {
       stop()

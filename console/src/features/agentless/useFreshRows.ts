@@ -1,6 +1,6 @@
 import { type ConnectionStatus, connectionDetailsStatus } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { type RefObject, useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useEffectEvent } from 'react'
 import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { ListPage, RowSource } from '../../ui/table/column.ts'
@@ -26,11 +26,8 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
         .recordsFiltered,
     refetchInterval: (query) => (isDue || (query.state.data ?? 0) > 0 ? whileRunning : whileIdle),
   })
-  const latest = useRef(source)
-  latest.current = source
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is the sign to read the rows again
-  useEffect(() => {
-    const { key, idOf, load } = latest.current
+  const reread = useEffectEvent(() => {
+    const { key, idOf, load } = source
     const shown = queries.getQueryCache().findAll({ queryKey: ['rows', JSON.stringify(key)], type: 'active' })
     for (const query of shown) {
       const page = Number(query.queryKey[3])
@@ -47,5 +44,7 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
         () => undefined,
       )
     }
-  }, [running.dataUpdatedAt, queries, list])
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is the sign to read the rows again
+  useEffect(() => reread(), [running.dataUpdatedAt])
 }

@@ -1,13 +1,14 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
 import { useRouter } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { nextSort, sortDirection } from '../../lib/view-state.ts'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
 import { rowHeight } from '../theme/tokens.ts'
 import { useKeys } from '../useKeys.ts'
+import { useLatest } from '../useLatest.ts'
 import type { View } from '../useView.ts'
 import type { Column, RowSource } from './column.ts'
 import classes from './DataTable.module.css'
@@ -88,10 +89,9 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   }, [listKey])
 
   const { total, filtered } = rows
-  const report = useRef(onCounts)
-  report.current = onCounts
+  const report = useEffectEvent((counts: { total: number; filtered: number }) => onCounts?.(counts))
   useEffect(() => {
-    if (total !== null && filtered !== null && !rows.isStale) report.current?.({ total, filtered })
+    if (total !== null && filtered !== null && !rows.isStale) report({ total, filtered })
   }, [total, filtered, rows.isStale])
 
   const moveTo = (index: number) => {
@@ -103,14 +103,14 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
     if (view.state.open !== null && row !== undefined) view.set({ open: source.idOf(row) }, { replace: true })
   }
   const atCursor = () => (cursor === null ? undefined : rows.rowAt(cursor))
-  const pageRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 640) / rowHeight) - 2)
+  const pageRows = () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 640) / rowHeight) - 2)
   useKeys([
     { keys: 'j', description: 'Next row', run: () => moveTo((cursor ?? -1) + 1) },
     { keys: 'k', description: 'Previous row', run: () => moveTo((cursor ?? count) - 1) },
     { keys: 'ArrowDown', description: 'Next row', run: () => moveTo((cursor ?? -1) + 1) },
     { keys: 'ArrowUp', description: 'Previous row', run: () => moveTo((cursor ?? count) - 1) },
-    { keys: 'PageDown', description: 'A page down', run: () => moveTo((cursor ?? 0) + pageRows) },
-    { keys: 'PageUp', description: 'A page up', run: () => moveTo((cursor ?? 0) - pageRows) },
+    { keys: 'PageDown', description: 'A page down', run: () => moveTo((cursor ?? 0) + pageRows()) },
+    { keys: 'PageUp', description: 'A page up', run: () => moveTo((cursor ?? 0) - pageRows()) },
     { keys: 'Home', description: 'First row', run: () => moveTo(0) },
     { keys: 'End', description: 'Last row', run: () => moveTo(count - 1) },
     {
@@ -146,20 +146,23 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
     if (opensPage) router.history.push(hrefOf(row))
     else view.set({ open: id === view.state.open ? null : id }, { replace: view.state.open !== null })
   }
-  const latest = useRef({ rows, open, selection })
-  latest.current = { rows, open, selection }
-  const actions = useRef({
-    open: (index: number) => {
+  const latest = useLatest({ rows, open, selection })
+  const openAt = useCallback(
+    (index: number) => {
       const row = latest.current.rows.rowAt(index)
       if (row === undefined) return
       setCursor(index)
       latest.current.open(row)
     },
-    toggle: (index: number, range: boolean) => {
+    [latest],
+  )
+  const toggleAt = useCallback(
+    (index: number, range: boolean) => {
       const row = latest.current.rows.rowAt(index)
       if (row !== undefined) latest.current.selection?.toggle(row, index, range)
     },
-  })
+    [latest],
+  )
 
   if (rows.failure !== null && rows.total === null) return <ErrorState failure={rows.failure} retry={rows.retry} />
   if (rows.total === 0 && !rows.isStale) return <>{empty}</>
@@ -218,8 +221,8 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
                 isCursor={cursor === index}
                 isMarked={id !== null && rows.marked.has(id)}
                 isSelected={selection === undefined ? undefined : row !== undefined && selection.has(row)}
-                onOpen={actions.current.open}
-                onToggle={actions.current.toggle}
+                onOpen={openAt}
+                onToggle={toggleAt}
               />
             )
           })}

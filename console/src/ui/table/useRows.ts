@@ -1,8 +1,9 @@
 import { useQueries } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
+import { useLatest } from '../useLatest.ts'
 import { useLiveRefresh } from '../useLive.ts'
 import type { ListPage, RowSource } from './column.ts'
 
@@ -25,15 +26,25 @@ export interface Pending {
 
 const useSettled = <T>(value: T, text: string): T => {
   const [settled, setSettled] = useState(value)
-  const latest = useRef(value)
-  latest.current = value
+  const settle = useEffectEvent(() => setSettled(value))
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is the identity of the value
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(latest.current), restTime)
+    const timer = setTimeout(() => settle(), restTime)
     return () => clearTimeout(timer)
   }, [text])
   return settled
 }
+
+/** The list on the screen and its counts. */
+interface Shown {
+  list: string
+  epoch: number
+  total: number
+  filtered: number
+}
+
+const isSame = (one: Shown, other: Shown | null): boolean =>
+  one.list === other?.list && one.epoch === other.epoch && one.total === other.total && one.filtered === other.filtered
 
 const pagesOf = (range: { first: number; last: number }): number[] => {
   const from = Math.floor(range.first / windowSize)
@@ -74,11 +85,12 @@ export const useRows = <Row>(
   const failed = results.find((result) => result.error !== null)
 
   // Until the first answer of a new list, the old one stays on the screen, dimmed.
-  const shown = useRef<{ list: string; epoch: number; total: number; filtered: number } | null>(null)
-  if (answered !== undefined) {
-    shown.current = { list: key, epoch, total: answered.recordsTotal, filtered: answered.recordsFiltered }
-  }
-  const current = shown.current
+  const [shown, setShown] = useState<Shown | null>(null)
+  const current =
+    answered === undefined
+      ? shown
+      : { list: key, epoch, total: answered.recordsTotal, filtered: answered.recordsFiltered }
+  if (current !== null && !isSame(current, shown)) setShown(current)
 
   const rowAt = (index: number): Row | undefined =>
     current === null
@@ -95,8 +107,7 @@ export const useRows = <Row>(
     setEpoch(epoch + 1)
   }, [client, key, epoch])
 
-  const state = useRef({ wanted, source, calm, key, epoch, apply })
-  state.current = { wanted, source, calm, key, epoch, apply }
+  const state = useLatest({ wanted, source, calm, key, epoch, apply })
 
   const refresh = useCallback(async () => {
     const { wanted, source, key, epoch } = state.current
@@ -125,7 +136,7 @@ export const useRows = <Row>(
     if (arrived === 0 && moved === 0) setPending(null)
     else if (state.current.calm) state.current.apply()
     else setPending({ arrived: Math.max(0, arrived), moved })
-  }, [client])
+  }, [client, state])
 
   // A failed refresh is not told here: the live banner says how old the view is.
   useLiveRefresh(topics, refreshGap, () => void refresh().catch(() => undefined))
