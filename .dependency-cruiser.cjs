@@ -1,17 +1,7 @@
 // The boundaries of ARCHITECTURE.md as rules. Run by scripts/check-boundaries.mjs; proven to bite by
 // scripts/boundaries.test.mjs. Paths are matched from the start, so the same rules judge a fixture tree.
 
-/** Features by tier, lower first: a feature imports only features of a lower tier. */
-const TIERS = [
-  ['audit', 'events'],
-  ['settings', 'tags', 'jobs', 'approvals'],
-  ['mail', 'sealing', 'accounts', 'agents', 'packages', 'knowledge'],
-  ['peripherals', 'commands', 'assets', 'deliveries', 'licence'],
-  ['policy', 'agentless', 'directory', 'nac', 'held-ports'],
-  ['insights', 'notifications', 'health', 'rollouts', 'actions'],
-  ['exports', 'backup', 'document'],
-  ['reports'],
-]
+const { TIERS } = require('./scripts/tiers.cjs')
 
 const FEATURE = '^server/src/features/'
 const anyOf = (names) => `(${names.join('|')})/`

@@ -16,15 +16,7 @@ import { type MailFollower, mailFeature, mailSealed } from '#features/mail/index
 import { notificationsSealed } from '#features/notifications/index.ts'
 import type { ReleaseKeySource } from '#features/packages/index.ts'
 import { sealingFeature } from '#features/sealing/index.ts'
-import {
-  linkBase,
-  type SettingsFeatureDeps,
-  type SignInChange,
-  settingsFeature,
-  settingsSealed,
-  signInDetails,
-  signInTitle,
-} from '#features/settings/index.ts'
+import { linkBase, settingsFeature, settingsSealed } from '#features/settings/index.ts'
 import { type TagGate, tagsFeature } from '#features/tags/index.ts'
 import { assertNotHalfRestored } from '#platform/backup/index.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -87,8 +79,6 @@ export interface ComposeOptions {
 
 /** What the base is handed from features above it. */
 export interface Upwards {
-  /** Judges of what is to be stored of the general configuration. */
-  guards: Pick<SettingsFeatureDeps['guards'], 'vendorA' | 'ise' | 'cact'>
   /** Measures changes of the tags of hosts. */
   tagGate: TagGate
   /** Answers requests before the router does. */
@@ -100,7 +90,7 @@ export interface Upwards {
 export type Base = Awaited<ReturnType<typeof composeBase>>
 
 /** Database, HTTP and what every other feature stands on: the trail, events, configuration, jobs, mail, accounts. */
-export const composeBase = async (options: ComposeOptions, { guards, tagGate, fastPath, follower }: Upwards) => {
+export const composeBase = async (options: ComposeOptions, { tagGate, fastPath, follower }: Upwards) => {
   const { config, connection, keys, clock, log, reach } = options
   const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
@@ -161,12 +151,6 @@ export const composeBase = async (options: ComposeOptions, { guards, tagGate, fa
   const tags = tagsFeature(app, { ...lists, audit, gate: tagGate })
   const envelope = createEnvelope(keys.sealing)
   const resolve = createDestinations(config.outboundAllow)
-  /** Passkeys are bound to the domain name: says how many accounts a new name shuts out of theirs. */
-  const passkeysLost = async ({ changes }: SignInChange): Promise<string> => {
-    const holders = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME') ? await accounts.passkeyHolders() : 0
-    if (holders === 0) return ''
-    return `${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that do not work under another domain name.`
-  }
   const settings = await settingsFeature(app, {
     db,
     clock,
@@ -176,28 +160,6 @@ export const composeBase = async (options: ComposeOptions, { guards, tagGate, fa
     resolve,
     audit,
     envelope,
-    guards: {
-      ...guards,
-      smtp: (actor, next) => mail.guard(actor, next),
-      ldap: (actor, next) => directory.guards.ldap(actor, next),
-      oidc: (actor, next) => directory.guards.oidc(actor, next),
-      license: (actor, next) => licence.guard(actor, next),
-      security: (actor, next) => accounts.secondFactorGuard(actor, next),
-    },
-    signIn: {
-      assertAlone: async (actor, change, secret) => {
-        if (await approvals.mayAlone(actor, { kind: 'signIn' })) return
-        const note = await passkeysLost(change)
-        await approvals.require<SignInChange>(actor, {
-          kind: 'signIn',
-          change: note === '' ? change : { ...change, note },
-          secret,
-          detail:
-            `Changing sign-in settings needs a second approver: request {id} waits for another Administrator. ${note}`.trim(),
-        })
-      },
-      changed: (tx, group) => approvals.noteSignInChange(tx, group),
-    },
   })
   const approvals = approvalsFeature(app, {
     db,
@@ -205,20 +167,8 @@ export const composeBase = async (options: ComposeOptions, { guards, tagGate, fa
     keys,
     envelope,
     audit,
-    limit: async () => {
-      const hosts = (await settings.values(db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
-      return hosts === 0 ? null : hosts
-    },
     events,
-  })
-  approvals.handle<SignInChange>('signIn', {
-    action: 'settings',
-    title: signInTitle,
-    details: (_tx, change) => signInDetails(change),
-    carryOut: async (tx, actor, change, { secret }) => {
-      await settings.applySignIn(tx, actor, change, secret)
-      return undefined
-    },
+    settings,
   })
   const thresholds = await healthThresholds({ db, log, settings })
   const licence = licenceFeature(app, {
@@ -294,6 +244,7 @@ export const composeBase = async (options: ComposeOptions, { guards, tagGate, fa
     events,
     log,
     bus,
+    settings,
     license: licence.summary,
     serverUrl: () => reach().url,
     onChange: live.endViews,

@@ -17,11 +17,6 @@ export type Server = Awaited<ReturnType<typeof compose>>
 export const compose = async (options: ComposeOptions) => {
   const { config, clock, log } = options
   const base = await composeBase(options, {
-    guards: {
-      vendorA: (actor, next) => policy.guardItems(actor, next),
-      ise: (actor, next) => nac.guards.ise(actor, next),
-      cact: (actor, next) => nac.guards.cact(actor, next),
-    },
     tagGate: {
       measure: (q, changes) => policy.tagGate.measure(q, changes),
       assertAlone: (tx, actor, changes, order) => policy.tagGate.assertAlone(tx, actor, changes, order),

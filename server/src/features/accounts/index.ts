@@ -2,7 +2,7 @@ import type { LicenseSummary } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Audit } from '#features/audit/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
-import { linkBase } from '#features/settings/index.ts'
+import { linkBase, type SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Queryable, Tx } from '#platform/db/db.ts'
@@ -64,6 +64,7 @@ export interface AccountsFeatureDeps {
   events: Pick<EventsApi, 'append'>
   log: Log
   bus: Bus
+  settings: Pick<SettingsApi, 'guard' | 'noteSignIn'>
   /** What clients are told about the licence. */
   license: () => Promise<LicenseSummary>
   /** Sends a link to whom it is for; without a mail server it answers false. */
@@ -95,14 +96,10 @@ export interface AccountsApi {
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** Lifts a suspension, on the command line of the server. */
   liftSuspension(userName: string): Promise<{ userName: string }>
-  /** Checks a change of who needs a second factor. */
-  secondFactorGuard: SecondFactor['guard']
   /** Removes the second factors of a local account, on the command line of the server. */
   resetSecondFactor: SecondFactor['resetOnServer']
   /** Lets a local account sign in without a required second factor for some hours, on the command line of the server. */
   exemptSecondFactor: SecondFactor['exemptOnServer']
-  /** Accounts with passkeys: passkeys are bound to the domain name and are lost when it changes. */
-  passkeyHolders(): Promise<number>
   /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
   baseUrl(): Promise<string>
   /**
@@ -284,6 +281,14 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     providers: deps.providers,
   })
   registerAccountsRoutes(app, { clock, accounts, ownAccount, apiTokens, sessions, suspension, license })
+  deps.settings.guard('security', secondFactor.guard)
+  // Passkeys are bound to the domain name.
+  deps.settings.noteSignIn(async ({ changes }) => {
+    const isMoved = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME')
+    const holders = isMoved ? await createMfaStore().passkeyHolders(db) : 0
+    if (holders === 0) return ''
+    return `${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that do not work under another domain name.`
+  })
   await passwords.warm()
   await signin.warm()
   await tokenExpiry.limitLegacy()
@@ -295,10 +300,8 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
     resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
     liftSuspension: suspension.liftOnServer,
-    secondFactorGuard: secondFactor.guard,
     resetSecondFactor: secondFactor.resetOnServer,
     exemptSecondFactor: secondFactor.exemptOnServer,
-    passkeyHolders: () => createMfaStore().passkeyHolders(db),
     baseUrl,
     signInAs: async (identify, request, reply) => {
       const answer = await signin.signInAs(identify, fromOf(request, true))

@@ -1,9 +1,12 @@
 import { approveChangeRequest, endApprovalLift, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import type { SettingsApi } from '#features/settings/index.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
 import { createApprovalsStore } from './approvals.store.ts'
+
+import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'
 
 export { NeedsApprover } from './approvals.service.ts'
 
@@ -20,13 +23,25 @@ export type ApprovalsApi = ReturnType<typeof approvalsFeature>
  */
 export const approvalsFeature = (
   app: HttpApp,
-  { keys, ...deps }: Omit<ApprovalsDeps, 'store' | 'sealKey'> & { keys: Pick<Keys, 'derive'> },
+  {
+    keys,
+    settings,
+    ...deps
+  }: Omit<ApprovalsDeps, 'store' | 'sealKey' | 'limit'> & {
+    keys: Pick<Keys, 'derive'>
+    settings: Pick<SettingsApi, 'values'> & SignInSettings
+  },
 ) => {
   const approvals = createApprovals({
     ...deps,
     store: createApprovalsStore(deps.db),
     sealKey: keys.derive('change-requests'),
+    limit: async () => {
+      const hosts = (await settings.values(deps.db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
+      return hosts === 0 ? null : hosts
+    },
   })
+  gateSignIn(settings, approvals)
   app.register(listChangeRequests, ({ actor }) => approvals.list(actor))
   app.register(approveChangeRequest, ({ actor, params }) => approvals.approve(actor, params.id))
   app.register(rejectChangeRequest, ({ actor, params }) => approvals.reject(actor, params.id))
@@ -38,7 +53,6 @@ export const approvalsFeature = (
     release: approvals.release,
     takeAllowed: approvals.takeAllowed,
     noteInfluence: approvals.noteInfluence,
-    noteSignInChange: approvals.noteSignInChange,
     linkHold: approvals.linkHold,
     require: approvals.require,
     lift: approvals.lift,

@@ -30,7 +30,7 @@ export interface DirectoryFeatureDeps {
   audit: Audit
   keys: Pick<Keys, 'derive'>
   resolve: ResolveDestination
-  settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse'>
+  settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse' | 'guard'>
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
 }
 
@@ -55,6 +55,19 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     if (!concerns('LDAP_')) return
     ldap.resume()
     health.forget()
+  })
+  settings.guard('ldap', async (_actor, next) => {
+    try {
+      personFilter(next.get('LDAP_USER_FILTER') ?? '', 'uid', 'somebody')
+    } catch (error) {
+      throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
+    }
+    const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
+    await Promise.all(urls.map((url) => assertDestination(new URL(url).hostname, resolve)))
+  })
+  settings.guard('oidc', async (_actor, next) => {
+    const issuer = next.get('OIDC_ISSUER') ?? ''
+    if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
   })
   // A test takes seconds when something hangs: two at once are plenty for people.
   const tests = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
@@ -108,21 +121,5 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     /** Clears away what has ended. */
     maintain: oidc.maintain,
     health: health.health,
-    /** Judges values before they are stored. */
-    guards: {
-      ldap: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
-        try {
-          personFilter(next.get('LDAP_USER_FILTER') ?? '', 'uid', 'somebody')
-        } catch (error) {
-          throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
-        }
-        const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
-        await Promise.all(urls.map((url) => assertDestination(new URL(url).hostname, resolve)))
-      },
-      oidc: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
-        const issuer = next.get('OIDC_ISSUER') ?? ''
-        if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
-      },
-    },
   }
 }

@@ -14,7 +14,7 @@ export interface LicenceFeatureDeps {
   db: Db
   clock: Clock
   log: Log
-  settings: Pick<SettingsApi, 'values' | 'save' | 'onChange'>
+  settings: Pick<SettingsApi, 'values' | 'save' | 'onChange' | 'guard'>
   /** PEM file with public keys of issuers; it need not be there. */
   keysFile: string
   /** Days ahead on which it is said that the licence ends. */
@@ -40,6 +40,7 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
       }
     },
   })
+  settings.guard('license', licence.guard)
   app.register(getLicence, () => licence.details())
   app.register(addOrUpdateLicense, async ({ actor, body }) => {
     await settings.save(actor, 'license', body ?? {})
@@ -52,5 +53,5 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
     licence.forget()
     licence.apply().catch((error: unknown) => log.warn({ err: error }, 'the licence is applied later'))
   })
-  return { guard: licence.guard, summary: licence.summary, apply: licence.apply, health: licence.health }
+  return { summary: licence.summary, apply: licence.apply, health: licence.health }
 }

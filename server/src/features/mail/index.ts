@@ -19,6 +19,7 @@ export const mailSealed: readonly SealedColumn[] = [
 /** Mail of the server: an outbox, and a test of its configuration. */
 export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
   const mail = createMail({ ...deps, store: createMailStore() })
+  deps.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve))
   app.register(testSmtp, ({ actor, body }) => {
     const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
     return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')
@@ -35,8 +36,5 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
     health: mail.health,
     isFailing: mail.isFailing,
     waiting: mail.waiting,
-    /** Judges values before they are stored. */
-    guard: (_actor: unknown, next: ReadonlyMap<string, string>) =>
-      assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve),
   }
 }

@@ -21,7 +21,7 @@ export interface MailDeps extends SmtpDeps {
   bus: Pick<Bus, 'publish'>
   envelope: Envelope
   audit: Audit
-  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses'>
+  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses' | 'guard'>
   store: MailStore
   follower: MailFollower
 }

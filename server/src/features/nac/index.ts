@@ -39,7 +39,7 @@ export interface NacDeps {
   bus: Bus
   audit: Audit
   events: Pick<EventsApi, 'append'>
-  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'onChange'>
+  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'onChange' | 'guard'>
   resolve: ResolveDestination
   announce: Announce
 }
@@ -77,6 +77,14 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   app.register(testCact, ({ actor, body }) => trial.cact(actor, body ?? {}))
 
   const assertPlace = (url: string) => assertDestination(url === '' ? '' : new URL(url).hostname, deps.resolve)
+  settings.guard('ise', async (_actor, next) => {
+    assertAddresses('ISE_NEVER_ADDRESSES', next.get('ISE_NEVER_ADDRESSES') ?? '')
+    await assertPlace(next.get('ISE_URL') ?? '')
+  })
+  settings.guard('cact', async (_actor, next) => {
+    assertAddresses('CACT_NEVER_ADDRESSES', next.get('CACT_NEVER_ADDRESSES') ?? '')
+    await assertPlace(next.get('CACT_URL') ?? '')
+  })
 
   return {
     /** Carries out what is due. */
@@ -84,16 +92,5 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
     /** Quarantines hosts of attack tools, and takes back what lost its reason. */
     watch,
     health: (system: NacSystem) => (): ReturnType<typeof trial.health> => trial.health(system),
-    /** Judge values before they are stored. */
-    guards: {
-      ise: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
-        assertAddresses('ISE_NEVER_ADDRESSES', next.get('ISE_NEVER_ADDRESSES') ?? '')
-        await assertPlace(next.get('ISE_URL') ?? '')
-      },
-      cact: async (_actor: unknown, next: ReadonlyMap<string, string>) => {
-        assertAddresses('CACT_NEVER_ADDRESSES', next.get('CACT_NEVER_ADDRESSES') ?? '')
-        await assertPlace(next.get('CACT_URL') ?? '')
-      },
-    },
   }
 }

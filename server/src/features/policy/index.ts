@@ -50,7 +50,7 @@ export interface PolicyDeps {
   log: Log
   bus: Bus
   /** The general configuration, where the settings are kept. */
-  config: Pick<SettingsApi, 'values' | 'write' | 'onChange'>
+  config: Pick<SettingsApi, 'values' | 'write' | 'onChange' | 'guard'>
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve'>
@@ -111,6 +111,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     settings,
     guardOptions: createOptionGate({ ...deps, store, settings }),
   })
+  deps.config.guard('vendorA', overview.guardItems)
   const drainAfterChange = (): void => {
     reassess
       .drain()
@@ -165,8 +166,6 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     /** Measures changes of the tags of hosts. */
     tagGate,
     settings: overview.settings,
-    /** Requires a second approver for items of the general configuration that would require one less often. */
-    guardItems: overview.guardItems,
   }
 }
 

@@ -104,6 +104,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
 
   return {
     twoPerson,
+    /** Requires a second approver for items of the general configuration that would require one less often. */
     guardItems: async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
       await guard(
         actor,

@@ -8,7 +8,6 @@ import {
   addOrUpdateSecurity,
   addOrUpdateSmtp,
   addOrUpdateVendorA,
-  type ConfigGroupName,
   configHistory,
   configRollback,
   getConfigItemsByName,
@@ -31,7 +30,7 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { testDomain } from './domain-test.ts'
-import { type ConfigGuard, createSettings, placeOfItem, type SignInGate, settingsTopic } from './settings.service.ts'
+import { createSettings, placeOfItem, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
 
 export { linkBase } from './domain-test.ts'
@@ -46,10 +45,6 @@ export interface SettingsFeatureDeps {
   bus: Bus
   audit: Audit
   envelope: Envelope
-  /** Checks beyond the values themselves, before a group is stored. */
-  guards: Partial<Record<ConfigGroupName, ConfigGuard>>
-  /** The second approver, for settings that decide who signs in. */
-  signIn: SignInGate
   resolve: ResolveDestination
   /** Address the server listens on. */
   serverUrl(): string
@@ -152,6 +147,10 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     now: (name: (typeof atHand)[number]): string => current[name] ?? '',
     /** Reads them again, in case a message was lost; every minute. */
     refresh,
+    guard: settings.guard,
+    gateSignIn: settings.gateSignIn,
+    noteSignIn: settings.noteSignIn,
+    signInNotes: settings.signInNotes,
     save: settings.save,
     write: settings.write,
     read: settings.read,

@@ -29,11 +29,16 @@ import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
 /** Judges values of a group before they are stored; throws what is to be answered. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
 
-/** Asks whether one person may change sign-in settings; files the change and throws when not. */
+/** Decides about changes of sign-in settings. */
 export interface SignInGate {
+  /** Asks, before the transaction, whether one person may make the change; files it and throws when not. */
   assertAlone(actor: Actor, change: SignInChange, secret: Secret | null): Promise<void>
+  /** Hears, in the transaction that stores it, that a group changed. */
   changed(tx: Tx, group: SignInGroup): Promise<void>
 }
+
+/** What the approver of a change has to know; empty when it is nothing. */
+export type SignInNote = (change: SignInChange) => Promise<string>
 
 export interface SettingsDeps {
   db: Db
@@ -42,9 +47,19 @@ export interface SettingsDeps {
   audit: Audit
   envelope: Envelope
   store: SettingsStore
-  guards: Partial<Record<ConfigGroupName, ConfigGuard>>
-  signIn: SignInGate
 }
+
+/** Groups that their features guard. Nothing of them is changed while nobody does. */
+const guardedGroups: readonly ConfigGroupName[] = [
+  'smtp',
+  'ldap',
+  'oidc',
+  'ise',
+  'cact',
+  'security',
+  'vendorA',
+  'license',
+]
 
 /** Topic of the bus: items changed. */
 export const settingsTopic = 'settings'
@@ -75,7 +90,15 @@ interface Draft {
 }
 
 /** The general configuration: read by everybody below the surface, changed as a whole, with a way back. */
-export const createSettings = ({ db, clock, bus, audit, envelope, store, guards, signIn }: SettingsDeps) => {
+export const createSettings = ({ db, clock, bus, audit, envelope, store }: SettingsDeps) => {
+  const guards = new Map<ConfigGroupName, ConfigGuard>()
+  const signInNotes: SignInNote[] = []
+  let gate: SignInGate | null = null
+  const signIn = (): SignInGate => {
+    if (gate === null) throw new Error('nobody gates the sign-in settings')
+    return gate
+  }
+
   const draftOf = (row: ItemRow | undefined): Draft | undefined =>
     row === undefined ? undefined : { value: row.value, sealed: row.sealed, isFresh: false }
 
@@ -210,7 +233,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     await store.write(tx, new Date(clock.now()), actor.userName, version, writtenOf(after, changes), changes)
     await bus.publish(tx, settingsTopic, { names: changes.map(({ name }) => name) })
     for (const group of signInGroups)
-      if (changes.some(({ name }) => groupOfItem(name) === group)) await signIn.changed(tx, group)
+      if (changes.some(({ name }) => groupOfItem(name) === group)) await signIn().changed(tx, group)
     await audit.write(tx, actor, {
       action,
       entity: `configuration ${version}`,
@@ -229,8 +252,10 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     after: ReadonlyMap<string, Draft>,
   ): Promise<void> => {
     const names = Object.keys(configGroups[group].items)
-    if (names.some((name) => textOf(before, name) !== textOf(after, name)))
-      await guards[group]?.(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+    if (names.every((name) => textOf(before, name) === textOf(after, name))) return
+    const judged = guards.get(group)
+    if (judged !== undefined) await judged(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+    else if (guardedGroups.includes(group)) throw new Error(`nobody guards the settings of ${group}`)
   }
 
   const isSignIn = (name: string): boolean => signInGroups.some((group) => groupOfItem(name) === group)
@@ -247,7 +272,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     if (signInChanges.length === 0) return
     if ('version' in given && typeof given.version === 'number') {
       // A version is restored as a whole: the approver sees the other items, too.
-      await signIn.assertAlone(actor, { version: given.version, prefix: String(given.prefix), changes }, null)
+      await signIn().assertAlone(actor, { version: given.version, prefix: String(given.prefix), changes }, null)
       return
     }
     const items = Object.entries(given as GivenItems).filter(
@@ -257,7 +282,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
     const isHidden = ([name, value]: [string, string | null]): boolean =>
       isSecret(name) && value !== null && value !== maskedSecret
     const hidden = items.filter(isHidden)
-    await signIn.assertAlone(
+    await signIn().assertAlone(
       actor,
       { items: Object.fromEntries(items.filter((entry) => !isHidden(entry))), changes: signInChanges },
       hidden.length === 0 ? null : new Secret(JSON.stringify(Object.fromEntries(hidden))),
@@ -311,6 +336,22 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store, guards,
   }
 
   return {
+    /** Has a feature judge the values of a group whenever one of them is to change; one feature per group, at start. */
+    guard: (group: ConfigGroupName, judge: ConfigGuard): void => {
+      guards.set(group, judge)
+    },
+    /** Has every change of sign-in settings ask this gate; at start. */
+    gateSignIn: (asked: SignInGate): void => {
+      gate = asked
+    },
+    /** Has the approver of a change of sign-in settings read this sentence, too; at start. */
+    noteSignIn: (note: SignInNote): void => {
+      signInNotes.push(note)
+    },
+    /** What else the approver of this change has to know, in sentences. */
+    signInNotes: async (change: SignInChange): Promise<string> =>
+      (await Promise.all(signInNotes.map((note) => note(change)))).filter((text) => text !== '').join(' '),
+
     /** Changes items of one group, all or none. */
     save: async (actor: Actor, group: ConfigGroupName, given: GivenItems): Promise<ConfigSaved> => {
       const names = namesOf(group)

@@ -1,0 +1,13 @@
+/** Features by tier, lower first: a feature imports, and calls, only features of a lower tier (ARCHITECTURE.md). */
+exports.TIERS = [
+  ['audit', 'events'],
+  ['settings', 'tags'],
+  ['jobs', 'approvals', 'mail', 'agents'],
+  ['packages', 'knowledge', 'commands', 'deliveries', 'licence'],
+  ['accounts', 'peripherals', 'held-ports'],
+  ['policy', 'agentless', 'directory', 'nac', 'assets', 'insights'],
+  ['actions', 'notifications', 'rollouts'],
+  ['exports', 'document', 'backup'],
+  ['reports', 'sealing'],
+  ['health'],
+]
