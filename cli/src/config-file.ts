@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type ConfigDocument, configGroups, groupOfItem, maskedSecret } from '@portcullis/contract'
 import { parse, stringify } from 'yaml'
 import { CliError } from './client.ts'
+import { variable } from './environment.ts'
 
 /** Where the value of an item stands instead of in the file: secrets do not belong there. */
 type Reference = { fromEnv: string } | { fromFile: string }
@@ -26,7 +27,7 @@ const resolve = (name: string, value: unknown): string | null => {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (!isReference(value)) throw new CliError(`${name} is neither a text nor a reference (fromEnv, fromFile).`)
   if ('fromEnv' in value) {
-    const text = process.env[value.fromEnv]
+    const text = variable(value.fromEnv)
     if (text === undefined) throw new CliError(`${name}: the variable ${value.fromEnv} is not set.`)
     return text
   }

@@ -5,6 +5,7 @@ import { type KnowledgeFileName, knowledgeLimits, knowledgeProofText, SignedKnow
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import { Check } from 'typebox/value'
 import { CliError } from './client.ts'
+import { now } from './clock.ts'
 import { publicText, readSigningKey } from './signing-key.ts'
 
 /** Files of a folder like `knowledge/`, by the member of a set they become. */
@@ -62,7 +63,7 @@ export const signKnowledge = (options: SignKnowledgeOptions) => {
   const payload = JSON.stringify({
     format: 'portcullis-knowledge-1',
     version: options.version,
-    createdAt: new Date().toISOString(),
+    createdAt: now().toISOString(),
     files,
   })
   const publicKey = publicText(createPublicKey(key))

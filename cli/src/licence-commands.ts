@@ -5,6 +5,7 @@ import { addOrUpdateLicense, getLicence } from '@portcullis/contract'
 import { issueLicence, type Licence, licenceFault, licenceKeysOf, readLicence } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
 import { CliError, type createClient } from './client.ts'
+import { now } from './clock.ts'
 import { makeSigningKey, passphraseOf, readSigningKey } from './signing-key.ts'
 
 interface Terminal {
@@ -68,7 +69,7 @@ export const registerLicenceCommands = (program: Command, { client, show }: Term
         expires: options.expires ?? null,
         graceDays: Number(options.graceDays),
         features: options.feature ?? [],
-        issued: new Date().toISOString().slice(0, 10),
+        issued: now().toISOString().slice(0, 10),
       }
       const fault = licenceFault({ ...content })
       if (fault !== null) throw new CliError(fault)

@@ -3,6 +3,7 @@ import type { ReleaseKeyFile } from '@portcullis/contract'
 import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
 import type { Command, OptionValues } from 'commander'
 import { CliError } from './client.ts'
+import { now } from './clock.ts'
 import { configuredFile, keyOfBuild, makeReleaseKey, readReleaseKeyFile, rotateReleaseKey } from './release-key-file.ts'
 import { passphraseOf } from './signing-key.ts'
 
@@ -111,7 +112,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
         out: options.out,
         newPassphrase,
         publicFile,
-        now: new Date(),
+        now: now(),
       })
       show({ ...rotated, privateKey: options.out, publicKey: publicFile }, () =>
         [

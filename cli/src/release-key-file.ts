@@ -1,10 +1,12 @@
 /** The public file of a release key, and rotations of it. Needs no server. */
+
 import { createPublicKey, sign } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { maxReleaseKeyRotations, type ReleaseKeyFile, releaseKeyRotationText } from '@portcullis/contract'
 import { formatReleaseKeyFile, newestReleaseKey, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
 import { CliError } from './client.ts'
+import { variable } from './environment.ts'
 import { makeSigningKey, publicText, readSigningKey } from './signing-key.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -13,7 +15,7 @@ const manifest = `${root}build/agent/manifest.json`
 
 /** Where this checkout looks for its public release key file, and whether a person named it. */
 export const configuredFile = (): { path: string; isNamed: boolean } => {
-  const named = process.env.PORTCULLIS_RELEASE_KEY_FILE
+  const named = variable('PORTCULLIS_RELEASE_KEY_FILE')
   return named ? { path: named, isNamed: true } : { path: inCheckout, isNamed: false }
 }
 

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { systemClock } from './clock.ts'
 import { StartError } from './start-error.ts'
 
 /** A command key as the key file has it; the first has no signature, one that was retired no private half. */
@@ -105,7 +106,7 @@ const withLock = (file: string, work: () => void): void => {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
-      if (since !== undefined && Math.abs(Date.now() - since) > staleLockMs) rmSync(lock, { force: true })
+      if (since !== undefined && Math.abs(systemClock.now() - since) > staleLockMs) rmSync(lock, { force: true })
       else if (i >= lockTries)
         throw new StartError(`The key file ${file} is being changed by another process. Try again.`)
       else pause(lockTryMs)

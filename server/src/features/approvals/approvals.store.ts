@@ -1,6 +1,7 @@
 import type { ChangeRequest } from '@portcullis/contract'
 import type { GateAccount, Influence } from '@portcullis/domain'
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { lock, locks } from '#platform/db/locks.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
@@ -87,7 +88,7 @@ export const createApprovalsStore = (db: Queryable) => ({
 
   /** Parallel releases of the same effect wait here until this transaction ends. */
   lockReleases: async (tx: Tx, effect: Effect): Promise<void> => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('released_hosts ' || ${effect}, 0))`)
+    await lock(tx, locks.releases(effect))
   },
 
   noteRelease: async (tx: Tx, now: Date, effect: Effect, userName: string, hosts: number): Promise<void> => {
@@ -116,7 +117,7 @@ export const createApprovalsStore = (db: Queryable) => ({
 
   /** Requests that wait: all, and those of one account. Parallel ones are counted one after the other. */
   lockWaitingCounts: async (tx: Tx, now: Date, accountId: string | null): Promise<{ all: number; own: number }> => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('change_requests', 0))`)
+    await lock(tx, locks.changeRequests)
     const [counts] = await tx.query<{ all: number; own: number }>(sql`
       select count(*)::int as "all", count(*) filter (where q.requested_by_account = ${accountId}::uuid)::int as own
       from change_requests q where q.state = 'Waiting' and q.expires_at > ${now}`)

@@ -1,4 +1,4 @@
-import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import type { AssetKey } from './assets.store.ts'
 
@@ -19,11 +19,6 @@ export interface ReplayRow {
 const columns = sql`j.job_id, j.state, j.total, j.done, j.message, j.cursor ->> 'startedAt' as started_at, j.ended_at`
 
 export const createReplayStore = (db: Queryable) => ({
-  /** Who else asks for a replay waits here until this transaction ends. */
-  lock: async (tx: Tx): Promise<void> => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('assets.replay', 0))`)
-  },
-
   running: async (q: Queryable): Promise<string | undefined> =>
     (
       await q.query<{ job_id: string }>(

@@ -4,6 +4,7 @@ import type { JobHandler, JobsApi } from '#features/jobs/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { lock, locks } from '#platform/db/locks.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
 import type { AssetsStore } from './assets.store.ts'
@@ -61,7 +62,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
       for (let isOver = false; !isOver; )
         await db.transaction(async (tx) => {
           // As the sequencer does it: nothing gives places between what is read here and what is placed.
-          await store.lock(tx)
+          await lock(tx, locks.assetReplay)
           const at = new Date(clock.now())
           if (cursor === null) {
             const first: Cursor = {
@@ -111,7 +112,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
   return {
     start: (actor: Actor): Promise<{ jobId: string; assets: number }> =>
       db.transaction(async (tx) => {
-        await replays.lock(tx)
+        await lock(tx, locks.assetReplay)
         const other = await replays.running(tx)
         if (other !== undefined)
           throw new AppError('conflict', { detail: `Replay ${other} is under way; wait for its end, or cancel it.` })

@@ -16,6 +16,7 @@ import {
 } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import { locks, tryLock } from '#platform/db/locks.ts'
 import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { Audit } from './audit.service.ts'
@@ -94,7 +95,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   /** Copies what the sink has not. Files are waited for inside, and nobody but the same copying waits for this lock. */
   const fill = (): Promise<void> =>
     db.transaction(async (tx) => {
-      if (!(await store.lock(tx, 'sink'))) return
+      if (!(await tryLock(tx, locks.copyCheckpoints))) return
       const end = await sink.end()
       const last = checkpointOf(end.line, 'second sink')
       await sink.publish(key.publicKey)
@@ -167,7 +168,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       if (broken !== null) throw new TrailFault(`Record ${broken} of the trail is not as it was written.`)
       // A sink that can not be read may hold checkpoints that a first one would contradict.
       if (last === null && sinkFault !== '') return false
-      isLockMissed = !(await store.lock(tx, 'sign'))
+      isLockMissed = !(await tryLock(tx, locks.signCheckpoints))
       if (isLockMissed || (await store.position(tx)).line !== line) return false
       const number = (last?.number ?? 0) + 1
       const made = signCheckpoint(

@@ -12,9 +12,6 @@ export interface Position {
   line: string | null
 }
 
-/** Any constants: one process at a time makes checkpoints, and one writes those that are made into a second sink. */
-const locks = { sign: 7_205_774, sink: 7_205_775 } as const
-
 /** Migration that made the table of checkpoints. */
 const checkpointsVersion = 92
 
@@ -63,11 +60,6 @@ export const createCheckpointsStore = (db: Queryable) => ({
           select from schema_migrations m
           where m.version = ${checkpointsVersion}::int and m.applied_at > now() - interval '10 minutes') as is`)
     )[0]?.is === true,
-
-  /** Until COMMIT; false: another process has it. */
-  lock: async (tx: Tx, what: keyof typeof locks): Promise<boolean> =>
-    (await tx.query<{ ok: boolean }>(sql`select pg_try_advisory_xact_lock(${locks[what]}::bigint) as ok`))[0]?.ok ===
-    true,
 
   recordsAfter: (tx: Tx, id: number, limit: number): Promise<AuditLine[]> =>
     tx.query<AuditLine>(sql`

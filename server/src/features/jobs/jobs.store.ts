@@ -1,5 +1,6 @@
 import type { Job } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { lock, locks } from '#platform/db/locks.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
@@ -73,7 +74,7 @@ export const createJobsStore = (db: Queryable) => ({
 
   /** Others who count jobs of the same person wait here until this transaction ends. */
   lockPerson: async (tx: Tx, createdBy: string): Promise<void> => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('jobs ' || lower(${createdBy}), 0))`)
+    await lock(tx, locks.jobsOfPerson(createdBy))
   },
 
   /** Jobs of a kind of one person that are carried out or about to be; not those that wait for hosts only. */

@@ -18,6 +18,7 @@ import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import { lock, locks } from '#platform/db/locks.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId, newId } from '#platform/ids.ts'
@@ -223,7 +224,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const found = await effect(built, set.version)
     await db.transaction(async (tx) => {
       const writes = createKnowledgeStore(tx)
-      await writes.lock(tx)
+      await lock(tx, locks.knowledge)
       // Somebody else may have pinned another key meanwhile.
       const now = (await writes.keys()).filter((key) => seals.isKey(key))
       if (now.length > 0 && !now.some((key) => key.fingerprint === fingerprint))
@@ -264,7 +265,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   const applyIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
     const writes = createKnowledgeStore(tx)
-    await writes.lock(tx)
+    await lock(tx, locks.knowledge)
     const set = authentic(await writes.inState('Candidate'))
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is not the candidate any more; look at its effect again.' })
@@ -280,7 +281,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   const rollbackIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
     const writes = createKnowledgeStore(tx)
-    await writes.lock(tx)
+    await lock(tx, locks.knowledge)
     const set = await writes.inState('In force')
     if (set !== undefined && set.set_id !== id)
       throw new AppError('conflict', { detail: 'Other knowledge has come into force since.' })

@@ -1,4 +1,4 @@
-import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
 /** A set without its files. */
@@ -29,9 +29,6 @@ export interface KeyRow {
 const columns = sql`s.set_id, s.version, s.state, s.created_at, s.uploaded_at, s.uploaded_by, s.fingerprint, s.brings, s.base_id, s.applied_at, s.applied_by, s.seal`
 
 export const createKnowledgeStore = (db: Queryable) => ({
-  /** One change of knowledge at a time: the next one sees what this one left. */
-  lock: (tx: Tx): Promise<unknown> => tx.query(sql`select pg_advisory_xact_lock(7205771)`),
-
   keys: (): Promise<KeyRow[]> =>
     db.query<KeyRow>(sql`
       select k.fingerprint, k.public_key, k.trusted_at, k.trusted_by, k.seal from knowledge_keys k order by k.trusted_at`),

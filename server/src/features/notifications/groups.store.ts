@@ -1,4 +1,5 @@
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { lock, locks, tryLock } from '#platform/db/locks.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import type { GroupConfig } from './groups.ts'
@@ -27,7 +28,7 @@ export const createGroupsStore = () => ({
 
   /** Changes of groups come one after the other. */
   lock: async (tx: Tx): Promise<void> => {
-    await tx.execute(sql`select pg_advisory_xact_lock(7205762)`)
+    await lock(tx, locks.notificationGroups)
   },
 
   save: async (tx: Tx, groupId: number, config: GroupConfig, secret: Buffer | null): Promise<void> => {
@@ -61,12 +62,8 @@ export const createGroupsStore = () => ({
     q.query(sql`select distinct p.group_id, p.channel from notice_pending p order by p.group_id, p.channel`),
 
   /** One replica tells for a group and channel at a time; false: another does. */
-  tryTell: async (tx: Tx, groupId: number, channel: string): Promise<boolean> =>
-    (
-      await tx.query<{ ok: boolean }>(
-        sql`select pg_try_advisory_xact_lock(7205763, ${groupId * 10 + channel.length}::int) as ok`,
-      )
-    )[0]?.ok === true,
+  tryTell: (tx: Tx, groupId: number, channel: 'email' | 'webhook'): Promise<boolean> =>
+    tryLock(tx, locks.notifyGroup(groupId, channel)),
 
   /** What waits to be told, worst first, and when the channel was last used. */
   pending: async (tx: Queryable, groupId: number, channel: string, limit: number) => {

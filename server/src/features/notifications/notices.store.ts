@@ -1,5 +1,6 @@
 import type { NoticeKind } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { locks, tryLock } from '#platform/db/locks.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { eventsKept, floodMs, floodSubject } from './fold.ts'
@@ -257,8 +258,7 @@ export const createNoticesStore = () => ({
     )[0]?.tags ?? '',
 
   /** One replica watches at a time; false: another does. */
-  tryWatch: async (tx: Tx): Promise<boolean> =>
-    (await tx.query<{ ok: boolean }>(sql`select pg_try_advisory_xact_lock(7205761) as ok`))[0]?.ok === true,
+  tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.noticeWatch),
 
   /** Health notices that are well for long are over; risk notices of long ago go, unless somebody pinned them. */
   forget: async (tx: Tx, wellBefore: Date, before: Date | null): Promise<number> => {

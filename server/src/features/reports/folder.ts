@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
 
 /** Letters, digits, `_`, `-`: no separator, no dot, nothing that leads elsewhere. */
 const folderName = /^[A-Za-z0-9][\w-]{0,63}$/
@@ -28,7 +29,7 @@ const inWords = (folder: string, error: unknown): unknown => {
 }
 
 /** Folders of reports below one root. A name stays a name: whatever a folder is replaced by meanwhile, nothing is written elsewhere. */
-export const createFolders = (root: string) => {
+export const createFolders = (root: string, clock: Clock) => {
   /** Lends an opened folder by a path that names the opened one, not what may stand at its name by now. */
   const withFolder = async <T>(folder: string, work: (path: string, handle: FileHandle) => Promise<T>): Promise<T> => {
     if (!folderName.test(folder)) throw refused(folder.slice(0, 64), 'has a name that is none for a folder of reports.')
@@ -54,7 +55,7 @@ export const createFolders = (root: string) => {
     for (const one of await readdir(path)) {
       if (!one.startsWith(`.${name}.`) || !one.endsWith('.part')) continue
       const { mtimeMs } = await lstat(join(path, one)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-      if (Date.now() - mtimeMs > 600_000) await rm(join(path, one), { force: true })
+      if (clock.now() - mtimeMs > 600_000) await rm(join(path, one), { force: true })
     }
   }
 

@@ -54,7 +54,7 @@ export interface ReportsDeps {
 export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   const { db, audit, jobs, mail, clock } = deps
   const store = createReportsStore(db)
-  const folders = createFolders(deps.root)
+  const folders = createFolders(deps.root, clock)
   const schedules = createSchedules({
     ...deps,
     isAddress: isMailAddress,

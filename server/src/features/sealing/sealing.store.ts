@@ -1,10 +1,11 @@
 import type { Tx } from '#platform/db/db.ts'
+import { lock, locks } from '#platform/db/locks.ts'
 import { sql } from '#platform/db/sql.ts'
 
 export const createSealingStore = () => ({
   /** Whether such a job runs or waits; nobody else starts one until the transaction ends. */
   isUnderWay: async (tx: Tx, kind: string): Promise<boolean> => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${kind}))`)
+    await lock(tx, locks.sealing(kind))
     return (await tx.query(sql`select 1 from jobs j where j.kind = ${kind} and j.state = 'running'`)).length > 0
   },
 })

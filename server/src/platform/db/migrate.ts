@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
 import { type Db, isPgError } from './db.ts'
+import { migrationLock } from './locks.ts'
 
 interface Migration {
   version: number
@@ -31,9 +32,6 @@ export const readMigrations = (folder: string): Migration[] =>
         runsWith: Number(/^-- runs-with: (\d{4})$/m.exec(text)?.[1] ?? 0),
       }
     })
-
-/** Any constant: keeps two replicas from changing the schema at once. */
-export const migrationLock = 7_205_759
 
 /** A statement that waits for a table longer than this is given up, since everybody else waits behind it. */
 const lockTimeoutMs = 2_000

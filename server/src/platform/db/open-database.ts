@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import { assertDatabaseFitness, startEmbeddedPostgres } from '../postgres/index.ts'
 import { StartError } from '../start-error.ts'
-import { migrationLock } from './migrate.ts'
+import { migrationLock } from './locks.ts'
 
 export interface OpenDatabase {
   connection: pg.PoolConfig

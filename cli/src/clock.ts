@@ -1,0 +1,2 @@
+/** The time of this machine. Files that commands write and sign carry it. */
+export const now = (): Date => new Date()
