@@ -13,6 +13,7 @@ import {
   WorksAgain,
   zonelessTime,
 } from './operation.ts'
+import { Prediction } from './prediction.ts'
 
 /** Life of a command. The last four are final; a confirmation that comes after a cancel wins. */
 export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const
@@ -314,7 +315,7 @@ export const previewBulk = operation({
           'Arming: present devices the policy would block, with applyToPresent at once, else when attached anew.',
       },
     ),
-    attackTools: Type.Integer({ description: 'Arming: attack tools that are attached now.' }),
+    attackTools: Type.Integer({ description: 'Arming: attached attack tools that stop working at once.' }),
     mismatched: closed(
       { agents: Type.Integer(), peripherals: Type.Integer() },
       {
@@ -323,9 +324,10 @@ export const previewBulk = operation({
       },
     ),
     worksAgain: closed(WorksAgain.properties, {
-      description: 'Freeing, deleting, or approving what is attached: blocked devices that work again.',
+      description: 'Blocked devices that work again. Arming has none.',
     }),
     secondPerson: Type.Boolean({ description: 'A second approver is required.' }),
+    prediction: nullable(Prediction, { description: 'null: the action changes neither modes nor decisions.' }),
   }),
 })
 

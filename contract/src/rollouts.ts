@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 import { packageArchitectures } from './packages.ts'
+import { Prediction } from './prediction.ts'
 
 /** What is brought to hosts in rings. */
 export const rolloutKinds = ['update', 'arm'] as const
@@ -136,6 +137,7 @@ export const RolloutPlan = closed({
     }),
   ),
   outside: count('Hosts that no ring takes.'),
+  prediction: nullable(Prediction, { description: 'Of the hosts that would be armed; null for an update.' }),
   hosts: Type.Array(RolloutHost, {
     description: 'The first 200: those not ready, then those with most predicted blocks. `waiting` = ready.',
   }),

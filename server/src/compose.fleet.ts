@@ -135,6 +135,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     latestPackage: packages.latestPackage,
     approvePresent: policy.approvePresent,
     approvable: policy.approvable,
+    predict: policy.predict,
     tagGate: policy.tagGate,
     settle: () =>
       policy
@@ -207,6 +208,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     events,
     commands,
     packages,
+    predict: policy.predict,
     approvals,
     announce: live.announce,
   })

@@ -1,4 +1,3 @@
-import type { WorksAgain } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
 import { type SqlFragment, sql } from '#platform/db/sql.ts'
 
@@ -24,17 +23,6 @@ export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address
   agents: number
 }
 
-/** What arming would do to present devices. */
-interface BlockedDevices {
-  agents: number
-  peripherals: number
-  attack_tools: number
-  mismatched_agents: number
-  mismatched: number
-}
-
-export const noneWorksAgain: WorksAgain = { agents: 0, peripherals: 0, attackTools: 0 }
-
 export const createActionsRead = (db: Queryable) => ({
   /** Condition for named agents; ids of other forms name nothing. */
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
@@ -50,29 +38,6 @@ export const createActionsRead = (db: Queryable) => ({
       select count(*)::int as agents, r.armed, r.agentless, r.connected, r.in_action, a.enforcement, a.version, r.release_key,
         coalesce(a.facts ->> 'architecture', '') as architecture
       from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8, 9`),
-
-  /** Present devices that an armed host would block, by the decisions that are stored; and attack tools among all present. */
-  devices: async (where: SqlFragment, blocking: readonly number[]): Promise<BlockedDevices> =>
-    (
-      await db.query<BlockedDevices>(sql`
-        select count(distinct p.agent_id) filter (where p.source = any(${blocking}::smallint[]))::int as agents,
-          count(*) filter (where p.source = any(${blocking}::smallint[]))::int as peripherals,
-          count(*) filter (where p.severity >= 40)::int as attack_tools,
-          count(distinct p.agent_id) filter (where p.driver_mismatch <> '')::int as mismatched_agents,
-          count(*) filter (where p.driver_mismatch <> '')::int as mismatched
-        from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id
-        where p.present and not r.agentless and a.enforcement <> 'observe' and ${where}`)
-    )[0] ?? { agents: 0, peripherals: 0, attack_tools: 0, mismatched_agents: 0, mismatched: 0 },
-
-  /** Attached devices that armed hosts block now; `sources`: only those that one of these decided. */
-  blockedNow: async (where: SqlFragment, sources: readonly number[], on: Queryable = db): Promise<WorksAgain> =>
-    (
-      await on.query<WorksAgain>(sql`
-        select count(distinct p.agent_id)::int as agents, count(*)::int as peripherals,
-          count(*) filter (where p.severity >= 40)::int as "attackTools"
-        from peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id
-        where p.present and not p.authorized and r.armed and p.source = any(${sources}::smallint[]) and ${where}`)
-    )[0] ?? noneWorksAgain,
 
   /** Which of these exist. */
   existing: async (agentIds: readonly string[]): Promise<number> =>

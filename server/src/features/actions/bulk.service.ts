@@ -1,18 +1,11 @@
-import {
-  type BodyOf,
-  type BulkAction,
-  type Permission,
-  policySourceNames,
-  type previewBulk,
-  type ResponseOf,
-  type runBulk,
-} from '@portcullis/contract'
+import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
 import type { AgentsApi } from '#features/agents/index.ts'
 import { agentsList } from '#features/agents/index.ts'
 import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
+import type { Change, Predict } from '#features/policy/index.ts'
 import type { HostTagChange, TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -22,7 +15,7 @@ import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import { isId } from '#platform/ids.ts'
 import { compileList } from '#platform/list/compile.ts'
-import { type ActionsRead, noneWorksAgain, type TargetGroup } from './actions.read.ts'
+import type { ActionsRead, TargetGroup } from './actions.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
 import { recordOrder } from './record.ts'
@@ -37,15 +30,6 @@ const jobKind = 'commands'
 const hostsPerStep = 500
 /** Jobs of one person at once: each holds the ids of up to 100,000 hosts, and they are carried out one after the other. */
 const jobsPerPerson = 20
-/** What an armed host blocks, as the places of `policySourceNames` that decisions are stored by. */
-const blocking = (['attack-tool', 'deny', 'default'] as const).map((source) => policySourceNames.indexOf(source))
-/** Blocked devices that an action opens, by what decided them. */
-const opens: Partial<Record<BulkAction, readonly number[]>> = {
-  free: blocking,
-  delete: blocking,
-  approveAll: [policySourceNames.indexOf('default')],
-}
-
 /** What a job of ours is to do. */
 interface BulkJob {
   action: BulkAction
@@ -90,6 +74,7 @@ export interface BulkDeps {
   }
   /** Hosts with a present device that approving newly allows. */
   approvable(agentIds: readonly string[]): Promise<number>
+  predict: Predict
 }
 
 /** Actions that end with the last step; others wait for what hosts say. */
@@ -100,6 +85,12 @@ const opensMore = (): AppError =>
     detail:
       'The rules changed after this job was created, so it would newly allow devices on more hosts. Run the action again.',
   })
+
+/** Hosts and devices of a count, which may be missing. */
+const devicesOf = (counts: { agents: number; peripherals: number } | undefined) => ({
+  agents: counts?.agents ?? 0,
+  peripherals: counts?.peripherals ?? 0,
+})
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
@@ -119,6 +110,7 @@ export const createBulk = (deps: BulkDeps) => {
     approvePresent,
     approvable,
     tagGate,
+    predict,
   } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
@@ -157,27 +149,15 @@ export const createBulk = (deps: BulkDeps) => {
     return releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts }))
   }
 
-  /** Hosts on which adding or removing tags newly allows devices. */
-  const openedByTags = async (
-    action: 'tag' | 'untag',
-    hashtags: readonly string[],
-    where: SqlFragment,
-  ): Promise<number> => {
-    const targets = await read.targets(db, where)
-    return tagGate.measure(
-      db,
-      tagChanges(
-        action,
-        hashtags,
-        targets.map((target) => target.agent_id),
-      ),
-    )
-  }
-
-  /** Blocked devices that an action opens on these hosts. */
-  const worksAgain = async (action: BulkAction, where: SqlFragment, on: Queryable = db) => {
-    const unblocks = opens[action]
-    return unblocks === undefined ? noneWorksAgain : read.blockedNow(where, unblocks, on)
+  /** The change of modes and decisions that an action makes; null: none. */
+  const changeOf = (
+    { action, hashtags = [], applyToPresent = false }: Selection,
+    uuids: readonly string[],
+  ): Change | null => {
+    if (action === 'arm') return { mode: 'Armed', applyToPresent }
+    if (releases(action)) return { mode: 'Free' }
+    if (action === 'approveAll') return { isApproved: true }
+    return action === 'tag' || action === 'untag' ? { tags: tagChanges(action, hashtags, uuids) } : null
   }
 
   const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
@@ -196,19 +176,24 @@ export const createBulk = (deps: BulkDeps) => {
       return reason === null
     })
     const count = sum(able)
-    const opened = action === 'tag' || action === 'untag' ? await openedByTags(action, hashtags, where) : count
-    const devices = action === 'arm' ? await read.devices(where, blocking) : null
+    const isTags = action === 'tag' || action === 'untag'
+    const named = isTags ? (await read.targets(db, where)).map((target) => target.agent_id) : []
+    const opened = isTags ? await tagGate.measure(db, tagChanges(action, hashtags, named)) : count
+    const change = changeOf(selection, named)
+    const predicted = change === null ? null : await predict(db, change, { hosts: where })
+    const arming = action === 'arm' ? predicted?.totals : undefined
     return {
       action,
       agents: count,
       impossible: [...reasons].map(([reason, n]) => ({ reason, agents: n })),
       disconnected: sum(able.filter((group) => !group.connected && !group.agentless)),
       unchanged: sum(able.filter((group) => isUnchanged(action, group))),
-      blocked: { agents: devices?.agents ?? 0, peripherals: devices?.peripherals ?? 0 },
-      attackTools: devices?.attack_tools ?? 0,
-      mismatched: { agents: devices?.mismatched_agents ?? 0, peripherals: devices?.mismatched ?? 0 },
-      worksAgain: await worksAgain(action, where),
+      blocked: devicesOf(arming?.attachedBlocked),
+      attackTools: arming?.stopsWorking.attackTools ?? 0,
+      mismatched: devicesOf(arming?.mismatched),
+      worksAgain: predicted?.stated.worksAgain ?? { agents: 0, peripherals: 0, attackTools: 0 },
       secondPerson: await needsApprover(actor, action, opened),
+      prediction: predicted?.stated ?? null,
     }
   }
 
@@ -372,5 +357,14 @@ export const createBulk = (deps: BulkDeps) => {
     },
   })
 
-  return { preview, run, enqueue, worksAgain }
+  return {
+    preview,
+    run,
+    enqueue,
+    /** Counts the blocked devices that work again when an action is carried out on hosts. */
+    worksAgain: async (tx: Tx, { action, uuids, hashtags = [] }: BulkRelease): Promise<WorksAgain> => {
+      const change = changeOf({ action, hashtags: [...hashtags] }, uuids)
+      return (await predict(tx, change ?? {}, { hosts: read.named(uuids) })).stated.worksAgain
+    },
+  }
 }

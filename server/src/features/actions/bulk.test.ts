@@ -53,6 +53,11 @@ describe('an action on many hosts', () => {
         mismatched: { agents: 0, peripherals: 0 },
         worksAgain: { agents: 0, peripherals: 0, attackTools: 0 },
         secondPerson: false,
+        prediction: expect.objectContaining({
+          agents: 1,
+          peripherals: 1,
+          stopsWorking: { agents: 1, peripherals: 1, attackTools: 1 },
+        }),
       },
     ])
     expect((await post('bulk', { filter, action: 'arm', expectedAgents: 3 })).statusCode).toBe(409)

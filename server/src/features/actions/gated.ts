@@ -1,5 +1,6 @@
 import { type BulkAction, maxRequestDetails, profiles, type WorksAgain } from '@portcullis/contract'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
+import { worksAgainLines } from '#features/policy/index.ts'
 import { AppError } from '#platform/app-error.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
@@ -63,19 +64,6 @@ const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
   return `${verbs[action]} ${hostsText(uuids.length)}`
 }
 
-/** Says which blocked devices work again; attack tools are named first. */
-const worksAgainLines = ({ agents, peripherals, attackTools }: WorksAgain): string[] => {
-  const parts = [
-    ...(attackTools === 0 ? [] : [`${attackTools} blocked attack ${attackTools === 1 ? 'tool' : 'tools'}`]),
-    ...(peripherals === attackTools
-      ? []
-      : [
-          `${peripherals - attackTools}${attackTools === 0 ? '' : ' other'} blocked ${peripherals - attackTools === 1 ? 'device' : 'devices'}`,
-        ]),
-  ]
-  return parts.length === 0 ? [] : [`${parts.join(' and ')} will work again on ${hostsText(agents)}.`]
-}
-
 /** Orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
   approvals: Pick<ApprovalsApi, 'handle'>,
@@ -88,8 +76,8 @@ export const registerGated = (
     ): Promise<unknown>
     /** Names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
-    /** Blocked devices that an action opens on hosts. */
-    worksAgain(tx: Tx, action: BulkAction, uuids: readonly string[]): Promise<WorksAgain>
+    /** Blocked devices that work again after the change. */
+    worksAgain(tx: Tx, change: BulkRelease): Promise<WorksAgain>
     /** Newest published build for an architecture. */
     latestPackage(architecture: string): Promise<Build | null>
   },
@@ -136,10 +124,11 @@ export const registerGated = (
   approvals.handle<BulkRelease>('bulk', {
     action: ({ action }) => (action === 'free' || action === 'delete' ? action : 'rules'),
     title: bulkTitle,
-    details: async (tx, { action, uuids, reason }) => {
+    details: async (tx, change) => {
+      const { uuids, reason } = change
       const first = [
         ...(reason === undefined ? [] : [`Reason: ${reason}`]),
-        ...worksAgainLines(await carryOut.worksAgain(tx, action, uuids)),
+        ...worksAgainLines(await carryOut.worksAgain(tx, change)),
       ]
       return [...first, ...(await linesOf(tx, uuids, undefined, maxRequestDetails - first.length))]
     },

@@ -26,7 +26,7 @@ export const actionsFeature = (app: HttpApp, given: Given) => {
     names: async (tx, uuids) =>
       new Map((await deps.read.targets(tx, deps.read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
     latestPackage: deps.latestPackage,
-    worksAgain: (tx, action, uuids) => bulk.worksAgain(action, deps.read.named(uuids), tx),
+    worksAgain: bulk.worksAgain,
     configuration: configuration.carryOut,
     bulk: (tx, actor, { action, uuids, hashtags }) =>
       bulk.enqueue(tx, actor, {

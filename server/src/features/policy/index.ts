@@ -41,6 +41,9 @@ import { createPolicyUpkeep } from './upkeep.service.ts'
 export { type Assessment, assessHosts, rowOf } from './assess.ts'
 export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
 export { rulesFileList } from './policy.read.ts'
+export type { PredictedHost } from './predict.read.ts'
+export type { Change, Predict } from './predict.ts'
+export { worksAgainLines } from './works-again.ts'
 
 export interface PolicyDeps {
   db: Db
@@ -160,6 +163,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     writtenRules: changes.writtenRules,
     replaceRules: changes.replaceRules,
     approvePresent: approvals.approvePresent,
+    /** Predicts what a change of rules, tags, modes or approvals does. */
+    predict,
     /** Hosts with a present device that `approvePresent` would newly allow. */
     approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
     ofAgent: read.ofAgent,

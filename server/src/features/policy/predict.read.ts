@@ -81,6 +81,15 @@ export interface Attachments {
   blocked: number
 }
 
+/** A host that is armed, in numbers of its devices. */
+export interface PredictedHost {
+  agentId: string
+  /** Devices that it will block. */
+  willBlock: number
+  /** Attached devices with a kernel driver that contradicts their kind. */
+  mismatched: number
+}
+
 /** A device of a prediction, for screens. */
 export interface PredictedRow {
   agentId: string
@@ -247,16 +256,18 @@ export const createPredictRead = () => ({
         join (${attachmentsSince(examined.since)}) n on n.agent_id = d.agent_id and n.device_id = d.device_id`)
     )[0] as Attachments,
 
-  /** Devices that each host will block once it is armed; hosts without any are left out. */
-  willBlock: (
+  /** What arming does to each host; hosts without such a device are left out. */
+  byHost: (
     q: Queryable,
     examined: Examined,
     effects: Effects,
     others: readonly Redecided[],
-  ): Promise<{ agentId: string; devices: number }[]> =>
-    q.query(sql`
-      select d.agent_id as "agentId", count(*)::int as devices from (${predicted(examined, effects, others)}) d
-      where ${raw(groups.willBlock)} group by d.agent_id order by d.agent_id`),
+  ): Promise<PredictedHost[]> =>
+    q.query<PredictedHost>(sql`
+      select d.agent_id as "agentId", count(*) filter (where ${raw(groups.willBlock)})::int as "willBlock",
+        count(*) filter (where ${raw(groups.mismatched)})::int as mismatched
+      from (${predicted(examined, effects, others)}) d
+      where (${raw(groups.willBlock)}) or (${raw(groups.mismatched)}) group by d.agent_id order by d.agent_id`),
 
   /** Devices: those that change are listed by gravity, others blocked first and then by how often they were attached. */
   rows: (

@@ -13,6 +13,7 @@ import {
   createPredictRead,
   type Effects,
   type Examined,
+  type PredictedHost,
   type PredictedPage,
   type PredictedRow,
   type Totals,
@@ -50,8 +51,8 @@ export interface Predicted {
   matched: readonly DecidedAfter[]
   attachments(): Promise<Attachments>
   rows(page: PredictedPage): Promise<PredictedRow[]>
-  /** Devices that each host will block once it is armed. */
-  willBlock(): Promise<{ agentId: string; devices: number }[]>
+  /** What arming does to each host; hosts that block nothing are left out. */
+  byHost(): Promise<PredictedHost[]>
 }
 
 export interface PredictDeps {
@@ -148,7 +149,7 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
       matched: others.filter(({ isMatched }) => isMatched),
       attachments: () => read.attachments(q, examined, effects, others),
       rows: (page) => read.rows(q, examined, effects, others, page),
-      willBlock: () => read.willBlock(q, examined, effects, others),
+      byHost: () => read.byHost(q, examined, effects, others),
     }
   }
 

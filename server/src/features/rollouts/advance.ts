@@ -1,8 +1,10 @@
+import type { Prediction } from '@portcullis/contract'
 import { compareVersions } from '@portcullis/domain'
 import type { Audit } from '#features/audit/index.ts'
 import type { CommandSpec, CommandsApi } from '#features/commands/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
 import type { PackagesApi } from '#features/packages/index.ts'
+import type { Predict, PredictedHost } from '#features/policy/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { systemActor } from '#platform/http/actor.ts'
@@ -33,6 +35,7 @@ export interface AdvanceDeps {
   log: Log
   commands: Pick<CommandsApi, 'queue' | 'cancelJob'>
   packages: Pick<PackagesApi, 'refusalOf'>
+  predict: Predict
   audit: Audit
   events: Pick<EventsApi, 'append'>
   announce: Announce
@@ -81,11 +84,26 @@ const commandOf = (row: RolloutRow, agentId: string, architecture: string): Comm
   return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
 }
 
+/** Predicts what arming blocks on the hosts of a rollout, or on some of them, and notes it with each host. */
+export const predictArming = async (
+  tx: Tx,
+  predict: Predict,
+  { rollout_id: id, settings }: RolloutRow,
+  agentIds: readonly string[] | null,
+): Promise<{ stated: Prediction; hosts: PredictedHost[] }> => {
+  const store = createHostsStore(tx)
+  const change = { mode: 'Armed', applyToPresent: settings.applyToPresent } as const
+  const { stated, byHost } = await predict(tx, change, { hosts: store.toArm(id, agentIds) })
+  const hosts = await byHost()
+  await store.notePredicted(id, hosts)
+  return { stated, hosts }
+}
+
 const actor = systemActor('rollout')
 
 /** What rollouts do by themselves: command the hosts of a ring, watch it, go on, halt, take commands back. */
 export const createAdvance = (deps: AdvanceDeps) => {
-  const { db, clock, log, commands, packages, audit, events, announce } = deps
+  const { db, clock, log, commands, packages, predict, audit, events, announce } = deps
 
   /** Tells of a new state; call it last in a transaction. */
   const tell = async (tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> => {
@@ -147,7 +165,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     // Taken before the commands are made: what they bring about is known by being no older.
     const now = clock.now()
     const { queued, missing } = await commands.queue(tx, { userName: row.created_by }, specs)
-    if (row.kind === 'arm') await hosts.predict(row, now, queued)
+    if (row.kind === 'arm') await predictArming(tx, predict, row, queued)
     await hosts.commanded(row.rollout_id, queued, new Date(now))
     await hosts.skip(row.rollout_id, missing)
     return specs.length

@@ -1,5 +1,7 @@
 import type { RolloutRing } from '@portcullis/contract'
+import type { PredictedHost } from '#features/policy/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Tally } from './rollout-machine.ts'
@@ -8,9 +10,6 @@ import type { RolloutRow } from './rollouts.store.ts'
 /** Of fewer hosts it does not matter how the database joins them. */
 const fewHosts = 2_000
 
-/** Days back in which a device that is gone now counts for the prediction: it may come again. */
-const predictedDays = 30
-
 /** Which hosts an update has nothing to do for; pairs are `architecture version`. */
 export interface UpdateFacts {
   architectures: readonly string[]
@@ -18,9 +17,6 @@ export interface UpdateFacts {
 }
 
 type Owner = Pick<RolloutRow, 'rollout_id'>
-
-/** Places in `policySources` of what blocks: attack tool, deny, and the default. */
-const blocking = { always: [1, 2], whenNew: [1, 2, 7] } as const
 
 const pairOf = raw(`(a.facts ->> 'architecture') || ' ' || a.version`)
 
@@ -96,23 +92,20 @@ export const createHostsStore = (db: Queryable) => ({
         and (x.state, x.reason) is distinct from (c.said[1], c.said[2])`)
   },
 
-  /** Counts what arming would block, for all hosts or for those named. */
-  predict: async (
-    { rollout_id: id, settings }: Pick<RolloutRow, 'rollout_id' | 'settings'>,
-    now: number,
-    agentIds: readonly string[] | null,
-  ): Promise<void> => {
-    const present = settings.applyToPresent ? blocking.whenNew : blocking.always
-    const since = new Date(now - predictedDays * 86_400_000)
+  /** Hosts that are still to be armed, or those named, as a condition over `agent_rows r`. */
+  toArm: (rolloutId: string, agentIds: readonly string[] | null): SqlFragment =>
+    agentIds === null
+      ? sql`r.agent_id in (
+          select h.agent_id from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline'))`
+      : sql`r.agent_id = any(${agentIds}::uuid[])`,
+
+  /** Notes how many devices each host is predicted to block. */
+  notePredicted: async (rolloutId: string, hosts: readonly PredictedHost[]): Promise<void> => {
     await db.execute(sql`
-      update rollout_hosts x set predicted = c.n
-      from (
-        select p.agent_id, count(*)::int as n from peripherals p
-        where ((p.present and p.source = any(${present}::int[]))
-            or (not p.present and p.last_seen > ${since} and p.source = any(${blocking.whenNew}::int[])))
-          ${agentIds === null ? raw('') : sql`and p.agent_id = any(${agentIds}::uuid[])`}
-        group by p.agent_id) c
-      where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id`)
+      update rollout_hosts x set predicted = c.n from ${unnestOf([
+        [hosts.map(({ agentId }) => agentId), 'uuid[]'],
+        [hosts.map(({ willBlock }) => willBlock), 'int[]'],
+      ])} c(agent_id, n) where x.rollout_id = ${rolloutId}::uuid and x.agent_id = c.agent_id`)
   },
 
   /** Notes how the commands of hosts ended, in a transaction. All of the rollout's are read at once. */

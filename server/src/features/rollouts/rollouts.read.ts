@@ -1,5 +1,6 @@
 import type { RolloutHost, RolloutHostState } from '@portcullis/contract'
 import type { Queryable } from '#platform/db/db.ts'
+import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
 
@@ -87,12 +88,17 @@ export const createRolloutsRead = (db: Queryable) => ({
       select h.ring, h.state, h.reason, count(*)::int as hosts, sum(h.predicted)::int as predicted
       from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid group by 1, 2, 3 order by 4 desc`),
 
-  /** Present devices whose kernel driver contradicts their kind, on hosts that the plan would arm. */
-  mismatches: (rolloutId: string): Promise<{ ring: number; hosts: number; devices: number }[]> =>
+  /** Hosts and devices with a kernel driver that contradicts their kind, by ring. */
+  mismatches: (
+    rolloutId: string,
+    hosts: readonly { agentId: string; mismatched: number }[],
+  ): Promise<{ ring: number; hosts: number; devices: number }[]> =>
     db.query(sql`
-      select h.ring, count(distinct h.agent_id)::int as hosts, count(*)::int as devices
-      from rollout_hosts h join peripherals p on p.agent_id = h.agent_id and p.present and p.driver_mismatch <> ''
-      where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline') group by 1`),
+      select h.ring, count(*)::int as hosts, sum(c.n)::int as devices from ${unnestOf([
+        [hosts.map(({ agentId }) => agentId), 'uuid[]'],
+        [hosts.map(({ mismatched }) => mismatched), 'int[]'],
+      ])} c(agent_id, n) join rollout_hosts h on h.agent_id = c.agent_id
+      where h.rollout_id = ${rolloutId}::uuid and c.n > 0 group by 1`),
 
   /** Hosts that could be in a ring. */
   candidates: async (): Promise<number> =>

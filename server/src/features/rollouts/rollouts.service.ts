@@ -17,7 +17,7 @@ import { AppError, invalid, notFound } from '#platform/app-error.ts'
 import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
-import { type AdvanceDeps, createAdvance, positionOf, updateFacts } from './advance.ts'
+import { type AdvanceDeps, createAdvance, positionOf, predictArming, updateFacts } from './advance.ts'
 import { createHostsStore } from './rollout-hosts.store.ts'
 import { activeStates, type Control, control } from './rollout-machine.ts'
 import { createRolloutsRead } from './rollouts.read.ts'
@@ -150,7 +150,6 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     await hosts.joinByHash()
     for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
     await hosts.judge(row, await updateFacts(tx, row))
-    if (row.kind === 'arm') await hosts.predict(row, clock.now(), null)
   }
 
   /** Goes on from a halt or a pause; what failed so far is accepted. */
@@ -262,10 +261,12 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         await createRolloutsStore(tx).insert(row)
         await fixAll(tx, row)
         const within = createRolloutsRead(tx)
+        const predicted = row.kind === 'arm' ? await predictArming(tx, deps.predict, row, null) : null
         const sums = await within.plan(row.rollout_id)
         const hosts = await within.notable(row.rollout_id, shownHosts)
-        const mismatches = row.kind === 'arm' ? await within.mismatches(row.rollout_id) : []
-        throw new Planned(planView(row, sums, mismatches, await within.candidates(), hosts))
+        const mismatches = await within.mismatches(row.rollout_id, predicted?.hosts ?? [])
+        const plan = planView(row, sums, mismatches, await within.candidates(), hosts)
+        throw new Planned({ ...plan, prediction: predicted?.stated ?? null })
       })
     } catch (error) {
       if (error instanceof Planned) return error.plan

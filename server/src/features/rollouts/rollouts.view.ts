@@ -82,7 +82,7 @@ export const planView = (
   mismatches: Awaited<ReturnType<RolloutsRead['mismatches']>>,
   candidates: number,
   hosts: RolloutHost[],
-): RolloutPlan => ({
+): Omit<RolloutPlan, 'prediction'> => ({
   kind: row.kind,
   builds: buildsOf(row),
   rings: row.settings.rings.map(({ name }, i) => {

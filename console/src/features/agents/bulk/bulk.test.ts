@@ -11,6 +11,7 @@ const preview = (change: Partial<BulkPreview> = {}): BulkPreview => ({
   attackTools: 0,
   mismatched: { agents: 0, peripherals: 0 },
   worksAgain: { agents: 0, peripherals: 0, attackTools: 0 },
+  prediction: null,
   secondPerson: false,
   ...change,
 })

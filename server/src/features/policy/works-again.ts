@@ -1,0 +1,16 @@
+import type { WorksAgain } from '@portcullis/contract'
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+/** Says which blocked devices work again, as lines of a request; attack tools are named first. */
+export const worksAgainLines = ({ agents, peripherals, attackTools }: WorksAgain): string[] => {
+  const parts = [
+    ...(attackTools === 0 ? [] : [`${attackTools} blocked attack ${attackTools === 1 ? 'tool' : 'tools'}`]),
+    ...(peripherals === attackTools
+      ? []
+      : [
+          `${peripherals - attackTools}${attackTools === 0 ? '' : ' other'} blocked ${peripherals - attackTools === 1 ? 'device' : 'devices'}`,
+        ]),
+  ]
+  return parts.length === 0 ? [] : [`${parts.join(' and ')} will work again on ${hostsText(agents)}.`]
+}
