@@ -50,5 +50,6 @@ export const STEPS = [
   { name: 'boundaries', args: [...depcruise, '--output-type', 'err', ...CRUISED] },
   { name: 'unused code', args: [join(MODULES, '.bin', 'knip'), '--no-config-hints'] },
   { name: 'architecture', args: ['scripts/check-architecture.mjs'] },
+  { name: 'decisions', args: ['scripts/check-decisions.mjs'] },
   { name: 'table owners', args: ['scripts/table-owners.mjs'] },
 ].filter(({ name }) => name !== 'types of the console' || existsSync(join(ROOT, 'console', 'tsconfig.json')))

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ROOT } from './bootstrap/say.mjs'
+
+let tree
+
+beforeEach(() => {
+  tree = mkdtempSync(join(tmpdir(), 'portcullis-decisions-'))
+  mkdirSync(join(tree, 'docs/adr'), { recursive: true })
+  write('0001-first.md', '# 1. First\n\nStatus: accepted.\n\nBecause.\n')
+  expect(run('--write')).toEqual([])
+})
+afterEach(() => rmSync(tree, { recursive: true, force: true }))
+
+it('accepts what was written, and lists it', () => {
+  expect(run()).toEqual([])
+  expect(readFileSync(join(tree, 'docs/adr/README.md'), 'utf8')).toContain('| [1](0001-first.md) | First | accepted |')
+})
+
+it('refuses an edited body, and does not take its digest anew', () => {
+  write('0001-first.md', '# 1. First\n\nStatus: accepted.\n\nBecause of something else.\n')
+  const edited = 'docs/adr/0001-first.md: its body was edited; write a new ADR that supersedes it'
+  expect(run('--write')).toEqual([edited])
+  expect(run()).toEqual([edited])
+})
+
+it('accepts a new title, and a status that names its successor', () => {
+  write(
+    '0001-first.md',
+    '# 1. The first\n\nStatus: accepted. Superseded in part by [ADR 2](0002-second.md).\n\nBecause.\n',
+  )
+  expect(run()).toContain('docs/adr/0001-first.md: its status names 0002-second.md, which does not exist')
+  write('0002-second.md', '# 2. Second\n\nStatus: accepted.\n\nBetter.\n')
+  expect(run()).toEqual(['docs/adr/0002-second.md: new; run `node scripts/check-decisions.mjs --write`'])
+  expect(run('--write')).toEqual([])
+  expect(run()).toEqual([])
+})
+
+it.each([
+  ['# 1. First\n\nBecause.\n', 'the third line is "Status: accepted."'],
+  ['# First\n\nStatus: accepted.\n\nBecause.\n', 'the first line is "# 1. <title>"'],
+])('refuses %j', (text, message) => {
+  write('0001-first.md', text)
+  expect(run().join('\n')).toContain(message)
+})
+
+it('refuses that one is removed', () => {
+  rmSync(join(tree, 'docs/adr/0001-first.md'))
+  expect(run()).toContain('docs/adr/0001-first.md: removed; supersede it instead')
+})
+
+function write(name, text) {
+  writeFileSync(join(tree, 'docs/adr', name), text)
+}
+
+function run(...args) {
+  const script = join(ROOT, 'scripts/check-decisions.mjs')
+  const done = spawnSync(process.execPath, [script, tree, ...args], { encoding: 'utf8' })
+  const lines = done.stderr.split('\n').filter((line) => line !== '')
+  expect(done.status).toBe(lines.length > 0 ? 1 : 0)
+  return lines
+}
