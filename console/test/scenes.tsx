@@ -1,0 +1,247 @@
+import '../src/app/styles.ts'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
+import { type ReactNode, StrictMode, useCallback, useEffect, useMemo, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { RuleEditor } from '../src/features/policy/RuleEditor.tsx'
+import { systemClock } from '../src/lib/clock.ts'
+import { createIdentity } from '../src/lib/identity.ts'
+import { createKeys, domFocus } from '../src/lib/keys.ts'
+import { type Services, ServicesProvider } from '../src/lib/services.tsx'
+import {
+  parseSearchText,
+  readView,
+  type Search,
+  searchText,
+  type ViewChange,
+  type ViewSpec,
+  writeView,
+} from '../src/lib/view-state.ts'
+import { createWork } from '../src/lib/work.ts'
+import { type Confirmation, ConfirmDialog } from '../src/ui/ConfirmDialog.tsx'
+import { answerConfirms } from '../src/ui/confirm.ts'
+import { FilterBar } from '../src/ui/filters/FilterBar.tsx'
+import type { Filter } from '../src/ui/filters/filter.ts'
+import { DecideForm } from '../src/ui/policy/DecideForm.tsx'
+import type { DecideSubject } from '../src/ui/policy/decide.ts'
+import { emptyDraft } from '../src/ui/policy/rule-draft.ts'
+import type { Column, RowSource } from '../src/ui/table/column.ts'
+import { DataTable } from '../src/ui/table/DataTable.tsx'
+import { useSelection } from '../src/ui/table/useSelection.ts'
+import { cssVariables, theme } from '../src/ui/theme/theme.ts'
+import type { View } from '../src/ui/useView.ts'
+
+// What the tests read and answer: `e2e/console-components.test.ts`.
+declare global {
+  interface Window {
+    /** Calls of the interface: operation and input. */
+    calls: [operation: string, input: unknown][]
+    /** Answers by operation. */
+    answers: Record<string, unknown>
+    /** Search part of the address. */
+    address: string
+    /** Pages of rows that were loaded. */
+    loads: number[]
+    /** Announces a change on the live channel. */
+    announce: () => void
+    /** Rows of the table by index; changed by the tests. */
+    rowText: (index: number) => string
+  }
+}
+
+window.calls = []
+window.answers ??= {}
+window.loads = []
+window.rowText = (index) => `row ${index}`
+
+const listeners = new Set<() => void>()
+window.announce = () => {
+  for (const listener of listeners) listener()
+}
+
+const keys = createKeys(systemClock, domFocus)
+document.addEventListener('keydown', (event) => keys.press(event))
+
+const profile = { account: { userProfile: 10, userName: 'admin' } }
+const state = { phase: 'in', profile }
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+const api = {
+  call: async ({ id }: { id: string }, input: unknown) => {
+    window.calls.push([id, input])
+    if (id in window.answers) return structuredClone(window.answers[id])
+    throw new Error(`no answer for ${id}`)
+  },
+}
+/** What the components need of the application; the interface and the live channel are stand-ins. */
+const services = {
+  api,
+  live: {
+    on: (_topic: string, listener: () => void) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  },
+  session: { state: () => state, watch: () => () => undefined, may: () => true },
+  identity: createIdentity(),
+  clock: systemClock,
+  keys,
+  queries,
+  work: createWork({ clock: systemClock, save: () => undefined }),
+} as unknown as Services
+
+const filters = [
+  { name: 'name', label: 'Name', kind: 'text' },
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'choice',
+    options: [
+      { value: 'on', label: 'On' },
+      { value: 'off', label: 'Off' },
+    ],
+  },
+  { name: 'present', label: 'Present', kind: 'yesNo' },
+] as const satisfies readonly Filter[]
+const spec: ViewSpec = {
+  filters: filters.map(({ name }) => name),
+  defaultSort: 'name_asc',
+  defaultColumns: ['name', 'size'],
+}
+
+/** The view of a list without a router: its address is `window.address`. */
+const useSceneView = (): View => {
+  const [search, setSearch] = useState<Search>({})
+  const state = useMemo(() => readView(search, spec), [search])
+  useEffect(() => {
+    window.address = searchText(search)
+  }, [search])
+  const set = useCallback(
+    (change: ViewChange) => setSearch((old) => parseSearchText(searchText(writeView(old, spec, change)))),
+    [],
+  )
+  const clearFilters = useCallback(() => setSearch({}), [])
+  return useMemo(() => ({ spec, state, set, clearFilters }), [state, set, clearFilters])
+}
+
+interface SceneRow {
+  id: string
+  name: string
+}
+
+const total = 1_000
+const columns: readonly Column<SceneRow>[] = [
+  { id: 'name', title: 'Name', width: 200, sortKey: 'name', cell: ({ name }) => <span>{name}</span> },
+  { id: 'size', title: 'Size', width: 90, sortKey: 'size', naturalSort: 'desc', cell: () => <span>1</span> },
+  { id: 'link', title: 'Link', width: 90, cell: ({ id }) => <a href={`/x/${id}`}>Details of {id}</a> },
+]
+
+const TableScene = () => {
+  const view = useSceneView()
+  const { filters: set, search, sort } = view.state
+  const source = useMemo<RowSource<SceneRow>>(() => {
+    const isNone = set.name === 'none'
+    return {
+      key: ['scene', set, search, sort],
+      idOf: ({ id }) => id,
+      load: async (page, size) => {
+        window.loads.push(page)
+        return {
+          recordsTotal: total,
+          recordsFiltered: isNone ? 0 : total,
+          data: isNone
+            ? []
+            : Array.from({ length: size }, (_, at) => {
+                const index = (page - 1) * size + at
+                return { id: String(index), name: `${window.rowText(index)}${sort === 'name_asc' ? '' : `, ${sort}`}` }
+              }),
+        }
+      },
+    }
+  }, [set, search, sort])
+  const selection = useSelection(source, { filtered: total })
+  return (
+    <div style={{ display: 'flex', flexDirection: 'column', height: 500 }}>
+      <FilterBar view={view} filters={filters} searchPlaceholder="Name or size" />
+      <output aria-label="Selected">{selection.size}</output>
+      <DataTable
+        label="Rows"
+        columns={columns}
+        source={source}
+        view={view}
+        topics={['agents']}
+        hrefOf={({ id }) => `/x/${id}`}
+        selection={selection}
+        empty="No rows at all"
+      />
+    </div>
+  )
+}
+
+const subject: DecideSubject = {
+  name: 'Cruzer Blade',
+  vid: '0781',
+  pid: '5567',
+  devices: [
+    { uuid: '00000000-0000-4000-8000-000000000001', hostIdentifier: 'LAB-1', deviceID: 'a', serialNumber: 'S1' },
+  ],
+  tags: ['lab'],
+  isAttackTool: false,
+  evidence: [],
+}
+const close = () => window.calls.push(['close', null])
+const secondDevice = {
+  uuid: '00000000-0000-4000-8000-000000000002',
+  hostIdentifier: 'LAB-2',
+  deviceID: 'b',
+  serialNumber: 'S2',
+}
+
+const scenes: Readonly<Record<string, () => ReactNode>> = {
+  table: () => <TableScene />,
+  decide: () => <DecideForm subject={subject} start={{ effect: 'allow', scope: 'host' }} close={close} />,
+  'decide-hosts': () => (
+    <DecideForm
+      subject={{ ...subject, devices: [...subject.devices, secondDevice] }}
+      start={{ effect: 'allow', scope: 'host' }}
+      close={close}
+    />
+  ),
+  'decide-attack-tool': () => (
+    <DecideForm
+      subject={{ ...subject, isAttackTool: true, evidence: ['types by itself'] }}
+      start={{ effect: 'allow', scope: 'host' }}
+      close={close}
+    />
+  ),
+  rule: () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite close={close} />,
+  'rule-read': () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite={false} close={close} />,
+}
+
+const Scene = () => {
+  const [question, setQuestion] = useState<Confirmation | null>(null)
+  useEffect(() => answerConfirms(setQuestion), [])
+  return (
+    <>
+      {scenes[window.location.hash.slice(1)]?.()}
+      {question === null ? null : <ConfirmDialog confirmation={question} close={() => setQuestion(null)} />}
+    </>
+  )
+}
+
+const root = createRootRoute({ component: Scene })
+const router = createRouter({ routeTree: root })
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables}>
+      <QueryClientProvider client={queries}>
+        <ServicesProvider services={services}>
+          <Notifications />
+          <RouterProvider<typeof router> router={router} />
+        </ServicesProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,362 @@
+import { fileURLToPath } from 'node:url'
+import type { previewPolicy, ResponseOf } from '@portcullis/contract'
+import { unless } from '@portcullis/domain/testing'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { build } from 'vite'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+
+// The components in a real browser, without a server: their interface is a stand-in (`console/test/scenes.tsx`).
+
+const origin = 'http://components.test'
+const folder = fileURLToPath(new URL('../console/', import.meta.url))
+const shell = (css: string) =>
+  `<!doctype html><html lang="en"><head><title>Scenes</title><style>${css}</style></head><body><div id="root"></div><script type="module" src="/scenes.js"></script></body></html>`
+
+/** Builds the scenes as one script and one stylesheet. */
+const buildScenes = async () => {
+  const result = await build({
+    root: folder,
+    configFile: `${folder}vite.config.ts`,
+    logLevel: 'error',
+    build: {
+      write: false,
+      minify: false,
+      reportCompressedSize: false,
+      rollupOptions: { input: `${folder}test/scenes.tsx`, output: { codeSplitting: false } },
+    },
+  })
+  const { output } = (Array.isArray(result) ? result[0] : result) as {
+    output: { fileName: string; type: 'chunk' | 'asset'; code?: string; source?: string | Uint8Array }[]
+  }
+  const chunk = output.find(({ type }) => type === 'chunk')
+  const css = output.find(({ fileName }) => fileName.endsWith('.css'))
+  return { script: chunk?.code ?? '', css: String(css?.source ?? '') }
+}
+
+const none = { agents: 0, peripherals: 0, attackTools: 0 }
+const at = '2026-01-01T00:00:00.000Z'
+const preview: ResponseOf<typeof previewPolicy> = {
+  computedAt: at,
+  agents: 1,
+  peripherals: 1,
+  matching: { agents: 1, peripherals: 1 },
+  allowed: 0,
+  blocked: 0,
+  blockedNow: 0,
+  worksAgain: none,
+  newlyAllowed: 0,
+  effects: [],
+  warnings: [],
+  secondPerson: false,
+  prediction: {
+    computedAt: at,
+    from: at,
+    to: at,
+    agents: 1,
+    peripherals: 1,
+    newlyAllowed: none,
+    newlyBlocked: none,
+    worksAgain: none,
+    stopsWorking: none,
+  },
+}
+
+interface Open {
+  answers?: Record<string, unknown>
+}
+
+describe('components of the console', unless(whyNoChromium), () => {
+  let browser: Browser
+  let scenes: Awaited<ReturnType<typeof buildScenes>>
+  let context: BrowserContext | undefined
+  let wrong: string[] = []
+
+  beforeAll(async () => {
+    ;[browser, scenes] = await Promise.all([launchBrowser(), buildScenes()])
+  })
+  afterEach(async () => {
+    await context?.close()
+    expect(wrong).toEqual([])
+  })
+  afterAll(() => browser?.close())
+
+  const open = async (scene: string, { answers = {} }: Open = {}): Promise<Page> => {
+    const window = await openWindow(browser, origin, 1200, 700)
+    context = window.context
+    wrong = window.wrong
+    await window.page.addInitScript((given) => Object.assign(globalThis, { answers: given }), answers)
+    await window.page.route('**/*', (route) =>
+      route.request().url().endsWith('.js')
+        ? route.fulfill({ contentType: 'text/javascript', body: scenes.script })
+        : route.fulfill({ contentType: 'text/html', body: shell(scenes.css) }),
+    )
+    await window.page.goto(`${origin}/#${scene}`)
+    return window.page
+  }
+  const read = <T>(page: Page, name: string): Promise<T> =>
+    page.evaluate((key) => (globalThis as unknown as Record<string, T>)[key] as T, name)
+  const callsOf = async (page: Page, operation: string): Promise<unknown[]> =>
+    (await read<[string, unknown][]>(page, 'calls')).filter(([id]) => id === operation).map(([, input]) => input)
+  const address = (page: Page) => read<string>(page, 'address')
+  const cursorRow = (page: Page) => page.locator('[role=row][data-cursor]')
+  const focused = (page: Page) =>
+    page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
+
+  describe('the table', () => {
+    const grid = (page: Page) => page.getByRole('grid', { name: 'Rows' })
+    const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
+
+    it('moves its cursor by keyboard, and names the row for screen readers', async () => {
+      const page = await open('table')
+      await row(page, 'row 3').first().waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('k')
+      expect(await cursorRow(page).textContent()).toContain('row 1')
+      expect(await grid(page).getAttribute('aria-activedescendant')).toBe(await cursorRow(page).getAttribute('id'))
+      expect(await cursorRow(page).getAttribute('aria-rowindex')).toBe('3')
+      await page.keyboard.press('Escape')
+      await cursorRow(page).waitFor({ state: 'detached' })
+    })
+
+    it('loads the end of a long list on End, and its start on Home', async () => {
+      const page = await open('table')
+      await row(page, 'row 3').first().waitFor()
+      await page.keyboard.press('End')
+      await row(page, 'row 999').waitFor()
+      expect(await cursorRow(page).textContent()).toContain('row 999')
+      expect(await read<number[]>(page, 'loads')).toContain(10)
+      await page.keyboard.press('Home')
+      expect(await cursorRow(page).textContent()).toContain('row 0')
+    })
+
+    it('opens the row at the cursor in the address, follows the cursor, and closes on Escape', async () => {
+      const page = await open('table')
+      await row(page, 'row 3').first().waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await expect.poll(() => address(page)).toBe('?open=0')
+      await page.keyboard.press('j')
+      await expect.poll(() => address(page)).toBe('?open=1')
+      await row(page, 'row 4').click()
+      await expect.poll(() => address(page)).toBe('?open=4')
+      await page.keyboard.press('Escape')
+      await expect.poll(() => address(page)).toBe('')
+    })
+
+    it('selects a row, a range with shift, and clears the selection', async () => {
+      const page = await open('table')
+      await row(page, 'row 3').first().waitFor()
+      const selected = page.getByLabel('Selected')
+      await page.keyboard.press('j')
+      await page.keyboard.press('x')
+      await expect.poll(() => selected.textContent()).toBe('1')
+      await row(page, 'row 5')
+        .getByRole('checkbox')
+        .click({ modifiers: ['Shift'] })
+      await expect.poll(() => selected.textContent()).toBe('6')
+      await page.getByLabel('Clear the selection').click()
+      await expect.poll(() => selected.textContent()).toBe('0')
+    })
+
+    it('sorts by the natural direction, then the other, then as usual', async () => {
+      const page = await open('table')
+      await row(page, 'row 3').first().waitFor()
+      const size = page.getByRole('columnheader', { name: 'Size' })
+      await size.getByRole('button').click()
+      await expect.poll(() => address(page)).toBe('?sort=size_desc')
+      expect(await size.getAttribute('aria-sort')).toBe('descending')
+      await row(page, 'row 3, size_desc').waitFor()
+      await size.getByRole('button').click()
+      await expect.poll(() => address(page)).toBe('?sort=size_asc')
+      await size.getByRole('button').click()
+      await expect.poll(() => address(page)).toBe('')
+    })
+
+    it('changes values in place, marks them, and keeps the cursor', async () => {
+      const page = await open('table')
+      await row(page, 'row 3').first().waitFor()
+      await page.keyboard.press('j')
+      await page.evaluate(`rowText = (index) => 'fresh ' + index; announce()`)
+      await row(page, 'fresh 3').waitFor()
+      expect(await page.locator('[role=row][data-marked]').count()).toBeGreaterThan(0)
+      expect(await cursorRow(page).textContent()).toContain('fresh 0')
+    })
+  })
+
+  describe('the filters', () => {
+    it('sets a text filter by keyboard, and takes it away', async () => {
+      const page = await open('table')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('menuitem', { name: 'Name' }).click()
+      const field = page.getByLabel('Name contains')
+      await field.waitFor()
+      await expect.poll(() => field.evaluate((element) => element.matches(':focus'))).toBe(true)
+      await page.keyboard.type('alpha')
+      await page.keyboard.press('Enter')
+      await expect.poll(() => address(page)).toBe('?name=alpha')
+      await page.getByRole('button', { name: 'Name: “alpha”' }).waitFor()
+      await page.getByLabel('Remove Name').click()
+      await expect.poll(() => address(page)).toBe('')
+    })
+
+    it('combines choices with commas, and offers to clear two filters at once', async () => {
+      const page = await open('table')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('menuitem', { name: 'State' }).click()
+      await page.getByLabel('On', { exact: true }).check()
+      await page.getByLabel('Off', { exact: true }).check()
+      await expect.poll(() => address(page)).toBe('?state=on,off')
+      await page.getByRole('button', { name: 'State: On or Off' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('menuitem', { name: 'Present' }).click()
+      await page.getByLabel('Yes').check()
+      await expect.poll(() => address(page)).toBe('?state=on,off&present=true')
+      await page.getByRole('button', { name: 'Clear', exact: true }).click()
+      await expect.poll(() => address(page)).toBe('')
+    })
+
+    it('searches after a pause in typing; the slash key goes there and Escape leaves', async () => {
+      const page = await open('table')
+      await page.getByRole('row').filter({ hasText: 'row 3' }).first().waitFor()
+      await page.keyboard.press('/')
+      expect(await focused(page)).toBe('Name or size')
+      await page.keyboard.type('jx')
+      await expect.poll(() => address(page)).toBe('?q=jx')
+      await page.keyboard.press('Escape')
+      expect(await focused(page)).not.toBe('Name or size')
+      await page.getByLabel('Clear the search').click()
+      await expect.poll(() => address(page)).toBe('')
+    })
+
+    it('says that nothing matches, and clears the filters', async () => {
+      const page = await open('table')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('menuitem', { name: 'Name' }).click()
+      await page.getByLabel('Name contains').fill('none')
+      await page.keyboard.press('Enter')
+      await page.getByText('Nothing matches these filters.').waitFor()
+      await page.getByRole('button', { name: 'Clear all filters' }).click()
+      await page.getByRole('row').filter({ hasText: 'row 3' }).first().waitFor()
+    })
+  })
+
+  describe('the decision form', () => {
+    const answers = { previewPolicy: preview, decideDevices: { version: 7, isChanged: true }, getHashtags: [] }
+    const isDisabled = (page: Page, name: string) => page.getByRole('button', { name }).isDisabled()
+
+    it('decides on one host with the usual reason and the serial number, by keyboard alone', async () => {
+      const page = await open('decide', { answers })
+      await page.getByLabel('Reason').focus()
+      await page.keyboard.press('Enter')
+      await expect.poll(() => callsOf(page, 'close')).toHaveLength(1)
+      expect(await callsOf(page, 'decideDevices')).toEqual([
+        {
+          body: {
+            decision: 'allow',
+            devices: [{ uuid: '00000000-0000-4000-8000-000000000001', vid: '0781', pid: '5567', serialNumber: 'S1' }],
+            reason: 'Approved by hand',
+          },
+        },
+      ])
+      await page.getByText('Allowed on 1 host.').waitFor()
+      await page.getByRole('button', { name: 'Undo' }).waitFor()
+    })
+
+    it('wants a reason of its own for two hosts, and sends them as one decision', async () => {
+      const page = await open('decide-hosts', { answers })
+      expect(await isDisabled(page, 'Allow on 2 hosts')).toBe(true)
+      await page.getByLabel('Reason').fill('The lab opens')
+      await page.getByRole('button', { name: 'Allow on 2 hosts' }).click()
+      await expect
+        .poll(() => callsOf(page, 'decideDevices'))
+        .toMatchObject([{ body: { decision: 'allow', devices: [{}, {}], reason: 'The lab opens' } }])
+    })
+
+    it('allows an attack tool only after the switch and a reason, and denies it at once', async () => {
+      const page = await open('decide-attack-tool', { answers })
+      await page.getByLabel('Reason').fill('A test')
+      expect(await isDisabled(page, 'Allow on this host')).toBe(true)
+      await page.getByLabel('Let it in although it is an attack tool').check({ force: true })
+      expect(await isDisabled(page, 'Allow on this host')).toBe(false)
+      await page.getByText('Deny', { exact: true }).click()
+      await page.getByRole('button', { name: 'Deny on this host' }).click()
+      await expect.poll(() => callsOf(page, 'decideDevices')).toMatchObject([{ body: { decision: 'deny' } }])
+      expect(JSON.stringify(await callsOf(page, 'decideDevices'))).not.toContain('overrideAttackTool')
+    })
+
+    it('keeps what was entered when the server refuses', async () => {
+      const { decideDevices: _, ...others } = answers
+      const page = await open('decide', { answers: others })
+      await page.getByLabel('Reason').fill('Kept')
+      await page.keyboard.press('Enter')
+      await page.getByText('no answer for decideDevices').waitFor()
+      expect(await page.getByLabel('Reason').inputValue()).toBe('Kept')
+      expect(await callsOf(page, 'close')).toEqual([])
+    })
+  })
+
+  describe('the rule editor', () => {
+    const answers = {
+      previewPolicy: preview,
+      createPolicyRule: { version: 3 },
+      getHashtags: [],
+      getPeripheralModels: { recordsTotal: 0, recordsFiltered: 0, data: [] },
+    }
+
+    it('takes the focus to the first field at fault, and asks the server nothing', async () => {
+      const page = await open('rule', { answers })
+      await page.getByLabel('Vendor id').fill('78')
+      await page.getByRole('button', { name: 'Save the rule' }).click()
+      await page.getByText('Four hex digits, such as 0781.').waitFor()
+      await expect.poll(() => page.getByLabel('Vendor id').evaluate((field) => field.matches(':focus'))).toBe(true)
+      expect(await callsOf(page, 'createPolicyRule')).toEqual([])
+    })
+
+    it('says what is missing only after the first try', async () => {
+      const page = await open('rule', { answers })
+      await page.getByLabel('Vendor id').fill('0781')
+      const missing = page.getByText('Say why: it is shown with every decision')
+      expect(await missing.count()).toBe(0)
+      await page.getByRole('button', { name: 'Save the rule' }).click()
+      await missing.waitFor()
+    })
+
+    it('previews a rule as it is written, and saves it by Ctrl Enter', async () => {
+      const page = await open('rule', { answers })
+      await page.getByLabel('Vendor id').fill('0781')
+      await expect.poll(async () => (await callsOf(page, 'previewPolicy')).length).toBeGreaterThan(0)
+      await page.getByLabel('Reason').fill('Sticks of the lab')
+      await page.keyboard.press('Control+Enter')
+      await expect.poll(() => callsOf(page, 'close')).toHaveLength(1)
+      expect(await callsOf(page, 'createPolicyRule')).toMatchObject([
+        { body: { effect: 'allow', vid: '0781', pid: null, reason: 'Sticks of the lab' } },
+      ])
+      await page.getByText('Rule in force.').waitFor()
+    })
+
+    it('asks before a rule that allows devices on two hosts, and starts at Cancel', async () => {
+      const wide = { ...preview, allowed: 2, agents: 2, newlyAllowed: 2 }
+      const page = await open('rule', { answers: { ...answers, previewPolicy: wide } })
+      await page.getByLabel('Vendor id').fill('0781')
+      await page.getByLabel('Reason').fill('Sticks of the lab')
+      await page.getByRole('button', { name: 'Save the rule' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('Allow devices on 2 hosts').waitFor()
+      await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
+      expect(await callsOf(page, 'createPolicyRule')).toEqual([])
+      await dialog.getByRole('button', { name: 'Save the rule' }).click()
+      await expect.poll(() => callsOf(page, 'createPolicyRule')).toHaveLength(1)
+    })
+
+    it('shows readers the fields, and offers no way to save', async () => {
+      const page = await open('rule-read', { answers })
+      await page.getByText('You may read rules; changing them takes a Manager.').waitFor()
+      expect(await page.getByLabel('Vendor id').isDisabled()).toBe(true)
+      expect(await page.locator('button[type=submit]').count()).toBe(0)
+    })
+  })
+})
