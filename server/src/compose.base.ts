@@ -9,10 +9,9 @@ import { approvalsFeature, approvalsSealed } from '#features/approvals/index.ts'
 import { auditCheckpoints, auditFeature } from '#features/audit/index.ts'
 import { directoryFeature } from '#features/directory/index.ts'
 import { eventsFeature } from '#features/events/index.ts'
-import { healthThresholds } from '#features/health/index.ts'
 import { jobsFeature } from '#features/jobs/index.ts'
 import { licenceFeature } from '#features/licence/index.ts'
-import { type MailFollower, mailFeature, mailSealed } from '#features/mail/index.ts'
+import { mailFeature, mailSealed } from '#features/mail/index.ts'
 import { notificationsSealed } from '#features/notifications/index.ts'
 import type { ReleaseKeySource } from '#features/packages/index.ts'
 import { sealingFeature } from '#features/sealing/index.ts'
@@ -83,14 +82,12 @@ export interface Upwards {
   tagGate: TagGate
   /** Answers requests before the router does. */
   fastPath: NonNullable<HttpOptions['fastPath']>
-  /** Whose mails they are. */
-  follower: MailFollower
 }
 
 export type Base = Awaited<ReturnType<typeof composeBase>>
 
 /** Database, HTTP and what every other feature stands on: the trail, events, configuration, jobs, mail, accounts. */
-export const composeBase = async (options: ComposeOptions, { tagGate, fastPath, follower }: Upwards) => {
+export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }: Upwards) => {
   const { config, connection, keys, clock, log, reach } = options
   const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
@@ -170,7 +167,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath, 
     events,
     settings,
   })
-  const thresholds = await healthThresholds({ db, log, settings })
+  const thresholds = settings.threshold
   const licence = licenceFeature(app, {
     db,
     clock,
@@ -213,28 +210,15 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath, 
     audit,
     settings,
     resolve: async (host) => (await resolve(host)).address,
-    follower,
-  })
-  const directory = directoryFeature(app, {
-    db,
-    clock,
-    log,
-    audit,
-    keys,
-    settings,
-    resolve,
-    accounts: {
-      baseUrl: () => accounts.baseUrl(),
-      signInAs: (identify, request, reply) => accounts.signInAs(identify, request, reply),
-      withdrawSubject: (issuer, id, why) => accounts.withdrawSubject(issuer, id, why),
-      confirmable: (actor) => accounts.confirmable(actor),
-      confirmIdentity: (session, ip, identify) => accounts.confirmIdentity(session, ip, identify),
-    },
   })
   const accounts = await accountsFeature(app, {
     approvals,
-    directory: directory.port,
-    providers: directory.providers,
+    directory: {
+      isOn: () => directory.port.isOn(),
+      signIn: (given, beforeBind) => directory.port.signIn(given, beforeBind),
+      standings: (known) => directory.port.standings(known),
+      providers: () => directory.port.providers(),
+    },
     mail,
     db,
     clock,
@@ -250,6 +234,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath, 
     onChange: live.endViews,
     ...(options.passwordCost === undefined ? {} : { passwordCost: options.passwordCost }),
   })
+  const directory = directoryFeature(app, { db, clock, log, audit, keys, settings, resolve, accounts })
 
   const timers: Timer[] = [
     [2_000, 'checkpoints of the audit trail', checkpoints.run],

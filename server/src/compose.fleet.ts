@@ -11,7 +11,6 @@ import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
 import type { Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
 import { createRate } from '#platform/rate.ts'
 import type { Base, ComposeOptions, Timer } from './compose.base.ts'
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
@@ -56,12 +55,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
         await bus.publish(tx, 'agents-removed', { ids: ids.slice(at, at + 150) })
     },
   })
-  const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
-    jobs.enqueue(tx, actor, {
-      kind: 'knowledge',
-      title: `Judge all devices by knowledge ${version}`,
-      data: { version },
-    })
   const knowledge = await knowledgeFeature(app, {
     db,
     clock,
@@ -71,24 +64,20 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     audit,
     approvals,
     release: options.knowledge,
-    effectOf: (other) => peripherals.rejudge.effectOf(other),
-    startJudging,
-    judging: (version) => peripherals.rejudge.progress(version),
+    jobs,
+    judging: {
+      effectOf: (other) => peripherals.rejudge.effectOf(other),
+      progress: (version) => peripherals.rejudge.progress(version),
+    },
   })
   const peripherals = peripheralsFeature(app, {
     ...lists,
     bus,
     agents,
     events,
-    knowledge: knowledge.current,
-    reassess: (tx, ids) => policy.reassess(tx, ids),
-  })
-  jobs.handle('knowledge', {
-    run: async (job) => {
-      await knowledge.refresh()
-      await peripherals.rejudge.run(job)
-      return 'done'
-    },
+    jobs,
+    knowledge,
+    decisions: { reassess: (tx, ids) => policy.reassess(tx, ids) },
   })
   const wake = async (tx: Tx, ids: readonly string[]): Promise<void> => {
     for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })

@@ -14,7 +14,7 @@ export const composeOutputs = (
   { config, clock, log, reach }: ComposeOptions,
   base: Base,
   { peripherals, insights }: Pick<Fleet, 'peripherals' | 'insights'>,
-  { overall }: Pick<NotificationsDeps, 'overall'>,
+  { health }: Pick<NotificationsDeps, 'health'>,
 ) => {
   const { app, db, lists, bus, metrics, live, audit, events, envelope, resolve, settings, jobs, mail, accounts } = base
   const assets = assetsFeature(app, {
@@ -44,9 +44,6 @@ export const composeOutputs = (
     mail,
     resolve,
     source,
-    plans: () => notifications.plans(),
-    webhookOf: (groupId) => notifications.webhookOf(groupId),
-    isRecipient: (groupId, address) => notifications.isRecipient(groupId, address),
     metrics,
     hint: live.hint,
   })
@@ -65,7 +62,7 @@ export const composeOutputs = (
     findings: peripherals.findings,
     uncommon: insights.uncommonNow,
     violations: insights.violationsNow,
-    overall,
+    health,
     metrics,
     hint: live.hint,
   })

@@ -23,16 +23,12 @@ export const compose = async (options: ComposeOptions) => {
       run: (actor, transaction) => policy.tagGate.run(actor, transaction),
     },
     fastPath: (request, response) => ingest.fastPath(request, response),
-    follower: {
-      attachment: (ref) => reports.follower.attachment(ref),
-      outcome: (tx, ref, outcome) => reports.follower.outcome(tx, ref, outcome),
-    },
   })
   const { app, db, exportDb, lists, bus, metrics, tracer, live, audit, checkpoints, events, tags, schemaVersion } = base
   const { settings, approvals, thresholds, licence, jobs, mail, directory, accounts } = base
   const fleet = await composeFleet(options, base)
   const { agents, knowledge, policy, commands, agentless, ingest, nac, packages, rollouts } = fleet
-  const outputs = composeOutputs(options, base, fleet, { overall: () => health.overall() })
+  const outputs = composeOutputs(options, base, fleet, { health: { overall: () => health.overall() } })
   const { assets, deliveries, notifications, exports, reports } = outputs
   const health = await healthFeature(app, {
     ...lists,

@@ -22,20 +22,5 @@ export type ExternalVerdict =
   | { person: ExternalPerson }
   | { person: null; lost: { userName: string; why: string; isProven: boolean } | null }
 
-/** The directory, as sign-in needs it. Its calls throw `directory_unavailable` when it can not be asked. */
-export interface DirectoryPort {
-  isOn(): Promise<boolean>
-  /**
-   * Judges a name and password. `beforeBind` hears the name the entry has, which may differ from the typed one, before the
-   * password is tried. A decoy does the same work on nobody: refusals of local accounts have to take as long.
-   */
-  signIn(
-    given: { userName: string; password: string; isDecoy: boolean },
-    beforeBind: (userName: string) => Promise<void>,
-  ): Promise<ExternalVerdict>
-  /** Judges accounts without their passwords, in their order; none while the directory is off. */
-  standings(known: readonly { userName: string; id: string | null }[]): Promise<ExternalVerdict[]>
-}
-
 /** The directory is asked about an open session no later than this after it last confirmed the account. */
 export const confirmedForMs = 15 * 60_000

@@ -23,17 +23,18 @@ import { type AccountMail, createAccountsService } from './accounts.service.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import { createApiTokensService } from './api-tokens.service.ts'
 import { createApiTokensStore } from './api-tokens.store.ts'
-import { type AuthRoutesDeps, fromOf, registerAuthRoutes, setRefreshCookie } from './auth.routes.ts'
+import { fromOf, registerAuthRoutes, setRefreshCookie } from './auth.routes.ts'
 import { createCredentialsService } from './credentials.service.ts'
 import { createExternalService, type NotAdmitted } from './external.service.ts'
 import { createExternalStore } from './external.store.ts'
-import type { DirectoryPort, ExternalVerdict } from './external.ts'
+import type { ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
 import { createLockOutExit } from './lock-out.ts'
 import { createMfa, totpPlace } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
+import type { DirectoryPort } from './ports.ts'
 import { createReauthenticationService, type ReauthenticationService } from './reauthentication.service.ts'
 import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
 import { createSessionsService } from './sessions.service.ts'
@@ -49,7 +50,8 @@ export const accountsSealed: readonly SealedColumn[] = [
 ]
 
 export type { NotAdmitted } from './external.service.ts'
-export type { DirectoryPort, ExternalPerson, ExternalVerdict } from './external.ts'
+export type { ExternalPerson, ExternalVerdict } from './external.ts'
+export type { DirectoryPort } from './ports.ts'
 
 /** Accounts asked about over one connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow way. */
 const sweepBatch = 20
@@ -71,10 +73,7 @@ export interface AccountsFeatureDeps {
   mail: {
     enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean>
   }
-  /** Sign-in by a directory. */
   directory: DirectoryPort
-  /** Sign-ins beside local accounts, for the login page. */
-  providers: AuthRoutesDeps['providers']
   /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
   serverUrl: () => string
   /** Hears, on every replica, whose rights may have changed; null: anybody's. */
@@ -278,7 +277,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     links,
     store,
     read,
-    providers: deps.providers,
+    providers: directory.providers,
   })
   registerAccountsRoutes(app, { clock, accounts, ownAccount, apiTokens, sessions, suspension, license })
   deps.settings.guard('security', secondFactor.guard)

@@ -34,6 +34,16 @@ export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
 /** Topic of the bus: something is due. */
 const topic = 'deliveries'
 
+/** Groups as deliveries ask for them, each time anew: what is configured may have changed since a message was written. */
+export interface DeliveryGroups {
+  /** Streams that are switched on now. */
+  plans(): Promise<readonly OutputPlan[]>
+  /** The webhook of a group; null when it has none in use. */
+  webhookOf(groupId: number): Promise<WebhookPlace | null>
+  /** Whether a group still mails to this address. */
+  isRecipient(groupId: number, address: string): Promise<boolean>
+}
+
 export interface DeliveriesFeatureDeps {
   db: Db
   exportDb: Db
@@ -45,9 +55,6 @@ export interface DeliveriesFeatureDeps {
   mail: Pick<MailApi, 'send' | 'isFailing'>
   resolve: ResolveDestination
   source(): SiemSource
-  plans(): Promise<readonly OutputPlan[]>
-  webhookOf(groupId: number): Promise<WebhookPlace | null>
-  isRecipient(groupId: number, address: string): Promise<boolean>
   metrics: Metrics
   hint: Hint
 }
@@ -66,10 +73,24 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   const store = createDeliveriesStore()
   const outputs = createOutputsStore()
   const changed = () => db.transaction((tx) => deps.hint(tx, 'deliveries'))
-  const service = createDeliveries({ ...deps, store, outputs, wake: (tx) => bus.publish(tx, topic) })
-  const sender = createSender({ ...deps, store, changed, tried: (channel, outcome) => tries.inc({ channel, outcome }) })
+  let groups: DeliveryGroups | null = null
+  const asked = (): DeliveryGroups => {
+    if (groups === null) throw new Error('nobody has groups')
+    return groups
+  }
+  const plans = () => asked().plans()
+  const service = createDeliveries({ ...deps, plans, store, outputs, wake: (tx) => bus.publish(tx, topic) })
+  const sender = createSender({
+    ...deps,
+    webhookOf: (groupId) => asked().webhookOf(groupId),
+    isRecipient: (groupId, address) => asked().isRecipient(groupId, address),
+    store,
+    changed,
+    tried: (channel, outcome) => tries.inc({ channel, outcome }),
+  })
   const streams = createOutputs({
     ...deps,
+    plans,
     store: outputs,
     changed,
     took: (groupId, channel, events) => streamed.inc({ group: String(groupId), channel }, events),
@@ -107,6 +128,10 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   app.register(skipEventOutput, ({ actor, body }) => service.skipOutput(actor, body))
 
   return {
+    /** Names who has the groups that deliveries are for; one feature, at start. */
+    forGroups: (given: DeliveryGroups): void => {
+      groups = given
+    },
     enqueue: service.enqueue,
     about: service.about,
     begin: service.begin,

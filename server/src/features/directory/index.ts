@@ -1,5 +1,5 @@
 import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } from '@portcullis/contract'
-import type { AccountsApi } from '#features/accounts/index.ts'
+import type { AccountsApi, DirectoryPort } from '#features/accounts/index.ts'
 import type { Audit } from '#features/audit/index.ts'
 import type { SettingsApi } from '#features/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
@@ -114,10 +114,11 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
   })
 
   return {
-    /** What sign-in needs of the directory. */
-    port: ldap.port,
-    /** Sign-ins beside local accounts, for the login page. */
-    providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
+    /** What sign-in needs of directories and providers. */
+    port: {
+      ...ldap.port,
+      providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
+    } satisfies DirectoryPort,
     /** Clears away what has ended. */
     maintain: oidc.maintain,
     health: health.health,

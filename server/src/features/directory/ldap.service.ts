@@ -101,7 +101,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
       : { person: externalOf(person, grant.profile) }
   }
 
-  const port: DirectoryPort = {
+  const port: Omit<DirectoryPort, 'providers'> = {
     isOn: async () => (await read()).isOn,
 
     signIn: async ({ userName, password, isDecoy }, beforeBind) => {

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import type { HealthStatus } from '@portcullis/contract'
+import type { Thresholds } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { HealthRead } from './health.read.ts'
-import type { Thresholds } from './health.thresholds.ts'
 
 /** What a probe saw. */
 export interface ProbeResult {

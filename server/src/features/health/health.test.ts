@@ -1,5 +1,6 @@
 import { configGroups } from '@portcullis/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Thresholds } from '#features/settings/index.ts'
 import { sql } from '#platform/db/sql.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import { createRate } from '#platform/rate.ts'
@@ -17,7 +18,6 @@ import {
   knowledgeProbe,
 } from './health.probes.ts'
 import { overall } from './health.service.ts'
-import type { Thresholds } from './health.thresholds.ts'
 
 const admin = '/prime/webui/admin'
 const defaults: Thresholds = (name) => Number(configGroups.health.items[`VENDORA_HEALTH_${name}`].default)

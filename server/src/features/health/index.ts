@@ -1,5 +1,6 @@
 import type { HealthStatus, LicenseSummary, SubsystemName } from '@portcullis/contract'
 import type { EventsApi } from '#features/events/index.ts'
+import type { Thresholds } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
@@ -25,10 +26,7 @@ import { createHealthRead } from './health.read.ts'
 import { registerHealthRoutes } from './health.routes.ts'
 import { createHealthService, overall } from './health.service.ts'
 import { healthChangesList } from './health.store.ts'
-import type { Thresholds } from './health.thresholds.ts'
 import { createHealthWatch } from './health.watch.ts'
-
-export { healthThresholds } from './health.thresholds.ts'
 
 export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 'looks'> {
   db: Db

@@ -5,6 +5,9 @@ import { createKnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeService, type KnowledgeDeps } from './knowledge.service.ts'
 
 export { loadKnowledge } from './knowledge.files.ts'
+export { judgingJob } from './knowledge.service.ts'
+
+export type KnowledgeApi = Awaited<ReturnType<typeof knowledgeFeature>>
 
 /** What the server knows of USB devices: the release's folder, and signed sets that came at run time. */
 export const knowledgeFeature = async (app: HttpApp, deps: Omit<KnowledgeDeps, 'seals'> & { keys: Keys }) => {

@@ -14,6 +14,7 @@ import {
 import { createKnowledge, type Knowledge } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/approvals/index.ts'
 import type { Audit } from '#features/audit/index.ts'
+import type { JobsApi } from '#features/jobs/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
@@ -26,6 +27,7 @@ import type { Log } from '#platform/log.ts'
 import { readPayload, withFiles } from './knowledge.check.ts'
 import type { KnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'
+import type { JudgingPort } from './ports.ts'
 
 type Files = KnowledgePayload['files']
 /** Files of a set as stored: its own and those it took over, each with the version it came with. */
@@ -41,13 +43,12 @@ export interface KnowledgeDeps {
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   /** What the release brings. */
   release: Knowledge
-  /** What other knowledge would change. */
-  effectOf(knowledge: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>>
-  /** Starts the job that judges all designs anew, at COMMIT. */
-  startJudging(tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string>
-  /** How far that is. */
-  judging(version: string): Promise<KnowledgeStatus['judging']>
+  jobs: Pick<JobsApi, 'enqueue'>
+  judging: JudgingPort
 }
+
+/** Kind of the job that judges all devices by the knowledge in force; peripherals carry it out. */
+export const judgingJob = 'knowledge'
 
 interface KnowledgeChange {
   what: 'apply' | 'rollback'
@@ -109,7 +110,14 @@ export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>
 
 /** The knowledge in force: that of the release, or a signed set on top of it that an Administrator put in force. */
 export const createKnowledgeService = async (deps: KnowledgeDeps) => {
-  const { db, clock, log, bus, seals, audit, approvals, release, effectOf, startJudging } = deps
+  const { db, clock, log, bus, seals, audit, approvals, release, jobs } = deps
+  /** Starts the job that judges all designs anew, at COMMIT. */
+  const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
+    jobs.enqueue(tx, actor, {
+      kind: judgingJob,
+      title: `Judge all devices by knowledge ${version}`,
+      data: { version },
+    })
   const store = createKnowledgeStore(db)
   let current: { knowledge: Knowledge; set: SetRow | null; files: StoredFiles } = {
     knowledge: release,
@@ -176,7 +184,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   const effect = async (knowledge: Knowledge, version: string): Promise<KnowledgeEffect> => ({
     version,
     computedAt: new Date(clock.now()).toISOString(),
-    ...(await effectOf(knowledge)),
+    ...(await deps.judging.effectOf(knowledge)),
   })
 
   const candidateOf = async (): Promise<WholeSet> => {
@@ -336,7 +344,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const set = authentic(await store.inState('Candidate'))
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
-    const { designs, hosts, worse, better } = await effectOf(build(set))
+    const { designs, hosts, worse, better } = await deps.judging.effectOf(build(set))
     const text = `signed by key ${set.fingerprint}, brings ${set.brings.join(', ')}; of ${designs} models on ${hosts} hosts whose verdict changes, ${worse} are judged worse and ${better} better`
     return change(actor, { what: 'apply', id, version: set.version, text })
   }
@@ -362,7 +370,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const [keys, history, judging] = await Promise.all([
       trusted(),
       store.history(historyLength),
-      deps.judging(info.version),
+      deps.judging.progress(info.version),
     ])
     const contents = {
       usbIds: [sources.usbIdsText, info.usbIdsNames],
@@ -423,7 +431,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     /** Starts the job that judges anew when stored verdicts are not by the knowledge in force: after an update of the server, or a crash. */
     catchUp: async (): Promise<void> => {
       const { version } = current.knowledge.info
-      const { waiting, hosts } = await deps.judging(version)
+      const { waiting, hosts } = await deps.judging.progress(version)
       if (waiting + hosts > 0) await db.transaction((tx) => startJudging(tx, { userName: 'system' }, version))
     },
   }

@@ -29,6 +29,7 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
   }
   deps.bus.on(mailTopic, wake)
   return {
+    follow: mail.follow,
     enqueue: mail.enqueue,
     isConfigured: mail.isConfigured,
     send: mail.send,

@@ -23,7 +23,6 @@ export interface MailDeps extends SmtpDeps {
   audit: Audit
   settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses' | 'guard'>
   store: MailStore
-  follower: MailFollower
 }
 
 /** Whoever wrote mails down under a name of their own: asked for the file they carry, told what became of them. */
@@ -67,7 +66,12 @@ export const mailPlace = (id: string): string => `mail ${id}`
 
 /** Mail: written down with what it is about, sent afterwards, again and again until it is through or of no use. */
 export const createMail = (deps: MailDeps) => {
-  const { db, clock, log, bus, envelope, audit, settings, store, follower } = deps
+  const { db, clock, log, bus, envelope, audit, settings, store } = deps
+  let registered: MailFollower | null = null
+  const follower = (): MailFollower => {
+    if (registered === null) throw new Error('nobody follows mails')
+    return registered
+  }
   let running: Promise<void> | null = null
 
   const send = async (mail: SmtpMail, given?: GroupValues<'smtp'>): Promise<void> => {
@@ -89,7 +93,7 @@ export const createMail = (deps: MailDeps) => {
       for (const row of rows) {
         let ref: string | undefined
         const tell = async (tx: Tx, state: 'waiting' | 'done' | 'failed', error: string): Promise<void> => {
-          if (ref !== undefined) await follower.outcome(tx, ref, { state, error })
+          if (ref !== undefined) await follower().outcome(tx, ref, { state, error })
         }
         // Those before it may have been large: one that another replica has taken meanwhile is sent by that.
         if (!(await store.renew(db, row.mail_id, leased, new Date(clock.now() + leaseMs)))) continue
@@ -111,7 +115,7 @@ export const createMail = (deps: MailDeps) => {
             })
             continue
           }
-          const attachment = ref === undefined ? null : await follower.attachment(ref)
+          const attachment = ref === undefined ? null : await follower().attachment(ref)
           // The same id with each try: a receiver that got it already tells the second from a new one.
           await send(
             {
@@ -150,6 +154,11 @@ export const createMail = (deps: MailDeps) => {
   }
 
   return {
+    /** Names who wrote mails down under names of their own; one feature, at start. */
+    follow: (follower: MailFollower): void => {
+      registered = follower
+    },
+
     /** True when mails can be sent at all. */
     isConfigured: async (): Promise<boolean> => (await settings.values(db, 'smtp')).text('SMTP_HOST') !== '',
 

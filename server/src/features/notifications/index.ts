@@ -3,7 +3,6 @@ import {
   dismissHealthNotice,
   dismissRiskNotice,
   getNotice,
-  type HealthStatus,
   listHealthNotices,
   listNotificationGroups,
   listRiskNotices,
@@ -37,6 +36,7 @@ import type { Findings } from './matched.ts'
 import { createNoticesRead } from './notices.read.ts'
 import { createNotices } from './notices.service.ts'
 import { createNoticesStore } from './notices.store.ts'
+import type { HealthPort } from './ports.ts'
 import { createTelling } from './telling.ts'
 import { createTrial } from './trial.ts'
 import { createWatchers } from './watchers.ts'
@@ -54,7 +54,7 @@ export interface NotificationsDeps {
   audit: Audit
   events: Pick<EventsApi, 'append' | 'head' | 'follow' | 'some'>
   mail: Pick<MailApi, 'send'>
-  deliveries: Pick<DeliveriesApi, 'enqueue' | 'about' | 'begin'>
+  deliveries: Pick<DeliveriesApi, 'enqueue' | 'about' | 'begin' | 'forGroups'>
   envelope: Envelope
   resolve: ResolveDestination
   source(): SiemSource
@@ -64,7 +64,7 @@ export interface NotificationsDeps {
   /** Null: the fleet is too small to say. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>
-  overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
+  health: HealthPort
   metrics: Metrics
   hint: Hint
 }
@@ -75,6 +75,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const read = createNoticesRead(deps.db)
   const groupsStore = createGroupsStore()
   const groups = createGroups({ ...deps, store: groupsStore })
+  deps.deliveries.forGroups(groups)
   const telling = createTelling({ ...deps, store: groupsStore, groups, read })
   const follower = createFollower({ ...deps, store, tell: telling.note })
   const notices = createNotices({ ...deps, store, read })
@@ -115,9 +116,6 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
     judgeGroups: groups.judge,
     changeGroups: groups.changeAll,
     lockGroups: groups.lock,
-    plans: groups.plans,
-    webhookOf: groups.webhookOf,
-    isRecipient: groups.isRecipient,
     behind: notices.behind,
     forget: notices.forget,
   }

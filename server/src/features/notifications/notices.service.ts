@@ -1,4 +1,4 @@
-import type { HealthStatus, NoticeKind } from '@portcullis/contract'
+import type { NoticeKind } from '@portcullis/contract'
 import type { Audit } from '#features/audit/index.ts'
 import type { DeliveriesApi } from '#features/deliveries/index.ts'
 import type { EventsApi } from '#features/events/index.ts'
@@ -12,6 +12,7 @@ import { kindTexts } from './groups.ts'
 import { type Findings, matchedOf } from './matched.ts'
 import type { NoticesRead } from './notices.read.ts'
 import type { NoticesStore } from './notices.store.ts'
+import type { HealthPort } from './ports.ts'
 
 /** Health notices that are well for so long are over. */
 const wellMs = 24 * 3_600_000
@@ -30,7 +31,7 @@ export interface NoticesDeps {
   deliveries: Pick<DeliveriesApi, 'about'>
   findings: Findings
   /** How all subsystems are, and when they were looked at. */
-  overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
+  health: HealthPort
   hint: Hint
 }
 
@@ -63,7 +64,7 @@ export const createNotices = (deps: NoticesDeps) => {
     risk: (actor: Actor, query: Readonly<Record<string, unknown>>) =>
       read.risk(actor.accountId, query as Readonly<Record<string, string | number | undefined>>),
     health: async (actor: Actor) => {
-      const [overall, items] = await Promise.all([deps.overall(), read.health(actor.accountId)])
+      const [overall, items] = await Promise.all([deps.health.overall(), read.health(actor.accountId)])
       return { ...overall, items }
     },
 

@@ -1,3 +1,5 @@
+import type { JobsApi } from '#features/jobs/index.ts'
+import { judgingJob, type KnowledgeApi } from '#features/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
@@ -16,13 +18,23 @@ export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 /** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
 export const peripheralsFeature = (
   app: HttpApp,
-  deps: { exportDb: Db } & Omit<RejudgeDeps, 'designs' | 'peripherals'>,
+  deps: { exportDb: Db; jobs: Pick<JobsApi, 'handle'>; knowledge: Pick<KnowledgeApi, 'current' | 'refresh'> } & Omit<
+    RejudgeDeps,
+    'designs' | 'peripherals' | 'knowledge'
+  >,
 ) => {
   const store = createPeripheralsStore(deps.db)
-  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge })
-  const rejudge = createRejudge({ ...deps, designs, peripherals: store })
+  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge.current })
+  const rejudge = createRejudge({ ...deps, knowledge: deps.knowledge.current, designs, peripherals: store })
   const peripherals = createList(peripheralsList, deps)
   const read = createPeripheralsRead(deps.db)
+  deps.jobs.handle(judgingJob, {
+    run: async (job) => {
+      await deps.knowledge.refresh()
+      await rejudge.run(job)
+      return 'done'
+    },
+  })
   registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, read)
   return {
     /** JSON text of an agent's peripherals, present and gone; at most 2,000. */

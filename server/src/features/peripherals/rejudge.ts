@@ -11,6 +11,7 @@ import type { createDesigns } from './designs.ts'
 import { hasChanged, judgeAgain, levels, newVerdict } from './judge-again.ts'
 import { createOwnDesigns } from './own-designs.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
+import type { DecisionsPort } from './ports.ts'
 import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
 
 /** Designs of one transaction: some 20 ms of judging. */
@@ -42,8 +43,7 @@ export interface RejudgeDeps {
   peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
   knowledge(): Knowledge
   agents: Pick<AgentsApi, 'lockStates' | 'requestInventory'>
-  /** Makes decisions and verdicts of these hosts anew. */
-  reassess(tx: Tx, agentIds: readonly string[]): Promise<void>
+  decisions: DecisionsPort
   events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
 }
 
@@ -56,7 +56,7 @@ const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 /** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
 export const createRejudge = (deps: RejudgeDeps) => {
-  const { db, clock, bus, designs, knowledge, agents, reassess, events, peripherals } = deps
+  const { db, clock, bus, designs, knowledge, agents, decisions, events, peripherals } = deps
   const store = createRejudgeStore(db)
   const giveOwnDesigns = createOwnDesigns({ db, clock, store, peripherals, agents, knowledge })
   bus.on(topic, designs.forget)
@@ -132,7 +132,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
       if (ids.length === 0) return 0
       const states = await agents.lockStates(tx, ids)
-      await reassess(tx, ids)
+      await decisions.reassess(tx, ids)
       const news = await newsEvents(tx, ids, states)
       await note(tx, ids.length)
       if (news.length > 0) await events.append(tx, news)

@@ -13,7 +13,7 @@ import {
 import type { Audit } from '#features/audit/index.ts'
 import type { FilesApi } from '#features/exports/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
-import { isMailAddress, type MailApi, MailError, type MailFollower } from '#features/mail/index.ts'
+import { isMailAddress, type MailApi, MailError } from '#features/mail/index.ts'
 import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -42,7 +42,7 @@ export interface ReportsDeps {
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   files: FilesApi
-  mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing'>
+  mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing' | 'follow'>
   /** Address of the console, for links. */
   baseUrl(): Promise<string>
   /** Folder that the folders of schedules lie in. */
@@ -106,7 +106,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   })
 
   /** Mail, as it comes to the files it carries, and says what became of it. */
-  const follower: MailFollower = {
+  mail.follow({
     attachment: async (ref) => {
       const run = await store.run(ref.split('/')[0] as string)
       if (run === undefined) return null
@@ -123,10 +123,9 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       await store.setDelivery(tx, runId, Number(n), new Date(clock.now()), { state, error })
       await deps.hint(tx, 'reports')
     },
-  }
+  })
 
   return {
-    follower,
     /** Orders what is due, and ends what was given up; every few seconds, on any replica. */
     tick: async (): Promise<void> => {
       await orders.orderDue()

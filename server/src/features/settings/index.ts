@@ -32,11 +32,13 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { testDomain } from './domain-test.ts'
 import { createSettings, placeOfItem, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
+import { createThresholds } from './thresholds.ts'
 
 export { linkBase } from './domain-test.ts'
 export { type SignInChange, signInDetails, signInTitle } from './settings.approval.ts'
 export { certificatesOf } from './settings.rules.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
+export type { Thresholds } from './thresholds.ts'
 
 export interface SettingsFeatureDeps {
   db: Db
@@ -145,6 +147,8 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
   return {
     /** An item that is kept at hand; on another replica a change is seen a moment later. */
     now: (name: (typeof atHand)[number]): string => current[name] ?? '',
+    /** Thresholds of the health page, kept at hand, too. */
+    threshold: await createThresholds({ ...deps, settings: { values: settings.values, onChange } }),
     /** Reads them again, in case a message was lost; every minute. */
     refresh,
     guard: settings.guard,

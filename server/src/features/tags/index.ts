@@ -2,14 +2,15 @@ import type { Audit } from '#features/audit/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
-import type { TagGate } from './tags.gate.ts'
+import type { TagGate } from './ports.ts'
 import { createTagsImport } from './tags.import.ts'
 import { createTagsRead } from './tags.read.ts'
 import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService, type TagsService } from './tags.service.ts'
 
-export { because, type HostTagChange, type TagGate, type TagOrder } from './tags.gate.ts'
+export type { TagGate } from './ports.ts'
 export { tagNameFault } from './tags.names.ts'
+export { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
 export type TagsApi = Pick<
   TagsService,
   | 'ensureTags'

@@ -3,8 +3,9 @@ import type { Audit } from '#features/audit/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
-import { because, type HostTagChange, type TagGate, type TagOrder } from './tags.gate.ts'
+import type { TagGate } from './ports.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
+import { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Pairs of tag and element in one call: well within the time one statement may take. */

@@ -1,6 +1,3 @@
-import type { Queryable, Tx } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
-
 /** Hosts that gain or lose tags. Hosts that already are as wanted may be named, too. */
 export interface HostTagChange {
   effect: 'add' | 'remove'
@@ -22,13 +19,3 @@ export type TagOrder = (
 /** Returns the reason as the audit trail writes it after the details; empty when there is none. */
 export const because = (reason: string | undefined): string =>
   reason === undefined || reason === '' ? '' : `, reason: ${reason}`
-
-/** Tags decide which rules apply to a host: removing one may remove a deny. Provided by the policy. */
-export interface TagGate {
-  /** Returns on how many hosts the changes newly allow devices. */
-  measure(q: Queryable, changes: readonly HostTagChange[]): Promise<number>
-  /** Refuses, in the transaction of the change and before it, to open more hosts than one person may. */
-  assertAlone(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<void>
-  /** Runs the transaction. If it was refused, files the request once the transaction has rolled back. */
-  run<T>(actor: Actor, transaction: () => Promise<T>): Promise<T>
-}

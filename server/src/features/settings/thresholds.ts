@@ -1,21 +1,24 @@
 import { type ConfigName, configGroups } from '@portcullis/contract'
-import type { SettingsApi } from '#features/settings/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/log.ts'
+import type { GroupValues } from './settings.service.ts'
 
 type Name = ConfigName<'health'>
 /** Value of a threshold, by its name without what all of them begin with. */
 export type Thresholds = (name: Name extends `VENDORA_HEALTH_${infer Rest}` ? Rest : never) => number
 
 /** Thresholds as they are configured, kept at hand: they are asked for while the database is away, too. */
-export const healthThresholds = async ({
+export const createThresholds = async ({
   db,
   log,
   settings,
 }: {
   db: Db
   log: Log
-  settings: Pick<SettingsApi, 'values' | 'onChange'>
+  settings: {
+    values(q: Db, group: 'health'): Promise<GroupValues<'health'>>
+    onChange(handler: (names: readonly string[] | null) => void): void
+  }
 }): Promise<Thresholds> => {
   const names = Object.keys(configGroups.health.items) as Name[]
   const read = async (): Promise<Map<string, number>> => {

@@ -1,0 +1,13 @@
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { HostTagChange, TagOrder } from './tags.orders.ts'
+
+/** What tags need of the policy, which is a higher feature: tags decide which rules apply to a host, and removing one may remove a deny. */
+export interface TagGate {
+  /** Returns on how many hosts the changes newly allow devices. */
+  measure(q: Queryable, changes: readonly HostTagChange[]): Promise<number>
+  /** Refuses, in the transaction of the change and before it, to open more hosts than one person may. */
+  assertAlone(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<void>
+  /** Runs the transaction. If it was refused, files the request once the transaction has rolled back. */
+  run<T>(actor: Actor, transaction: () => Promise<T>): Promise<T>
+}
