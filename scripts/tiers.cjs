@@ -7,7 +7,7 @@ exports.TIERS = [
   ['accounts', 'peripherals', 'held-ports'],
   ['policy', 'agentless', 'directory', 'nac', 'assets', 'insights'],
   ['actions', 'notifications', 'rollouts'],
-  ['exports', 'document', 'backup'],
+  ['exports', 'document', 'backup', 'hosts'],
   ['reports', 'sealing'],
   ['health'],
 ]

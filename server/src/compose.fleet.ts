@@ -3,6 +3,7 @@ import { agentlessFeature } from '#features/agentless/index.ts'
 import { agentsFeature } from '#features/agents/index.ts'
 import { commandsFeature } from '#features/commands/index.ts'
 import { heldPortsFeature } from '#features/held-ports/index.ts'
+import { hostsFeature } from '#features/hosts/index.ts'
 import { insightsFeature } from '#features/insights/index.ts'
 import { knowledgeFeature } from '#features/knowledge/index.ts'
 import { nacFeature } from '#features/nac/index.ts'
@@ -10,7 +11,6 @@ import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
-import type { Tx } from '#platform/db/db.ts'
 import { createRate } from '#platform/rate.ts'
 import type { Base, ComposeOptions, Timer } from './compose.base.ts'
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
@@ -22,38 +22,25 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const { config, keys, clock, log, reach } = options
   const { app, db, lists, bus, metrics, tracer, live, audit, events, tags, envelope, resolve } = base
   const { settings, thresholds, jobs, approvals } = base
-  const packages = packagesFeature(app, {
-    db,
-    clock,
-    audit,
-    approvals,
-    releaseKey: options.releaseKey,
-    hostsByReleaseKey: () => agents.hostsByReleaseKey(),
-    dataDir: config.dataDir,
-    verifySession: (token, nowSeconds) => agents.verifySession(token, nowSeconds),
-    isRevoked: (agentId) => agents.isRevoked(agentId),
-  })
   const agents = agentsFeature(app, {
     ...lists,
     keys,
+    bus,
     audit,
     events,
     tags,
     reach,
     agentBuildDir: options.agentBuildDir,
-    peripheralsOf: (agentId) => peripherals.ofAgent(agentId),
-    policyOf: (agentId) => policy.ofAgent(agentId),
-    assertMayDelete: (actor, uuids) => actions.assertMayDelete(actor, uuids),
-    pendingCommandsOf: (agentId) => commands.pendingOf(agentId),
-    debugLogsOf: (agentId) => commands.logsOf(agentId),
-    beforeRemove: (tx, ids) => peripherals.forgetAgents(tx, ids),
-    announceRemoved: async (tx, ids) => {
-      await commands.forgetAgents(tx, ids)
-      await live.announce(tx, { agents: ids })
-      // Whichever replica holds their sockets closes them. A message holds some 200 ids (bus.ts, payloadLimit).
-      for (let at = 0; at < ids.length; at += 150)
-        await bus.publish(tx, 'agents-removed', { ids: ids.slice(at, at + 150) })
-    },
+    announce: live.announce,
+  })
+  const packages = packagesFeature(app, {
+    db,
+    clock,
+    audit,
+    approvals,
+    agents,
+    releaseKey: options.releaseKey,
+    dataDir: config.dataDir,
   })
   const knowledge = await knowledgeFeature(app, {
     db,
@@ -79,9 +66,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     knowledge,
     decisions: { reassess: (tx, ids) => policy.reassess(tx, ids) },
   })
-  const wake = async (tx: Tx, ids: readonly string[]): Promise<void> => {
-    for (let at = 0; at < ids.length; at += 150) await bus.publish(tx, 'wake', { ids: ids.slice(at, at + 150) })
-  }
   const commands = commandsFeature(app, {
     ...lists,
     commandKeys: keys.command,
@@ -90,8 +74,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     agents,
     events,
     jobs,
-    lifeHours: async (tx) => (await policy.settings(tx)).commandHours,
-    wake,
+    settings,
     announce: live.announce,
   })
   const policy = policyFeature(app, {
@@ -109,7 +92,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     tags,
     approvals,
     announce: live.announce,
-    wake,
   })
   const heldPorts = heldPortsFeature(app, { db, clock, audit, commands, approvals, announce: live.announce })
   const actions = actionsFeature(app, {
@@ -131,6 +113,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
         .drain()
         .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second')),
   })
+  hostsFeature(app, { agents, peripherals, commands, policy, events, actions })
   const agentless = agentlessFeature(app, {
     ...lists,
     log,
@@ -154,6 +137,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     'Time from request to answer of a check-in.',
   )
   const ingest = createIngest({
+    bus,
     agentless,
     db,
     clock,
@@ -177,8 +161,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   })
   ingest.register(app)
   registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })
-  bus.on('wake', ({ ids }) => (ids as string[]).forEach(ingest.wake.wake))
-  bus.on('agents-removed', ({ ids }) => ingest.wake.drop(ids as string[]))
   const nac = nacFeature(app, {
     ...lists,
     log,

@@ -1,6 +1,7 @@
 import type { AgentlessApi } from '#features/agentless/index.ts'
-import type { AgentsApi } from '#features/agents/index.ts'
+import { type AgentsApi, hostTopics } from '#features/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
@@ -20,6 +21,7 @@ export interface IngestDeps extends ReportsDeps {
   db: Db
   clock: Clock
   log: Log
+  bus: Pick<Bus, 'on'>
   agents: AgentsApi
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
@@ -44,6 +46,8 @@ export const createIngest = (deps: IngestDeps) => {
     counted: metrics.checkIns,
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })
+  deps.bus.on(hostTopics.wake, ({ ids }) => (ids as string[]).forEach(wake.wake))
+  deps.bus.on(hostTopics.removed, ({ ids }) => wake.drop(ids as string[]))
   return {
     fastPath: createCheckInPath({
       clock,

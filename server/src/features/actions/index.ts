@@ -16,6 +16,8 @@ import { createOnIds, type OnIdsDeps } from './on-ids.service.ts'
 
 type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'approvals'> & { approvals: ApprovalsApi }
 
+export type ActionsApi = ReturnType<typeof actionsFeature>
+
 /** Orders to one host or ten thousand: modes, approvals, updates, logs, removal. */
 export const actionsFeature = (app: HttpApp, given: Given) => {
   const deps = { ...given, read: createActionsRead(given.db) }

@@ -1,16 +1,23 @@
-import type { Agent, AgentDetail, AgentRevocation, BulkResult, FleetEvent } from '@portcullis/contract'
+import type { AgentRevocation, BulkResult } from '@portcullis/contract'
 import type { Audit } from '#features/audit/index.ts'
-import { notFound } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
-import { JsonText } from '#platform/http/answer.ts'
 import { isId } from '#platform/ids.ts'
 import type { List } from '#platform/list/list.ts'
-import type { AgentsRead } from './agents.read.ts'
+import type { Announce } from '#platform/live.ts'
+import type { AgentsRead, DetailRow } from './agents.read.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { DeletedAgent } from './revocations.ts'
+
+/** What else holds rows of hosts, and lets go of them in the transaction that removes them. */
+export interface RemovalStep {
+  /** Called before the rows of some hosts are deleted, with at most 2,000 of those asked for, in id order. */
+  before?(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Called once, after the rows of all of these were deleted: from here on nothing new names them. */
+  after?(tx: Tx, agentIds: readonly string[]): Promise<void>
+}
 
 export interface AgentsDeps {
   db: Db
@@ -19,21 +26,13 @@ export interface AgentsDeps {
   read: AgentsRead
   list: List
   audit: Audit
-  events: EnrollmentDeps['events'] & { recentOf(agentId: string, limit: number): Promise<FleetEvent[]> }
-  /** What an agent is still to do. */
-  pendingCommandsOf(agentId: string): Promise<AgentDetail['pendingCommands']>
-  /** Debug logs of an agent that are here, newest first. */
-  debugLogsOf(agentId: string): Promise<AgentDetail['debugLogs']>
-  /** JSON text of an agent's peripherals, in the shape of the list. */
-  peripheralsOf(agentId: string): Promise<string[]>
-  /** Version of the policy, and the rules that speak to an agent. */
-  policyOf(agentId: string): Promise<Pick<AgentDetail['policy'], 'version' | 'rules'>>
-  /** What else holds rows of an agent lets go of them, in the transaction that removes it. */
-  beforeRemove(tx: Tx, agentIds: readonly string[]): Promise<void>
+  events: EnrollmentDeps['events']
+  announce: Announce
   /** Signs that an agent was deleted. */
   revoke(agent: DeletedAgent): AgentRevocation | null
+  removal: readonly RemovalStep[]
   /** Tells every replica, at COMMIT, that these agents are gone. */
-  announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
+  tellRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 
 export type AgentsService = ReturnType<typeof createAgentsService>
@@ -46,30 +45,6 @@ const idsPerRecord = 200
 const slices = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
-const enforcementWords: Readonly<Record<string, string>> = {
-  'before-driver': 'can stop a device before a driver binds to it',
-  'after-attach': 'can stop a device after it was attached',
-  observe: 'can only be observed',
-}
-
-interface ModeFacts {
-  armed: boolean
-  whitelist: boolean
-  enforcement: string
-  facts: { enforcementReason?: string } | null
-}
-
-/** What is in force on a host, and why, in sentences. */
-const modeSummary = ({ armed, whitelist, enforcement, facts }: ModeFacts, rules: number): string => {
-  const mode = armed
-    ? 'Armed: what no rule allows is kept from being used.'
-    : 'Free: devices are observed, nothing is blocked.'
-  const inForce = rules === 0 ? 'No rule speaks to it' : `${rules} ${rules === 1 ? 'rule speaks' : 'rules speak'} to it`
-  const listed = whitelist ? ', so what they do not allow counts as unapproved' : ''
-  const why = facts?.enforcementReason ?? ''
-  return `${mode} ${inForce}${armed ? '' : listed}. This host ${enforcementWords[enforcement] ?? enforcementWords.observe}.${why === '' ? '' : ` ${why}`}`
-}
-
 export const createAgentsService = ({
   db,
   clock,
@@ -78,63 +53,18 @@ export const createAgentsService = ({
   list,
   audit,
   events,
-  peripheralsOf,
-  policyOf,
-  pendingCommandsOf,
-  debugLogsOf,
-  beforeRemove,
-  announceRemoved,
+  announce,
+  tellRemoved,
   revoke,
+  removal,
 }: AgentsDeps) => ({
   page: list.page,
 
-  /** One agent with all that its page shows; the parts are JSON text formed by the database. */
-  detail: async (agentId: string): Promise<JsonText> => {
-    const missing = notFound('There is no agent with this uuid.')
-    if (!isId(agentId)) throw missing
-    const [rows, detail, peripherals, pendingCommands, debugLogs, policy, recent] = await Promise.all([
-      list.rowsWhere(read.isAgent(agentId), 1),
-      read.detail(agentId),
-      peripheralsOf(agentId),
-      pendingCommandsOf(agentId),
-      debugLogsOf(agentId),
-      policyOf(agentId),
-      events.recentOf(agentId, 50),
-    ])
-    const [row] = rows
-    if (row === undefined || detail === undefined) throw missing
-    const mode = detail.armed ? 'Armed' : 'Free'
-    const rest: Omit<AgentDetail, keyof Agent | 'peripherals' | 'recentEvents'> = {
-      pendingCommands,
-      policy: {
-        mode,
-        version: policy.version,
-        summary: modeSummary(detail, policy.rules.length),
-        enforcement: detail.enforcement,
-        heldVersion: detail.policy_version,
-        reason: detail.mode_reason,
-        whitelist: detail.whitelist,
-        rules: policy.rules,
-      },
-      riskFactors: detail.risk_factors,
-      nics: detail.nics,
-      debugLogs,
-      facts: {
-        osName: '',
-        osVersion: '',
-        kernel: '',
-        architecture: '',
-        vendor: '',
-        model: '',
-        chassis: '',
-        sku: '',
-        ...detail.facts,
-      },
-      possibleDuplicates: detail.possible_duplicates,
-    }
-    return new JsonText(
-      `${row.slice(0, -1)},"peripherals":[${peripherals.join(',')}],"recentEvents":${JSON.stringify(recent)},${JSON.stringify(rest).slice(1)}`,
-    )
+  /** The row of an agent in the list, as JSON text, and what only its page shows; null when there is none. */
+  one: async (agentId: string): Promise<{ row: string; detail: DetailRow } | null> => {
+    if (!isId(agentId)) return null
+    const [[row], detail] = await Promise.all([list.rowsWhere(read.isAgent(agentId), 1), read.detail(agentId)])
+    return row === undefined || detail === undefined ? null : { row, detail }
   },
 
   summary: async (query: Readonly<Record<string, unknown>>) => {
@@ -166,12 +96,14 @@ export const createAgentsService = ({
       const known = ids.filter(isId).sort()
       const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
       for (const some of slices(known, rowsPerStatement)) {
-        await beforeRemove(tx, some)
+        for (const step of removal) await step.before?.(tx, some)
         removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)))
       }
       const accepted = new Set(removed.map((r) => r.agent_id))
       if (removed.length > 0) {
-        await announceRemoved(tx, [...accepted])
+        for (const step of removal) await step.after?.(tx, [...accepted])
+        await announce(tx, { agents: [...accepted] })
+        await tellRemoved(tx, [...accepted])
         for (const some of slices(removed, rowsPerStatement))
           await events.append(
             tx,

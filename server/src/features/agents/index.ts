@@ -1,13 +1,13 @@
 import { getCommandKeys } from '@portcullis/contract'
+import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Actor } from '#platform/http/actor.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import { createList } from '#platform/list/list.ts'
 import { createAdopt } from './adopt.ts'
 import { agentsList, createAgentsRead } from './agents.read.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
-import { type AgentsDeps, createAgentsService } from './agents.service.ts'
+import { type AgentsDeps, createAgentsService, type RemovalStep } from './agents.service.ts'
 import { createAgentsStore } from './agents.store.ts'
 import { createCommandKeyOverview } from './command-keys.ts'
 import { createCommandState } from './command-state.store.ts'
@@ -15,6 +15,7 @@ import { createDownloads } from './downloads.ts'
 import { createEnrollmentService, type EnrollmentDeps } from './enrollment.service.ts'
 import { createEnrollmentStore } from './enrollment.store.ts'
 import { createHeartbeatsStore } from './heartbeats.store.ts'
+import { createHostMessages } from './host-messages.ts'
 import { createResolve } from './identities.ts'
 import { createRevoked, revocationOf } from './revocations.ts'
 import { createSessionTokens } from './session-token.ts'
@@ -28,18 +29,18 @@ export type { Reach } from './downloads.ts'
 export { dictionaryTexts, storedFacts } from './facts.ts'
 export type { Beat, BeatState } from './heartbeats.store.ts'
 export { createHostLicences, type HostLicences, type LicenceNumber, licenceNumbers } from './host-licences.store.ts'
+export { hostTopics } from './host-messages.ts'
 export type { AgentIdentity, ResolvedAgent } from './identities.ts'
 export { readKeyHolders } from './key-holders.read.ts'
 export { addLatestEvents } from './latest-events.store.ts'
 export type { AgentSession } from './session-token.ts'
 
-type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke'> &
+type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'tellRemoved'> &
   Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command'> & {
     exportDb: Db
     keys: Keys
     agentBuildDir: string
-    /** Refuses a person who may not delete so many hosts alone. */
-    assertMayDelete(actor: Actor, uuids: readonly string[]): Promise<void>
+    bus: Bus
   }
 
 export type AgentsApi = ReturnType<typeof agentsFeature>
@@ -52,8 +53,12 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const commandState = createCommandState()
   const read = createAgentsRead(db)
   const tokens = createSessionTokens(keys.derive('agent-session'))
+  const removal: RemovalStep[] = []
+  const messages = createHostMessages(deps.bus)
   const service = createAgentsService({
     ...deps,
+    removal,
+    tellRemoved: messages.removed,
     revoke: (agent) => revocationOf(agent, clock.now(), keys.command),
     store,
     read,
@@ -85,7 +90,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     keys: keys.command,
     revoked,
   })
-  registerAgentRoutes(app, service, enrollment, deps.assertMayDelete)
+  registerAgentRoutes(app, service, enrollment)
   app.register(getCommandKeys, createCommandKeyOverview(db, keys.command))
   return {
     createToken: enrollment.create,
@@ -103,7 +108,15 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     /** The one agent that each identity names, or a 400 that says which item names none or several. */
     resolve: createResolve(store),
     downloads,
+    /** The row of a host in the list, and what only its page shows. */
+    one: service.one,
     remove: service.remove,
+    /** Has a feature let go of hosts that are removed; at start, in the order of the tiers. */
+    onRemove: (step: RemovalStep): void => {
+      removal.push(step)
+    },
+    /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
+    wake: messages.wake,
     disconnectSilent: store.disconnectSilent,
     /** What reports, assessments and commands change of hosts. Callers lock them first, in id order. */
     lockStates: store.lockStates,

@@ -4,6 +4,7 @@ import { cleanText } from '@portcullis/domain'
 import type { AgentsApi, CommandTarget } from '#features/agents/index.ts'
 import type { EventsApi, NewEvent } from '#features/events/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
+import type { SettingsApi } from '#features/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -45,13 +46,10 @@ export interface CommandsDeps {
   /** Keys of which each host holds one. */
   commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
   log: Log
-  agents: Pick<AgentsApi, 'lockForCommands' | 'commandsPending' | 'commandsDone' | 'configured'>
+  agents: Pick<AgentsApi, 'lockForCommands' | 'commandsPending' | 'commandsDone' | 'configured' | 'onRemove' | 'wake'>
   events: Pick<EventsApi, 'append'>
   jobs: Pick<JobsApi, 'count'>
-  /** Life of a command, in hours. */
-  lifeHours(tx: Tx): Promise<number>
-  /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
-  wake(tx: Tx, agentIds: readonly string[]): Promise<void>
+  settings: Pick<SettingsApi, 'values'>
   announce: Announce
 }
 
@@ -66,8 +64,7 @@ export const createCommandsService = ({
   agents,
   events,
   jobs,
-  lifeHours,
-  wake,
+  settings,
   announce,
 }: CommandsDeps) => {
   const store = createCommandsStore(db)
@@ -161,7 +158,8 @@ export const createCommandsService = ({
       specs: readonly CommandSpec[],
     ): Promise<{ queued: string[]; missing: string[] }> => {
       const now = new Date(clock.now())
-      const expiresAt = new Date(clock.now() + (await lifeHours(tx)) * 3_600_000)
+      const lifeHours = (await settings.values(tx, 'vendorA')).number('VENDORA_COMMAND_EXPIRY_HOURS')
+      const expiresAt = new Date(clock.now() + lifeHours * 3_600_000)
       const queued: string[] = []
       const missing: string[] = []
       const replaced: EndedCommand[] = []
@@ -189,7 +187,7 @@ export const createCommandsService = ({
       await countFor(tx, replaced)
       if (queued.length > 0) {
         await announce(tx, { agents: queued })
-        await wake(tx, queued)
+        await agents.wake(tx, queued)
       }
       return { queued, missing }
     },

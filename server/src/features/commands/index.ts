@@ -18,6 +18,7 @@ export const commandsFeature = (
   const list = createList(commandsList, deps)
   const service = createCommandsService(deps)
   const logs = createDebugLogs({ ...deps, isCollecting: createCommandsStore(deps.db).isCollecting })
+  deps.agents.onRemove({ after: service.forgetAgents })
   app.register(listCommands, ({ query }) => list.page(query))
   app.register(getLoggedAgents, () => logs.agents())
   app.register(getDebugLog, ({ actor, params }) => logs.download(actor, params.agentId, params.id) as never)

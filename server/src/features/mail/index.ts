@@ -6,7 +6,7 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { createMail, type MailDeps, mailPlace, mailTopic } from './mail.service.ts'
 import { createMailStore } from './mail.store.ts'
 
-export { isMailAddress, type MailFollower } from './mail.service.ts'
+export { isMailAddress } from './mail.service.ts'
 export { layOut, type MailContent, subjectLine } from './mail.text.ts'
 export { MailError, type SmtpMail } from './smtp.ts'
 export type MailApi = ReturnType<typeof mailFeature>

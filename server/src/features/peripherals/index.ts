@@ -1,3 +1,4 @@
+import type { AgentsApi } from '#features/agents/index.ts'
 import type { JobsApi } from '#features/jobs/index.ts'
 import { judgingJob, type KnowledgeApi } from '#features/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -18,16 +19,19 @@ export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 /** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
 export const peripheralsFeature = (
   app: HttpApp,
-  deps: { exportDb: Db; jobs: Pick<JobsApi, 'handle'>; knowledge: Pick<KnowledgeApi, 'current' | 'refresh'> } & Omit<
-    RejudgeDeps,
-    'designs' | 'peripherals' | 'knowledge'
-  >,
+  deps: {
+    exportDb: Db
+    agents: Pick<AgentsApi, 'onRemove'>
+    jobs: Pick<JobsApi, 'handle'>
+    knowledge: Pick<KnowledgeApi, 'current' | 'refresh'>
+  } & Omit<RejudgeDeps, 'designs' | 'peripherals' | 'knowledge'>,
 ) => {
   const store = createPeripheralsStore(deps.db)
   const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge.current })
   const rejudge = createRejudge({ ...deps, knowledge: deps.knowledge.current, designs, peripherals: store })
   const peripherals = createList(peripheralsList, deps)
   const read = createPeripheralsRead(deps.db)
+  deps.agents.onRemove({ before: store.forgetAgents })
   deps.jobs.handle(judgingJob, {
     run: async (job) => {
       await deps.knowledge.refresh()
@@ -40,7 +44,6 @@ export const peripheralsFeature = (
     /** JSON text of an agent's peripherals, present and gone; at most 2,000. */
     ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),
     findings: read.findings,
-    forgetAgents: store.forgetAgents,
     /** What reports and assessments change of the devices of locked hosts. */
     storedOf: store.ofAgents,
     writeReported: store.write,

@@ -56,7 +56,7 @@ export interface PolicyDeps {
   config: Pick<SettingsApi, 'values' | 'write' | 'onChange' | 'guard'>
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
-  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve'>
+  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   commands: Pick<CommandsApi, 'queue'>
   /** SHA-256 of the knowledge that agents are given. */
@@ -64,7 +64,6 @@ export interface PolicyDeps {
   tags: Pick<TagsApi, 'carryOut'>
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'>
   announce: Announce
-  wake(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 
 /** Kind of the job that makes decisions anew, and topic of the bus that says rules changed. */

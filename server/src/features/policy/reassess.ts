@@ -15,28 +15,16 @@ export interface ReassessDeps {
   db: Db
   clock: Clock
   store: Pick<PolicyHostsStore, 'takeQueued'>
-  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue'>
+  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'wake'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
   announce: Announce
-  /** Asks these hosts, at COMMIT, to check in now. */
-  wake(tx: Tx, agentIds: readonly string[]): Promise<void>
   /** Moves a job on by hosts that are done. */
   progress(tx: Tx, jobId: string, hosts: number): Promise<void>
 }
 
 /** Makes stored decisions anew when rules, tags or modes changed. */
-export const createReassess = ({
-  db,
-  clock,
-  store,
-  agents,
-  peripherals,
-  open,
-  announce,
-  wake,
-  progress,
-}: ReassessDeps) => {
+export const createReassess = ({ db, clock, store, agents, peripherals, open, announce, progress }: ReassessDeps) => {
   /** Decides about all that these hosts have; armed ones are told to fetch their policy. */
   const hosts = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     const now = clock.now()
@@ -64,7 +52,7 @@ export const createReassess = ({
     const changed = assessed.filter(({ moved }) => moved.length > 0).map(({ agentId }) => agentId)
     const armed = states.filter((state) => state.armed).map((state) => state.agent_id)
     await agents.markPolicyDue(tx, armed)
-    if (armed.length > 0) await wake(tx, armed)
+    if (armed.length > 0) await agents.wake(tx, armed)
     await announce(tx, { agents: ids, peripherals: changed })
   }
 

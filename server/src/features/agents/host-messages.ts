@@ -1,0 +1,19 @@
+import type { Bus } from '#platform/db/bus.ts'
+import type { Tx } from '#platform/db/db.ts'
+
+/** Topics of the bus for the replica that holds the socket of a host: it is to check in now, or it was removed. */
+export const hostTopics = { wake: 'wake', removed: 'agents-removed' } as const
+
+/** A message holds some 200 ids (bus.ts, payloadLimit). */
+const idsPerMessage = 150
+
+/** Tells, at COMMIT, whichever replica holds their sockets. */
+export const createHostMessages = (bus: Pick<Bus, 'publish'>) => {
+  const about =
+    (topic: string) =>
+    async (tx: Tx, ids: readonly string[]): Promise<void> => {
+      for (let at = 0; at < ids.length; at += idsPerMessage)
+        await bus.publish(tx, topic, { ids: ids.slice(at, at + idsPerMessage) })
+    }
+  return { wake: about(hostTopics.wake), removed: about(hostTopics.removed) }
+}
