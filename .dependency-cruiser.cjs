@@ -65,6 +65,13 @@ module.exports = {
       },
     },
     {
+      name: 'kafka-is-loaded-when-used',
+      comment: 'it compiles its schemas while it is loaded: a second of processor time at each start of a server',
+      severity: 'error',
+      from: { path: '^server/src/' },
+      to: { path: 'node_modules/@platformatic/kafka/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'contract-is-a-leaf',
       severity: 'error',
       from: { path: '^contract/' },
@@ -164,7 +171,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(build|dist)/' },
+    exclude: { path: '^(build|dist|[a-z]+/(build|dist))/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

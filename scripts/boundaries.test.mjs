@@ -48,6 +48,7 @@ const VIOLATIONS = [
   ['server/src/features/tags/index.ts', '../../compose.base.ts', 'nobody-imports-compose-but-entries'],
   ['server/src/features/audit/audit.service.ts', '../../platform/db/sql.ts', 'sql-only-in-stores'],
   ['server/src/ingest/check-in.ts', 'pg', 'sql-only-in-stores'],
+  ['server/src/features/assets/kafka.ts', '@platformatic/kafka', 'kafka-is-loaded-when-used'],
   ['contract/src/index.ts', '../../domain/src/index.ts', 'contract-is-a-leaf'],
   ['domain/src/index.ts', '../../server/src/platform/db/sql.ts', 'domain-imports-contract-only'],
   ['domain/src/index.ts', 'node:fs', 'domain-does-no-io'],

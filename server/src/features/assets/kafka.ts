@@ -1,4 +1,4 @@
-import { ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka'
+import type { Producer } from '@platformatic/kafka'
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { StreamMessage } from './assets.read.ts'
 import type { AssetSink } from './sink.ts'
@@ -54,6 +54,8 @@ export const createKafkaSink = (
     begin: async (saved) => {
       await close()
       for (const broker of brokers) await resolve(broker.replace(/:\d+$/, ''))
+      // Only here: its schemas take a second to compile, which is half the start of a server.
+      const { ProduceAcks, Producer, stringSerializers } = await import('@platformatic/kafka')
       const made = new Producer({
         clientId: 'portcullis',
         bootstrapBrokers: [...brokers],
