@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -13,6 +14,10 @@ const SLOW_TESTS = '**/*.slow.test.ts'
 /** A loaded machine answers late; the default of one second would judge the machine. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
+/** First of all: the others make files. */
+const TEMPORARY = 'server/test/temporary-dir.ts'
+/** Where the slow tests work: their machines and installations are too large for memory. */
+const DISK = tmpdir()
 
 export default defineConfig({
   test: {
@@ -28,6 +33,7 @@ export default defineConfig({
             'knowledge/**/*.test.ts',
           ],
           exclude: SLOW,
+          globalSetup: [TEMPORARY],
           testTimeout: 60_000,
           // No module keeps anything that a test could change: one process for many files saves a third of the time.
           isolate: false,
@@ -42,7 +48,7 @@ export default defineConfig({
           include: ['server/**/*.test.ts'],
           exclude: SLOW,
           // One PostgreSQL for the whole run; every file clones its migrated template.
-          globalSetup: ['server/test/global-setup.ts'],
+          globalSetup: [TEMPORARY, 'server/test/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
           // As above: what a test starts it gets from its own factories; reading the server's modules anew for each of 138
@@ -59,7 +65,7 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           exclude: SLOW,
           // One data directory with a migrated database for the whole run; most files start their servers on copies of it.
-          globalSetup: ['e2e/global-setup.ts'],
+          globalSetup: [TEMPORARY, 'e2e/global-setup.ts'],
           setupFiles: ['e2e/setup.ts'],
           // As above: a process for each file loaded the browser's driver and our modules anew.
           isolate: false,
@@ -77,6 +83,7 @@ export default defineConfig({
           expect,
           include: [SLOW_TESTS],
           exclude: ['**/node_modules/**'],
+          env: { TMPDIR: DISK },
           setupFiles: ['e2e/setup.ts'],
           // These tests measure times: run one machine at a time.
           maxWorkers: 1,

@@ -61,7 +61,9 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const log = createLog(options.logLevel ?? 'silent')
   const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
   if (options.database === undefined)
-    await admin.withClient((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`))
+    await admin.withClient((client) =>
+      client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase} STRATEGY file_copy`),
+    )
   const clock = options.clock ?? createFakeClock()
   const keyDir = options.keyDir ?? mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
   const server = await compose({

@@ -25,7 +25,9 @@ export const cloneDatabase = async (template = templateDatabase) => {
   const database = `t_${randomBytes(6).toString('hex')}`
   const log = createLog('silent')
   const admin = createDb({ connection, max: 1, name: 'clone', log, statementTimeoutMs: 0 })
-  await admin.withClient((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`))
+  await admin.withClient((client) =>
+    client.query(`CREATE DATABASE ${database} TEMPLATE ${template} STRATEGY file_copy`),
+  )
   const db = createDb({
     connection: { ...connection, database },
     max: 8,

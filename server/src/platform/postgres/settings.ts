@@ -56,7 +56,7 @@ function sizes(memoryBytes: number, durable: boolean): Record<string, string> {
     max_wal_size: durable ? '4GB' : '1GB',
     min_wal_size: durable ? '256MB' : '80MB',
     checkpoint_timeout: '15min',
-    wal_compression: 'on',
+    wal_compression: durable ? 'on' : 'off',
   }
 }
 

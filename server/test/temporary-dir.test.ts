@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { makeMemoryDir } from './temporary-dir.ts'
+
+const plenty = () => 64 * 1024 ** 3
+let memory = ''
+
+beforeEach(() => {
+  memory = mkdtempSync(join(tmpdir(), 'portcullis-memory-'))
+})
+afterEach(() => rmSync(memory, { recursive: true, force: true }))
+
+it.runIf(process.platform === 'linux')('is a folder that other users may pass through', () => {
+  const dir = makeMemoryDir(memory, plenty)
+  expect(dir).toBe(join(memory, `portcullis-tests-${process.pid}`))
+  expect(statSync(dir ?? '').mode & 0o777).toBe(0o755)
+})
+
+it('is none where memory is short, or away', () => {
+  expect(makeMemoryDir(memory, () => 1024 ** 3)).toBeNull()
+  expect(makeMemoryDir(join(memory, 'absent'), plenty)).toBeNull()
+})
+
+it.runIf(process.platform === 'linux')('removes what killed runs left, and nothing of those that run', () => {
+  const [dead, alive] = ['portcullis-tests-4194999', `portcullis-tests-${process.ppid}`].map((name) =>
+    join(memory, name),
+  )
+  for (const dir of [dead, alive]) mkdirSync(join(dir ?? '', 'inner'), { recursive: true })
+  makeMemoryDir(memory, plenty)
+  expect([dead, alive].map((dir) => existsSync(dir ?? ''))).toEqual([false, true])
+})
