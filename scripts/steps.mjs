@@ -51,5 +51,6 @@ export const STEPS = [
   { name: 'unused code', args: [join(MODULES, '.bin', 'knip'), '--no-config-hints'] },
   { name: 'architecture', args: ['scripts/check-architecture.mjs'] },
   { name: 'decisions', args: ['scripts/check-decisions.mjs'] },
+  { name: 'ports', args: ['scripts/check-ports.mjs'] },
   { name: 'table owners', args: ['scripts/table-owners.mjs'] },
 ].filter(({ name }) => name !== 'types of the console' || existsSync(join(ROOT, 'console', 'tsconfig.json')))

@@ -1,0 +1,212 @@
+// A feature that calls one above it declares what it needs in its ports.ts, and ARCHITECTURE.md lists these pairs. Reads
+// what the compose files hand to each feature, lambdas and constants included. Checks the checkout, or the folder named.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import ts from 'typescript'
+import { ROOT } from './bootstrap/say.mjs'
+import tiers from './tiers.cjs'
+
+const MAX_PAIRS = 6
+const FEATURE = /^(?:#|\.\/)(?:features\/)?([a-z-]+)\/index\.ts$/
+const PLATFORM = /^(?:#|\.\/)platform\//
+const ROW = /^\| `features\/([a-z-]+)\/ports\.ts`, `(\w+)` \| `([a-z-]+)` \|/gm
+
+const tree = resolve(process.argv[2] ?? ROOT)
+const features = join(tree, 'server', 'src', 'features')
+const table = [...read(join(tree, 'ARCHITECTURE.md')).matchAll(ROW)].map(([, lower, port, higher]) => ({
+  lower,
+  port,
+  higher,
+}))
+const wrong = [...judgeBindings(bindings()), ...judgePorts()]
+for (const line of wrong) console.error(line)
+process.exitCode = wrong.length > 0 ? 1 : 0
+
+/** What compose hands upwards: each has its port, and each port is handed. */
+function judgeBindings(found) {
+  return [
+    ...found.flatMap(({ where, lower, member, higher }) => {
+      const isDeclared = table.some(
+        (row) => row.lower === lower && row.higher === higher && member !== null && isMember(lower, member, row.port),
+      )
+      return isDeclared
+        ? []
+        : [
+            `${where}: ${lower} is handed ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${lower}/ports.ts, or register with ${lower} from ${higher}`,
+          ]
+    }),
+    ...table
+      .filter((row) => !found.some(({ lower, higher }) => lower === row.lower && higher === row.higher))
+      .map(({ lower, higher }) => `ARCHITECTURE.md lists that ${lower} calls ${higher}, which compose does not bind`),
+  ]
+}
+
+function judgePorts() {
+  const pairs = new Set(table.map(({ lower, higher }) => `${lower} ${higher}`))
+  const onDisk = globSync('*/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[0])
+  const listed = (feature) => table.filter(({ lower }) => lower === feature).map(({ port }) => port)
+  return [
+    ...(pairs.size > MAX_PAIRS ? [`${pairs.size} features call one above them; ${MAX_PAIRS} is the limit`] : []),
+    ...table
+      .filter(({ lower }) => !onDisk.includes(lower))
+      .map(({ lower }) => `ARCHITECTURE.md lists features/${lower}/ports.ts, which is gone`),
+    ...onDisk.flatMap((feature) => {
+      const exported = [...portsOf(feature).matchAll(/^export interface (\w+)/gm)].map((match) => match[1])
+      return [
+        ...exported
+          .filter((port) => !listed(feature).includes(port))
+          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${feature}/ports.ts`),
+        ...listed(feature)
+          .filter((port) => !exported.includes(port))
+          .map((port) => `features/${feature}/ports.ts does not declare ${port}`),
+      ]
+    }),
+  ]
+}
+
+/** Everything that a feature is handed by compose and that is not below it. */
+function bindings() {
+  const files = globSync('server/src/compose*.ts', { cwd: tree }).map((path) =>
+    ts.createSourceFile(path, read(join(tree, path)), ts.ScriptTarget.Latest, true),
+  )
+  /** Feature that a name comes from: imported, or made by what is imported. Names mean the same in all parts of compose. */
+  const owners = new Map()
+  /** Other constants, with what they are made of. */
+  const constants = new Map()
+  for (const file of files) each(file, (node) => noteImport(node, owners))
+  const features = new Set(owners.keys())
+  const platform = new Set()
+  for (const file of files)
+    each(file, (node) => {
+      for (const { name } of namesOf(node, PLATFORM)) platform.add(name)
+    })
+  for (const file of files) each(file, (node) => noteConstant(node, owners, constants, { features, platform }))
+
+  return files.flatMap((file) => {
+    const found = []
+    each(file, (node) => {
+      if (!ts.isCallExpression(node)) return
+      const taker = takerOf(node.expression, owners)
+      if (taker === undefined) return
+      for (const [member, given] of node.arguments.flatMap(membersOf))
+        for (const higher of featuresIn(given, owners, constants))
+          if (higher !== taker && tierOf(higher) >= tierOf(taker)) {
+            const { line } = file.getLineAndCharacterOfPosition(given.getStart())
+            found.push({ where: `${file.fileName}:${line + 1}`, lower: taker, member, higher })
+          }
+    })
+    return found
+  })
+}
+
+/** The ingest is no feature, and stands on policy and agentless. */
+function tierOf(feature) {
+  if (feature === 'ingest') return tierOf('policy') + 0.5
+  const tier = tiers.TIERS.findIndex((names) => names.includes(feature))
+  if (tier === -1) throw new Error(`scripts/tiers.cjs does not name ${feature}`)
+  return tier
+}
+
+function noteImport(node, owners) {
+  for (const { name, from } of namesOf(node, FEATURE)) owners.set(name, from)
+}
+
+/** Names that a declaration imports from modules of a kind, without types. */
+function namesOf(node, kind) {
+  if (!ts.isImportDeclaration(node) || node.importClause?.isTypeOnly) return []
+  const found = kind.exec(node.moduleSpecifier.text)
+  const names = node.importClause?.namedBindings
+  if (found === null || names === undefined || !ts.isNamedImports(names)) return []
+  return names.elements.flatMap(({ name, isTypeOnly }) => (isTypeOnly ? [] : [{ name: name.text, from: found[1] }]))
+}
+
+function noteConstant(node, owners, constants, { features, platform }) {
+  if (ts.isVariableDeclaration(node) && node.initializer !== undefined) {
+    const made = bare(node.initializer)
+    const maker = ts.isCallExpression(made) && ts.isIdentifier(made.expression) ? made.expression.text : ''
+    // What a part of compose returns goes by its own names, and what the platform makes is no feature.
+    if (maker.startsWith('compose') || platform.has(maker)) return
+    for (const name of namesIn(node.name))
+      if (features.has(maker)) owners.set(name, owners.get(maker))
+      else constants.set(name, made)
+  }
+  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text.startsWith('compose'))
+    for (const [member, given] of node.arguments.flatMap(membersOf)) if (member !== null) constants.set(member, given)
+}
+
+/** The feature whose function is called: the one that makes it, or one of its own. */
+function takerOf(called, owners) {
+  if (ts.isIdentifier(called)) return owners.get(called.text)
+  return ts.isPropertyAccessExpression(called) ? takerOf(called.expression, owners) : undefined
+}
+
+/** Members of an object that is handed over, by name; anything else has no name. A value that a call answered calls nobody. */
+function membersOf(argument) {
+  const given = bare(argument)
+  if (ts.isCallExpression(given)) return []
+  if (!ts.isObjectLiteralExpression(given)) return [[null, given]]
+  return given.properties.map((one) =>
+    ts.isPropertyAssignment(one)
+      ? [one.name.text, one.initializer]
+      : ts.isShorthandPropertyAssignment(one)
+        ? [one.name.text, one.name]
+        : [null, one],
+  )
+}
+
+/** Features whose names occur in an expression, or in the constants that it is made of. */
+function featuresIn(node, owners, constants, seen = new Set(), hidden = new Set()) {
+  const found = new Set()
+  const visit = (one, hides) => {
+    if (ts.isTypeNode(one)) return
+    if (ts.isPropertyAccessExpression(one)) return visit(one.expression, hides)
+    if (ts.isPropertyAssignment(one)) return visit(one.initializer, hides)
+    if (ts.isFunctionLike(one)) {
+      const inside = new Set([...hides, ...one.parameters.flatMap(({ name }) => namesIn(name))])
+      return ts.forEachChild(one, (child) => visit(child, inside))
+    }
+    if (ts.isIdentifier(one)) {
+      const name = one.text
+      if (hides.has(name)) return
+      if (owners.has(name)) found.add(owners.get(name))
+      else if (constants.has(name) && !seen.has(name))
+        for (const other of featuresIn(constants.get(name), owners, constants, new Set([...seen, name])))
+          found.add(other)
+      return
+    }
+    ts.forEachChild(one, (child) => visit(child, hides))
+  }
+  visit(node, hidden)
+  return found
+}
+
+function namesIn(name) {
+  return ts.isIdentifier(name) ? [name.text] : name.elements.flatMap((one) => (one.name ? namesIn(one.name) : []))
+}
+
+function bare(node) {
+  return ts.isAwaitExpression(node) || ts.isParenthesizedExpression(node) || ts.isSatisfiesExpression(node)
+    ? bare(node.expression)
+    : node
+}
+
+function each(node, look) {
+  look(node)
+  ts.forEachChild(node, (child) => each(child, look))
+}
+
+/** Whether a feature takes something of this name as this port. */
+function isMember(feature, member, port) {
+  const declared = new RegExp(`\\b${member}: ${port}\\b`)
+  return globSync('**/*.ts', { cwd: join(features, feature) }).some((path) =>
+    declared.test(read(join(features, feature, path))),
+  )
+}
+
+function portsOf(feature) {
+  return read(join(features, feature, 'ports.ts'))
+}
+
+function read(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}

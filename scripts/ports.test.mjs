@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ROOT } from './bootstrap/say.mjs'
+
+const BASE = `import { accountsFeature } from '#features/accounts/index.ts'
+import { eventsFeature } from '#features/events/index.ts'
+import { createHttpApp } from '#platform/http/http-app.ts'
+
+export const composeBase = async (options, { hosts }) => {
+  const app = createHttpApp({ authenticate: (token) => accounts.authenticate(token) })
+  const events = eventsFeature(app, { hosts })
+  const accounts = await accountsFeature(app, { events })
+  return { app, events, accounts }
+}
+`
+const COMPOSE = `import { agentsFeature } from '#features/agents/index.ts'
+import { policyFeature } from '#features/policy/index.ts'
+import { composeBase } from './compose.base.ts'
+import { createIngest } from './ingest/index.ts'
+
+export const compose = async (options) => {
+  const base = await composeBase(options, { hosts: { latest: (tx) => agents.latest(tx) } })
+  const { app, events, accounts } = base
+  const agents = agentsFeature(app, { events, clock: options.clock })
+  const policy = policyFeature(app, { agents, nameOf: (agents) => agents.name })
+  const ingest = createIngest({ agents, policy })
+  events.forget(agents.kept())
+  return { ingest, accounts, policy }
+}
+`
+const ROW = '| `features/events/ports.ts`, `HostsPort` | `agents` | for lists |'
+const CLEAN = {
+  'ARCHITECTURE.md': `${ROW}\n`,
+  'server/src/compose.base.ts': BASE,
+  'server/src/compose.ts': COMPOSE,
+  'server/src/features/events/ports.ts': 'export interface HostsPort {}\n',
+  'server/src/features/events/index.ts': 'export interface Deps {\n  hosts: HostsPort\n}\n',
+  'server/src/features/agents/index.ts': 'export interface Deps {\n  rules: unknown\n}\n',
+}
+
+let tree
+
+beforeEach(() => {
+  tree = mkdtempSync(join(tmpdir(), 'portcullis-ports-'))
+})
+afterEach(() => rmSync(tree, { recursive: true, force: true }))
+
+it('passes a feature that declares what it needs of one above it', () => {
+  expect(check({})).toEqual({ status: 0, said: '' })
+})
+
+const agentsTake = (what, more = '') => ({
+  'server/src/compose.ts': COMPOSE.replace('{ events, clock: options.clock }', what).replace(
+    '  const agents =',
+    `${more}  const agents =`,
+  ),
+})
+
+it.each([
+  [
+    'a lambda to a feature above',
+    agentsTake('{ events, rules: (id) => policy.rulesOf(id) }'),
+    'server/src/compose.ts:9: agents is handed policy',
+  ],
+  ['a feature above by its name', agentsTake('{ events, policy }'), 'agents is handed policy'],
+  ['a feature of the same tier', withJobs('{ agents }'), 'jobs is handed agents'],
+  ['the ingest', agentsTake('{ events, depth: () => ingest.depth() }'), 'agents is handed ingest'],
+  [
+    'a constant that hides the call',
+    agentsTake('{ events, rules }', '  const rules = { of: (id) => policy.rulesOf(id) }\n'),
+    'agents is handed policy',
+  ],
+  [
+    'names taken out of a feature above',
+    agentsTake('{ events, rulesOf }', '  const { rulesOf } = policy\n'),
+    'agents is handed policy',
+  ],
+  [
+    'a part of compose that hides the call',
+    {
+      'server/src/compose.base.ts': BASE.replace('app, { hosts })', 'app, { hosts, rules })'),
+      'server/src/compose.ts': COMPOSE.replace('agents.latest(tx) }', 'agents.latest(tx), rules: policy.rules }'),
+    },
+    'events is handed policy',
+  ],
+  [
+    'what compose registers below',
+    { 'server/src/compose.ts': COMPOSE.replace('events.forget(agents.kept())', 'events.on((tx) => policy.hear(tx))') },
+    'events is handed policy',
+  ],
+  [
+    'a second need of the same pair, without a port',
+    { 'server/src/compose.base.ts': BASE.replace('app, { hosts })', 'app, { hosts, names: hosts })') },
+    'events is handed agents, which is not below it (names)',
+  ],
+  [
+    'a port that nothing binds',
+    { 'server/src/compose.ts': COMPOSE.replace('agents.latest(tx)', 'tx') },
+    'lists that events calls agents, which compose does not bind',
+  ],
+  ['a port that is not listed', { 'ARCHITECTURE.md': '' }, 'does not list HostsPort of features/events/ports.ts'],
+  [
+    'a ports.ts that is not listed',
+    { 'server/src/features/mail/ports.ts': 'export interface ReportsPort {}\n' },
+    'does not list ReportsPort of features/mail/ports.ts',
+  ],
+  [
+    'a listed ports.ts that is gone',
+    { 'ARCHITECTURE.md': `${ROW}\n${ROW.replace('events', 'mail')}\n` },
+    'lists features/mail/ports.ts, which is gone',
+  ],
+  [
+    'a seventh pair',
+    {
+      'ARCHITECTURE.md': ['agents', 'policy', 'nac', 'mail', 'jobs', 'health', 'reports']
+        .map((higher) => ROW.replace('agents', higher))
+        .join('\n'),
+    },
+    '7 features call one above them; 6 is the limit',
+  ],
+])('refuses %s', (_name, files, reason) => {
+  const { status, said } = check(files)
+  expect([status, said]).toEqual([1, expect.stringContaining(reason)])
+})
+
+function withJobs(given) {
+  return {
+    'server/src/compose.ts': COMPOSE.replace(
+      '  const policy =',
+      `  jobsFeature(app, ${given})\n  const policy =`,
+    ).replace(
+      'import { policyFeature }',
+      "import { jobsFeature } from '#features/jobs/index.ts'\nimport { policyFeature }",
+    ),
+  }
+}
+
+function check(files) {
+  for (const [path, text] of Object.entries({ ...CLEAN, ...files })) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true })
+    writeFileSync(join(tree, path), text)
+  }
+  const done = spawnSync(process.execPath, [join(ROOT, 'scripts/check-ports.mjs'), tree], { encoding: 'utf8' })
+  return { status: done.status, said: done.stderr }
+}
