@@ -161,4 +161,28 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+
+  it('asks before the tags of one polled computer allow its devices', async () => {
+    const ids = await uuids()
+    await server.post(`${base}/deletehashtags`, { hashtags: ['trusted'], elementIds: ids })
+    await server.post('agents/agentless/connectiondetails', { computerName: 'lab-1.example' })
+    const { page, context, wrong } = await open('/agentless')
+    // As after a poll that found the host with the agent.
+    await page.route('**/agentless/connectiondetails?*', async (route) => {
+      const answer = await route.fetch()
+      const { data, ...rest } = await answer.json()
+      await route.fulfill({ json: { ...rest, data: data.map((one: object) => ({ ...one, uuid: ids[0] })) } })
+    })
+    await page.getByText('lab-1.example').first().click()
+    const drawer = page.getByRole('complementary', { name: 'Polled computer' })
+    await drawer.getByLabel('Tags of the host').first().fill('trusted')
+    await page.keyboard.press('Enter')
+    await drawer.getByRole('button', { name: 'Save', exact: true }).click()
+    await drawer.getByText('This newly allows devices on 1 host.').waitFor()
+    await drawer.getByRole('button', { name: 'Save and allow' }).click()
+    await page.getByText('Changed; it is polled anew.').waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })

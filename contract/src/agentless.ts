@@ -1,7 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
 import { newlyAllowed, reasonGiven } from './opening.ts'
-import { BulkResult, closed, listQuery, nullable, operation, page, utcTime, zonelessTime } from './operation.ts'
+import {
+  BulkResult,
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  utcTime,
+  WorksAgain,
+  zonelessTime,
+} from './operation.ts'
 import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
 /** Systems a connection can name; `auto`: found out at the first poll, then remembered. */
@@ -393,6 +403,7 @@ export const uploadConnections = operation({
     ),
     secondPerson: Type.Boolean({ description: 'In a dry run: the tags in this file need a second approver.' }),
     newlyAllowed: newlyAllowed('In a dry run: hosts on which the tags in this file newly allow devices.'),
+    worksAgain: Type.Optional(WorksAgain),
   }),
   errors: ['payload_too_large'],
 })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from './opening.ts'
-import { closed, nullable, operation } from './operation.ts'
+import { closed, nullable, operation, WorksAgain } from './operation.ts'
 
 /** Longest name of a tag, in characters. */
 export const maxTagLength = 64
@@ -79,6 +79,7 @@ export const ImportResult = closed({
     { description: `The first ${maxImportErrors} errors, in the order of the file.` },
   ),
   newlyAllowed: dryCount,
+  worksAgain: Type.Optional(WorksAgain),
 })
 export type ImportResult = Static<typeof ImportResult>
 

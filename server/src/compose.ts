@@ -19,6 +19,7 @@ export const compose = async (options: ComposeOptions) => {
   const base = await composeBase(options, {
     tagGate: {
       measure: (q, changes) => policy.tagGate.measure(q, changes),
+      worksAgain: (q, changes) => policy.tagGate.worksAgain(q, changes),
       assertAlone: (tx, actor, changes, order) => policy.tagGate.assertAlone(tx, actor, changes, order),
       run: (actor, transaction) => policy.tagGate.run(actor, transaction),
     },

@@ -6,7 +6,8 @@ import { isStoredRequest } from '../lib/problem.ts'
 import { useServices } from '../lib/services.tsx'
 import { ErrorState } from './ErrorState.tsx'
 import { asReason, lacksReason, NewlyAllowed } from './policy/NewlyAllowed.tsx'
-import { hosts as hostsText } from './policy/words.ts'
+import { opensByTags, tagChanges } from './policy/opens-by-tags.ts'
+import { type Opens, openedHosts, tagsOpenText } from './policy/words.ts'
 import type { TagEditorProps } from './TagEditor.tsx'
 import { tell, tellWithUndo } from './tell.ts'
 
@@ -18,15 +19,15 @@ const tagFault = (name: string): string | null => {
 // 50 tags on each are the 250,000 pairs that one call may have.
 const idsPerCall = 5_000
 
-const undoQuestion = (hosts: number) => ({
+const undoQuestion = (opens: Opens) => ({
   title: 'Undo the change of tags',
   names: [],
-  count: hosts,
+  count: openedHosts(opens),
   kind: ['host', 'hosts'] as const,
   consequence: 'the tags from before the change come back.',
   action: 'Undo',
-  worksAgain: { severity: 'amber' as const, text: `This newly allows devices on ${hostsText(hosts)}.` },
-  ...(hosts > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
+  worksAgain: tagsOpenText(opens),
+  ...(openedHosts(opens) > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
 })
 
 /** The form of the tag editor. */
@@ -41,42 +42,34 @@ export const TagForm = ({
   const [names, setNames] = useState<string[]>([...(current ?? [])])
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  // Hosts on which the change newly allows devices; above 0 the form asks a second time.
-  const [opened, setOpened] = useState(0)
+  // What the change newly allows, once the form has asked about it; null: nothing so far.
+  const [opens, setOpens] = useState<Opens | null>(null)
+  const opened = opens === null ? 0 : openedHosts(opens)
   const [reason, setReason] = useState('')
   const isStored = isStoredRequest(failure)
   const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const fault = names.map(tagFault).find((one) => one !== null) ?? null
 
-  /** Sends the change in parts; returns the number of elements, and of hosts on which a dry run newly allows devices. */
-  const send = async (
-    add: readonly string[],
-    remove: readonly string[],
-    options: { reason?: string; dryRun?: true },
-  ) => {
-    const ids = typeof elementIds === 'function' ? await elementIds() : elementIds
-    const allowed = { byAdding: 0, byRemoving: 0 }
-    for (let from = 0; from < ids.length; from += idsPerCall) {
-      const element = { elementIds: ids.slice(from, from + idsPerCall), entityType, ...options }
-      if (add.length > 0)
-        allowed.byAdding +=
-          (await api.call(addHashtags, { body: { hashtags: [...add], ...element } })).newlyAllowed ?? 0
-      if (remove.length > 0)
-        allowed.byRemoving +=
-          (await api.call(deleteHashtags, { body: { hashtags: [...remove], ...element } })).newlyAllowed ?? 0
-    }
-    return { elements: ids.length, newlyAllowed: Math.max(allowed.byAdding, allowed.byRemoving) }
-  }
-  /** Changes the tags; returns the number of elements. */
+  const idsOf = async (): Promise<readonly string[]> =>
+    typeof elementIds === 'function' ? await elementIds() : elementIds
+  /** Changes the tags, in parts; returns the number of elements. */
   const apply = async (add: readonly string[], remove: readonly string[], why: string): Promise<number> => {
-    const { elements } = await send(add, remove, asReason(why))
+    const ids = await idsOf()
+    for (let from = 0; from < ids.length; from += idsPerCall) {
+      const element = { elementIds: ids.slice(from, from + idsPerCall), entityType, ...asReason(why) }
+      if (add.length > 0) await api.call(addHashtags, { body: { hashtags: [...add], ...element } })
+      if (remove.length > 0) await api.call(deleteHashtags, { body: { hashtags: [...remove], ...element } })
+    }
     void queries.invalidateQueries({ queryKey: ['tags'] })
     onChanged()
-    return elements
+    return ids.length
   }
-  /** Counts the hosts on which a change newly allows devices. */
-  const count = async (add: readonly string[], remove: readonly string[]): Promise<number> =>
-    entityType === 'Agent' ? (await send(add, remove, { dryRun: true })).newlyAllowed : 0
+  /** Asks what a change newly allows; null: nothing. */
+  const opensBy = async (add: readonly string[], remove: readonly string[]): Promise<Opens | null> => {
+    if (entityType !== 'Agent') return null
+    const found = await opensByTags(api, tagChanges(await idsOf(), add, remove))
+    return openedHosts(found) === 0 ? null : found
+  }
   const save = async () => {
     const before = current ?? []
     const add = names.filter((name) => !before.includes(name))
@@ -85,9 +78,9 @@ export const TagForm = ({
     setFailure(null)
     try {
       if (opened === 0) {
-        const hosts = await count(add, remove)
-        setOpened(hosts)
-        if (hosts > 0) return
+        const found = await opensBy(add, remove)
+        setOpens(found)
+        if (found !== null) return
       }
       const changed = await apply(add, remove, reason)
       close()
@@ -99,8 +92,8 @@ export const TagForm = ({
             'Tags changed.',
             (why) => apply(remove, add, why),
             async () => {
-              const hosts = await count(remove, add)
-              return hosts === 0 ? null : undoQuestion(hosts)
+              const found = await opensBy(remove, add)
+              return found === null ? null : undoQuestion(found)
             },
           )
       }
@@ -119,7 +112,7 @@ export const TagForm = ({
         value={names}
         onChange={(next) => {
           setNames(next)
-          setOpened(0)
+          setOpens(null)
           setFailure(null)
         }}
         splitChars={[',', ';']}
@@ -130,7 +123,7 @@ export const TagForm = ({
         maxDropdownHeight={180}
         data-autofocus
       />
-      {isStored ? null : <NewlyAllowed hosts={opened} reason={reason} setReason={setReason} />}
+      {isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button

@@ -13,6 +13,9 @@ import { CallFailure, fieldMessage, isStoredRequest } from '../../lib/problem.ts
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
+import { opensByTags } from '../../ui/policy/opens-by-tags.ts'
+import { type Opens, openedHosts } from '../../ui/policy/words.ts'
 import classes from './agentless.module.css'
 import { CredentialFields } from './CredentialFields.tsx'
 import { rereadConnections } from './connection-actions.ts'
@@ -24,6 +27,7 @@ import {
   inputOf,
   secretNames,
   shownBody,
+  tagChangesOf,
 } from './connection-draft.ts'
 import { TestSteps } from './TestSteps.tsx'
 import { useConnectionTest } from './useConnectionTest.ts'
@@ -60,8 +64,11 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const defaults = worker.data?.defaults
   const isStored = isStoredRequest(failure)
+  // What changed tags newly allow, once the form has asked about it; then saving needs a second click.
+  const [opens, setOpens] = useState<Opens | null>(null)
   const change = (part: Partial<ConnectionDraft>) => {
     setSaid('')
+    if (part.hashtags !== undefined) setOpens(null)
     setDraft((old) => ({ ...old, ...part }))
     // Other values are another request.
     if (isStored) setFailure(null)
@@ -91,9 +98,17 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
         await api.call(addConnections, { body: inputOf(draft, null) })
         onSaved(draft.computerName.trim())
       } else {
+        if (opens === null) {
+          const found = await opensByTags(api, tagChangesOf(draft, before))
+          if (openedHosts(found) > 0) {
+            setOpens(found)
+            return
+          }
+        }
         const next = await api.call(updateConnection, { body: changeOf(draft, before) })
         setBefore(next)
         setDraft(draftOf(next))
+        setOpens(null)
         // Beside the button: a notice in the corner would lie on it.
         setSaid('Changed; it is polled anew.')
         onSaved(next.computerName)
@@ -191,6 +206,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
           />
         ) : null}
         {failure === null || isAtField(failure) ? null : <ErrorState failure={failure} inline />}
+        {isStored ? null : <NewlyAllowed opens={opens} reason="" setReason={() => {}} />}
         {trial.failure === null || isAtField(trial.failure) ? null : <ErrorState failure={trial.failure} inline />}
         {trial.test === null ? null : (
           <TestSteps test={trial.test} isPolling={worker.data?.adminStatus === 'Activated'} />
@@ -226,7 +242,7 @@ export const ConnectionForm = ({ connection, close, onSaved }: ConnectionFormPro
           </Button>
           {isStored ? null : (
             <Button type="submit" loading={busy}>
-              {before === null ? 'Add the computer' : 'Save'}
+              {before === null ? 'Add the computer' : opens === null ? 'Save' : 'Save and allow'}
             </Button>
           )}
         </Group>

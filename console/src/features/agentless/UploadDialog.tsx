@@ -9,6 +9,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
+import { openedHosts } from '../../ui/policy/words.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import classes from './agentless.module.css'
@@ -90,7 +91,8 @@ const Body = ({ close }: { close: () => void }) => {
     }
   }
   const isStored = isStoredRequest(failure)
-  const opened = report?.newlyAllowed ?? 0
+  const opens = report === null ? null : { worksAgain: null, ...report }
+  const opened = opens === null ? 0 : openedHosts(opens)
   const willDo = report === null ? 0 : report.added + report.updated
 
   return (
@@ -120,7 +122,7 @@ const Body = ({ close }: { close: () => void }) => {
               it is approved. Then upload the file again.
             </p>
           ) : null}
-          {isDone || isStored ? null : <NewlyAllowed hosts={opened} reason={reason} setReason={setReason} />}
+          {isDone || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
           <Preview report={report} />
         </>
       )}

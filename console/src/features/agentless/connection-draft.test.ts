@@ -1,6 +1,6 @@
 import type { Connection } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { changeOf, draftOf, faultsOf, inputOf, shownBody } from './connection-draft.ts'
+import { changeOf, draftOf, faultsOf, inputOf, shownBody, tagChangesOf } from './connection-draft.ts'
 
 const stored: Connection = {
   computerName: 'build-7',
@@ -25,6 +25,16 @@ const stored: Connection = {
 describe('draft of a connection', () => {
   it('sends nothing of a stored one that was not changed', () => {
     expect(changeOf(draftOf(stored), stored)).toEqual({ computerName: 'build-7' })
+  })
+
+  it('asks about changed tags once the computer is a host', () => {
+    const draft = { ...draftOf(stored), hashtags: ['lab', 'open'] }
+    expect(tagChangesOf(draft, stored)).toEqual([])
+    expect(tagChangesOf(draft, { ...stored, uuid: 'h1' })).toEqual([
+      { effect: 'add', hashtags: ['open'], uuids: ['h1'] },
+      { effect: 'remove', hashtags: ['kiosk'], uuids: ['h1'] },
+    ])
+    expect(tagChangesOf(draftOf(stored), { ...stored, uuid: 'h1' })).toEqual([])
   })
 
   it('never holds a stored secret, and sends one only when it was typed', () => {

@@ -1,4 +1,5 @@
 import type { BodyOf, Connection, ConnectionInput, updateConnection } from '@portcullis/contract'
+import { type TagChanges, tagChanges } from '../../ui/policy/opens-by-tags.ts'
 
 /** Secrets of a connection: written, never read. */
 export const secretNames = ['password', 'privateKey', 'passphrase'] as const
@@ -94,3 +95,14 @@ export const shownBody = <Body extends object>(body: Body): Body => ({
   ...body,
   ...Object.fromEntries(secretNames.filter((name) => name in body).map((name) => [name, '…'])),
 })
+
+/** What saving changes about the tags of the host; nothing before its first successful poll. */
+export const tagChangesOf = (draft: ConnectionDraft, before: Connection): TagChanges => {
+  if (before.uuid === '') return []
+  const was = tagsOf(before)
+  return tagChanges(
+    [before.uuid],
+    draft.hashtags.filter((tag) => !was.includes(tag)),
+    was.filter((tag) => !draft.hashtags.includes(tag)),
+  )
+}

@@ -14,7 +14,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
-import { counted } from '../../ui/policy/words.ts'
+import { basisText, counted } from '../../ui/policy/words.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -72,6 +72,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
           ? 'No host is left outside.'
           : `${number(plan.outside)} ${plan.outside === 1 ? 'host is' : 'hosts are'} in no ring.`}
         {mismatchText(plan)}
+        {plan.prediction === null ? '' : ` ${basisText(plan.prediction)}`}
         {plan.builds.map(({ architecture, version }) => ` ${architecture} gets ${version}.`).join('')}
       </p>
     )}

@@ -7,6 +7,8 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
+import { opensByTags } from '../../ui/policy/opens-by-tags.ts'
+import { openedHosts } from '../../ui/policy/words.ts'
 import { tell } from '../../ui/tell.ts'
 import classes from './TagsPage.module.css'
 import { type TagUses, useTagUses } from './useTagUses.ts'
@@ -68,8 +70,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
   const [reason, setReason] = useState('')
   const opened = useQuery({
     queryKey: ['tags', 'newly-allowed', tag.name],
-    queryFn: async ({ signal }) =>
-      (await api.call(deleteHashtags, { body: { hashtags: [tag.name], dryRun: true }, signal })).newlyAllowed ?? 0,
+    queryFn: ({ signal }) => opensByTags(api, [{ effect: 'remove', hashtags: [tag.name], uuids: null }], signal),
     gcTime: 0,
     retry: false,
   })
@@ -110,7 +111,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
         <Uses uses={uses.data} />
       )}
       {opened.error === null ? null : <ErrorState failure={opened.error} retry={() => void opened.refetch()} inline />}
-      {isStored ? null : <NewlyAllowed hosts={opened.data ?? 0} reason={reason} setReason={setReason} />}
+      {isStored ? null : <NewlyAllowed opens={opened.data ?? null} reason={reason} setReason={setReason} />}
       {mustType && !isStored ? (
         <TextInput
           label={`Type ${carriers} to go on`}
@@ -132,7 +133,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
             disabled={
               uses.data === undefined ||
               opened.data === undefined ||
-              lacksReason(opened.data, reason) ||
+              lacksReason(openedHosts(opened.data), reason) ||
               (mustType && typed !== String(carriers))
             }
           >

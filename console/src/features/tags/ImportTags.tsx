@@ -6,6 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
+import { openedHosts } from '../../ui/policy/words.ts'
 import classes from './TagsPage.module.css'
 
 const linesText = (n: number): string => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`
@@ -37,7 +38,8 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
   const [busy, setBusy] = useState(false)
   const [reason, setReason] = useState('')
   const isStored = isStoredRequest(failure)
-  const opened = tried?.newlyAllowed ?? 0
+  const opens = tried === null ? null : { worksAgain: null, ...tried }
+  const opened = opens === null ? 0 : openedHosts(opens)
   useEffect(() => {
     const control = new AbortController()
     const { signal } = control
@@ -90,7 +92,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       ) : (
         <Report result={result} isDone={done !== null} />
       )}
-      {done !== null || isStored ? null : <NewlyAllowed hosts={opened} reason={reason} setReason={setReason} />}
+      {done !== null || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         {done === null ? (

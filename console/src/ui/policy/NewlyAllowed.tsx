@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { SeverityShape } from '../SeverityTag.tsx'
 import classes from './NewlyAllowed.module.css'
-import { hosts as hostsText } from './words.ts'
+import { type Opens, openedHosts, tagsOpenText } from './words.ts'
 
 /** Returns true if a change still needs a reason: it newly allows devices on more than one host. */
 export const lacksReason = (hosts: number, reason: string): boolean => hosts > 1 && reason.trim() === ''
@@ -10,21 +10,23 @@ export const lacksReason = (hosts: number, reason: string): boolean => hosts > 1
 export const asReason = (reason: string): { reason?: string } => (reason.trim() === '' ? {} : { reason: reason.trim() })
 
 export interface NewlyAllowedProps {
-  /** Number of hosts on which the change newly allows devices. */
-  hosts: number
+  /** What the change makes possible; null while the server is asked. */
+  opens: Opens | null
   reason: string
   setReason: (reason: string) => void
 }
 
-/** Says on how many hosts a change of tags newly allows devices, and asks for a reason for more than one host. */
-export const NewlyAllowed = ({ hosts, reason, setReason }: NewlyAllowedProps) =>
-  hosts === 0 ? null : (
+/** Says which devices a change of tags newly allows and where, and asks for a reason for more than one host. */
+export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) => {
+  const said = opens === null ? null : tagsOpenText(opens)
+  if (opens === null || said === null) return null
+  return (
     <>
       <p className={classes.warning} role="alert" data-testid="newly-allowed">
-        <SeverityShape severity="amber" />
-        <strong>This newly allows devices on {hostsText(hosts)}. Blocked devices will work again there.</strong>
+        <SeverityShape severity={said.severity} />
+        <strong>{said.text}</strong>
       </p>
-      {hosts > 1 ? (
+      {openedHosts(opens) > 1 ? (
         <TextInput
           size="xs"
           label="Reason"
@@ -37,3 +39,4 @@ export const NewlyAllowed = ({ hosts, reason, setReason }: NewlyAllowedProps) =>
       ) : null}
     </>
   )
+}

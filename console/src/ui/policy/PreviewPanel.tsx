@@ -8,7 +8,7 @@ import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
 import classes from './policy.module.css'
 import { usePreview } from './usePreview.ts'
-import { devices, openedText, type Preview, previewSentence, worksAgainText } from './words.ts'
+import { basisText, devices, openedText, type Preview, previewSentence, worksAgainText } from './words.ts'
 
 const shownAtFirst = 5
 
@@ -107,6 +107,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
             </p>
           ) : null}
           <Effects preview={preview} />
+          <p className={classes.quiet}>{basisText(preview.prediction)}</p>
         </>
       )}
     </output>

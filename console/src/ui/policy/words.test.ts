@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { previewSentence, testSentence } from './words.ts'
+import { basisText, previewSentence, tagsOpenText, testSentence } from './words.ts'
 
 const preview = {
   agents: 0,
@@ -29,6 +29,36 @@ describe('previewSentence', () => {
     )
     expect(previewSentence({ ...preview, matching: { agents: 2, peripherals: 5 } }).text).toBe(
       'Changes nothing now: 5 devices on 2 hosts are meant, decided the same way already.',
+    )
+  })
+})
+
+describe('tagsOpenText', () => {
+  it('names blocked attack tools, and only hosts where nothing is blocked now', () => {
+    const worksAgain = { agents: 1, peripherals: 3, attackTools: 1 }
+    expect(tagsOpenText({ worksAgain, newlyAllowed: 2 })).toEqual({
+      severity: 'red',
+      text: 'This newly allows devices on 2 hosts. 1 blocked attack tool and 2 other blocked devices will work again on 1 host.',
+    })
+    expect(tagsOpenText({ worksAgain: null, newlyAllowed: 1 })).toEqual({
+      severity: 'amber',
+      text: 'This newly allows devices on 1 host. Blocked devices will work again there.',
+    })
+    expect(tagsOpenText({ worksAgain: null, newlyAllowed: 0 })).toBe(null)
+  })
+})
+
+describe('basisText', () => {
+  it('states hosts, devices and the period', () => {
+    const period = {
+      computedAt: '2031-05-04T10:11:12.000Z',
+      from: '2031-04-04T10:11:12.000Z',
+      to: '2031-05-04T10:11:12.000Z',
+    }
+    const none = { agents: 0, peripherals: 0, attackTools: 0 }
+    const counts = { newlyAllowed: none, newlyBlocked: none, worksAgain: none, stopsWorking: none }
+    expect(basisText({ ...period, ...counts, agents: 1, peripherals: 12 })).toBe(
+      'Based on 12 devices on 1 host, attached or seen from 2031-04-04 10:11 to 2031-05-04 10:11 UTC.',
     )
   })
 })

@@ -1,4 +1,4 @@
-import type { previewPolicy, ResponseOf } from '@portcullis/contract'
+import type { Prediction, previewPolicy, ResponseOf } from '@portcullis/contract'
 import type { Severity } from '../theme/tokens.ts'
 
 export type Preview = ResponseOf<typeof previewPolicy>
@@ -9,6 +9,7 @@ export const counted = (count: number, one: string, many: string): string =>
 
 export const hosts = (count: number): string => counted(count, 'host', 'hosts')
 export const devices = (count: number): string => counted(count, 'device', 'devices')
+const minuteText = (time: string): string => time.slice(0, 16).replace('T', ' ')
 const times = (count: number): string => counted(count, 'time', 'times')
 
 /** Says which blocked devices work again; null: none. Attack tools are named first. */
@@ -30,7 +31,7 @@ export const worksAgainText = ({
 }
 
 /** What a change opens, as a preview or dry run of the server says. */
-interface Opens {
+export interface Opens {
   worksAgain: Preview['worksAgain'] | null
   newlyAllowed?: number
 }
@@ -45,6 +46,21 @@ export const openedText = (opens: Opens): { severity: Severity; text: string } |
   if (again !== null || openedHosts(opens) === 0) return again
   return { severity: 'amber', text: `This newly allows devices on ${hosts(openedHosts(opens))}.` }
 }
+
+/** Says what a change of tags makes possible, attack tools first; null: nothing. */
+export const tagsOpenText = (opens: Opens): { severity: Severity; text: string } | null => {
+  const count = openedHosts(opens)
+  if (count === 0) return null
+  const again = opens.worksAgain === null ? null : worksAgainText(opens.worksAgain)
+  return {
+    severity: again?.severity ?? 'amber',
+    text: `This newly allows devices on ${hosts(count)}. ${again?.text ?? 'Blocked devices will work again there.'}`,
+  }
+}
+
+/** Hosts, devices and times that a prediction is based on, in a sentence. */
+export const basisText = ({ agents, peripherals, from, to }: Prediction): string =>
+  `Based on ${devices(peripherals)} on ${hosts(agents)}, attached or seen from ${minuteText(from)} to ${minuteText(to)} UTC.`
 
 /** What a change of the rules would do, most serious part first. */
 export const previewSentence = (

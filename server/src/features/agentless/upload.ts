@@ -236,10 +236,14 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     actor: Actor,
     lines: readonly NumberedInput[],
     { dryRun, reason }: Options,
-  ): Promise<{ outcomes: Outcomes; secondPerson: boolean; newlyAllowed: number }> => {
+  ): Promise<{
+    outcomes: Outcomes
+    secondPerson: boolean
+    opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>>
+  }> => {
     const outcomes: Outcomes = new Map()
     let secondPerson = false
-    let newlyAllowed = 0
+    let opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>> = {}
     const work = () =>
       transactionAgain(db, async (tx) => {
         const applied: Applied[] = []
@@ -247,7 +251,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
           applied.push(await apply(tx, actor, lines.slice(at, at + batchSize)))
         for (const one of applied) for (const [line, outcome] of one.outcomes) outcomes.set(line, outcome)
         const tagged = applied.flatMap((one) => one.tagged)
-        if (dryRun) newlyAllowed = await tags.measureAgentTags(tx, tagged)
+        if (dryRun) opened = await tags.measureAgentTags(tx, tagged)
         await tags.setAgentTags(tx, actor, tagged, reason).catch((error: unknown) => {
           if (!(error instanceof NeedsApprover)) throw error
           if (!dryRun) throw new NeedsApprover({ ...error.wish, detail: waits })
@@ -262,7 +266,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     } catch (error) {
       if (!(error instanceof DryRun)) throw error
     }
-    return { outcomes, secondPerson, newlyAllowed }
+    return { outcomes, secondPerson, opened }
   }
 
   return async (actor: Actor, bytes: Buffer, options: Options): Promise<Report> => {
@@ -302,9 +306,9 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         seen.set(key, record.line)
         good.push({ line: record.line, input: read })
       }
-    const { outcomes, secondPerson, newlyAllowed } = await carryOut(actor, good, options)
+    const { outcomes, secondPerson, opened } = await carryOut(actor, good, options)
     report.secondPerson = secondPerson
-    if (options.dryRun) report.newlyAllowed = newlyAllowed
+    Object.assign(report, opened)
     const notes = [
       ...faults.map(({ line, name, fault }) => ({ line, name, outcome: 'failed' as const, message: fault })),
       ...good.map(({ line, input }) => ({ line, name: input.computerName, ...(outcomes.get(line) as Noted) })),

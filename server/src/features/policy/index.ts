@@ -88,7 +88,16 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   })
   const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
   const newlyAllowed = createNewlyAllowed({ store, affected })
-  const tagGate = createTagGate({ ...deps, store, newlyAllowed, settings, carryOut: deps.tags.carryOut })
+  const { predict, scopes } = createPredict({ clock, store, seals, affected, designs: deps.peripherals.designs })
+  const tagGate = createTagGate({
+    ...deps,
+    store,
+    newlyAllowed,
+    settings,
+    predict,
+    scopes,
+    carryOut: deps.tags.carryOut,
+  })
   const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
   const changes = createChanges({
     ...deps,
@@ -104,7 +113,6 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   })
   const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
   const longRead = createLongRead(deps.exportDb)
-  const { predict, scopes } = createPredict({ clock, store, seals, affected, designs: deps.peripherals.designs })
   const drafts = createDrafts({ ...deps, longRead, store, predict, newlyAllowed })
   const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
   const overview = createPolicyOverview({
@@ -141,6 +149,7 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     restore: createRestore({ clock, store, changes, seals, settings, predict, newlyAllowed, longRead }),
     approvals,
     drafts,
+    previewTags: (actor, changes) => tagGate.preview(db, actor, changes),
     test: createPolicyTest({ longRead, drafts, predict, scopes }),
     overview,
   })

@@ -14,6 +14,8 @@ import {
   policyApprovals,
   policyHistory,
   previewPolicy,
+  previewTags,
+  type ResponseOf,
   restorePolicy,
   testPolicyDraft,
   undoPolicyVersion,
@@ -21,8 +23,10 @@ import {
   updatePolicyRule,
   updatePolicySettings,
 } from '@portcullis/contract'
+import type { HostTagChange } from '#features/tags/index.ts'
 import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { Actor } from '#platform/http/actor.ts'
 import { JsonText } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { unknownValue } from '#platform/http/names.ts'
@@ -47,6 +51,7 @@ export interface PolicyRoutesDeps {
   restore: Restore
   approvals: Approvals
   drafts: Drafts
+  previewTags(actor: Actor, changes: readonly HostTagChange[]): Promise<ResponseOf<typeof previewTags>>
   test: PolicyTest
   overview: PolicyOverview
 }
@@ -76,7 +81,7 @@ const decisionOf = (given: string | undefined): (typeof decisions)[number] | nul
 
 export const registerPolicyRoutes = (
   app: HttpApp,
-  { clock, rules, read, changes, restore, approvals, drafts, test, overview }: PolicyRoutesDeps,
+  { clock, rules, read, changes, restore, approvals, drafts, previewTags: ofTags, test, overview }: PolicyRoutesDeps,
 ): void => {
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
@@ -93,6 +98,16 @@ export const registerPolicyRoutes = (
     changes.remove(actor, params.id, true, query.reason?.trim()),
   )
   app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
+  app.register(previewTags, ({ actor, body }) =>
+    ofTags(
+      actor,
+      body.changes.map(({ effect, hashtags, uuids }) => ({
+        effect,
+        names: hashtags,
+        agentIds: uuids?.filter(isId) ?? null,
+      })),
+    ),
+  )
   app.register(policyHistory, async ({ query }) => {
     const { limit, offset } = pageOf(query)
     const { total, rows } = await read.versions(limit, offset)

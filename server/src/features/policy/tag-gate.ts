@@ -1,4 +1,4 @@
-import { maxRequestDetails, profiles } from '@portcullis/contract'
+import { maxRequestDetails, type previewTags, profiles, type ResponseOf } from '@portcullis/contract'
 import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { HostTagChange, TagGate, TagOrder } from '#features/tags/index.ts'
 import { AppError } from '#platform/app-error.ts'
@@ -9,13 +9,17 @@ import { fold } from '#platform/list/columns.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
 import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
+import type { Predict, Predicted, PredictionScopes } from './predict.ts'
+import { worksAgainLines } from './works-again.ts'
 
 export interface TagGateDeps {
   clock: Clock
   store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag' | 'lockHead'>
   newlyAllowed: Pick<NewlyAllowed, 'among'>
   settings: Pick<PolicySettingsApi, 'optionTags'>
-  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require' | 'mayAlone'>
+  predict: Predict
+  scopes: Pick<PredictionScopes, 'hosts'>
   /** Carries an approved order out. */
   carryOut(tx: Tx, actor: Actor, order: TagOrder): Promise<void>
 }
@@ -45,7 +49,15 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
 }
 
 /** Measures changes of tags as what they are: changes of the rules and options that apply to hosts. */
-export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals, carryOut }: TagGateDeps) => {
+export const createTagGate = (deps: TagGateDeps) => {
+  const { clock, store, newlyAllowed, settings, approvals, predict, scopes, carryOut } = deps
+  /** Predicts what changes of tags do on the hosts that they name. */
+  const predicted = (q: Queryable, changes: readonly HostTagChange[]): Promise<Predicted> => {
+    const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
+    const isNamed = changes.every(({ agentIds }) => agentIds !== null)
+    return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null })
+  }
+
   /** Hosts on which a change of their tags newly allows devices, or changes an option that a tag decides. */
   const measure = async (tx: Queryable, changes: readonly HostTagChange[]): Promise<number> => {
     const now = new Date(clock.now())
@@ -82,8 +94,12 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
     title: titleOf,
     hosts: ({ hosts }) => hosts,
     approver: profiles.manager,
-    details: async (tx, { order }) => {
-      const first = order.reason === undefined ? [] : [`Reason: ${order.reason}`]
+    details: async (tx, { order, changes }) => {
+      const { stated } = await predicted(tx, changes)
+      const first = [
+        ...(order.reason === undefined ? [] : [`Reason: ${order.reason}`]),
+        ...worksAgainLines(stated.worksAgain),
+      ]
       const most = maxRequestDetails - first.length
       if (order.op === 'delete') return [...first, ...order.names.map((name) => `Delete tag ${name}`)]
       const asked = order.op === 'set' ? order.agents.map(({ agentId }) => agentId) : order.agentIds
@@ -111,6 +127,7 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
 
   const gate: TagGate = {
     measure,
+    worksAgain: async (q, changes) => (await predicted(q, changes)).stated.worksAgain,
     assertAlone: async (tx, actor, changes, order) => {
       const { hosts, limit } = await take(tx, actor, changes)
       if (limit !== null)
@@ -123,5 +140,19 @@ export const createTagGate = ({ clock, store, newlyAllowed, settings, approvals,
         throw error
       }),
   }
-  return { ...gate, take }
+  /** Says what changes of tags would do; nothing is written. */
+  const preview = async (
+    q: Queryable,
+    actor: Actor,
+    changes: readonly HostTagChange[],
+  ): Promise<ResponseOf<typeof previewTags>> => {
+    const hosts = await measure(q, changes)
+    return {
+      newlyAllowed: hosts,
+      secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', hosts })),
+      prediction: (await predicted(q, changes)).stated,
+    }
+  }
+
+  return { ...gate, take, preview }
 }

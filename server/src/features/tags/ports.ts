@@ -1,3 +1,4 @@
+import type { WorksAgain } from '@portcullis/contract'
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { HostTagChange, TagOrder } from './tags.orders.ts'
@@ -6,6 +7,8 @@ import type { HostTagChange, TagOrder } from './tags.orders.ts'
 export interface TagGate {
   /** Returns on how many hosts the changes newly allow devices. */
   measure(q: Queryable, changes: readonly HostTagChange[]): Promise<number>
+  /** Returns the blocked devices that work again after the changes. */
+  worksAgain(q: Queryable, changes: readonly HostTagChange[]): Promise<WorksAgain>
   /** Refuses, in the transaction of the change and before it, to open more hosts than one person may. */
   assertAlone(tx: Tx, actor: Actor, changes: readonly HostTagChange[], order: TagOrder): Promise<void>
   /** Runs the transaction. If it was refused, files the request once the transaction has rolled back. */

@@ -211,8 +211,11 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     if (!options.isDry) await assertFileAlone(actor, bytes, options.reason)
     const result: ImportResult = { imported: 0, failed: 0, errors: [] }
-    if (options.isDry)
-      result.newlyAllowed = await gate.measure(db, (await settingOf(db, (await lastOfFile(bytes)).values())).changes)
+    if (options.isDry) {
+      const { changes } = await settingOf(db, (await lastOfFile(bytes)).values())
+      result.newlyAllowed = await gate.measure(db, changes)
+      result.worksAgain = await gate.worksAgain(db, changes)
+    }
     const fail = (line: number, message: string) => {
       result.failed++
       if (result.errors.length < maxImportErrors) result.errors.push({ line, message })

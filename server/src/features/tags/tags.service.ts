@@ -270,9 +270,11 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     /** Names of all tags, sorted. */
     names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
-    /** Returns on how many hosts `setAgentTags` newly allows devices. */
-    measureAgentTags: async (tx: Tx, agents: readonly AgentTags[]): Promise<number> =>
-      agents.length === 0 ? 0 : gate.measure(tx, await settingOf(tx, agents)),
+    /** Returns on how many hosts `setAgentTags` newly allows devices, and which blocked ones work again. */
+    measureAgentTags: async (tx: Tx, agents: readonly AgentTags[]) => {
+      const changes = agents.length === 0 ? [] : await settingOf(tx, agents)
+      return { newlyAllowed: await gate.measure(tx, changes), worksAgain: await gate.worksAgain(tx, changes) }
+    },
 
     /** Gives each agent exactly its tags, in the caller's transaction. The caller files what the gate refuses, as one request. */
     setAgentTags: async (tx: Tx, actor: Actor, agents: readonly AgentTags[], reason = ''): Promise<void> => {

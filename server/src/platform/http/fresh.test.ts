@@ -191,6 +191,7 @@ const ordinary = new Set([
     'undoPolicyVersion',
     'decideDevices',
     'previewPolicy',
+    'previewTags',
     'testPolicyDraft',
     'peripheralsCommand',
   ],

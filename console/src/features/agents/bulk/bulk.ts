@@ -1,5 +1,5 @@
 import type { BodyOf, BulkAction, previewBulk, ResponseOf } from '@portcullis/contract'
-import { worksAgainText } from '../../../ui/policy/words.ts'
+import { basisText, worksAgainText } from '../../../ui/policy/words.ts'
 import type { Severity } from '../../../ui/theme/tokens.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>
@@ -118,7 +118,8 @@ export interface PreviewLine {
 
 /** What the server says would happen, as sentences; the gravest first. */
 export const previewLines = (preview: BulkPreview, applyToPresent: boolean): PreviewLine[] => {
-  const { action, attackTools, blocked, disconnected, impossible, mismatched, unchanged, worksAgain } = preview
+  const { action, attackTools, blocked, disconnected, impossible, mismatched, prediction, unchanged, worksAgain } =
+    preview
   const lines: PreviewLine[] = []
   const again = worksAgainText(worksAgain)
   if (again !== null) lines.push(again)
@@ -152,6 +153,7 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
       text: `${areText(disconnected)} not connected and ${disconnected === 1 ? 'gets' : 'get'} it when back.`,
       severity: null,
     })
+  if (prediction !== null) lines.push({ text: basisText(prediction), severity: null })
   return lines
 }
 
