@@ -1,7 +1,7 @@
 /** One request of the fuzzer, in parts that can be left out one by one. */
 import type { Estate } from '../rig/estate.ts'
 import { valuesFor } from '../rig/estate.ts'
-import { audienceOf, type Offered, type OpenApi, type Schema } from '../rig/operations.ts'
+import { audienceOf, type Offered, type Schema } from '../rig/operations.ts'
 import { hostileText, oddJson, spoiled, valueFor } from './fuzz-values.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -18,16 +18,6 @@ export interface FuzzRequest {
   /** What is sent as body, where that is no plain JSON of `value`. */
   raw?: string | Buffer
 }
-
-/** Follows references of the document. */
-export const resolverOf =
-  (document: OpenApi) =>
-  (schema: Schema): Schema => {
-    let found = schema
-    for (let i = 0; found.$ref !== undefined && i < 10; i++)
-      found = document.components.schemas[found.$ref.slice('#/components/schemas/'.length)] ?? {}
-    return found
-  }
 
 const brokenQueries = [
   '%',

@@ -1,11 +1,11 @@
 import { Compile } from 'typebox/compile'
 import { type Estate, furnish } from '../rig/estate.ts'
 import { registerWorker } from '../rig/host.ts'
-import { type Offered, type OpenApi, offeredBy, readDocument, type Schema } from '../rig/operations.ts'
+import { type Offered, type OpenApi, offeredBy, readDocument, resolverOf, type Schema } from '../rig/operations.ts'
 import { type Premises, withPremises } from '../rig/premises.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf } from '../rig/wire.ts'
-import { bodyOf, type FuzzRequest, formRequest, resolverOf, smaller, targetOf } from './fuzz-requests.ts'
+import { bodyOf, type FuzzRequest, formRequest, smaller, targetOf } from './fuzz-requests.ts'
 import { callExamples, reachedShare, recordReached } from './reach.ts'
 import { tourEstate, tourSettings } from './tour.ts'
 

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 import { agentPaths, workerPaths } from '@portcullis/contract'
 import { registerWorker } from '../rig/host.ts'
 import { api, type Premises, withPremises } from '../rig/premises.ts'
+import { sendRaw } from '../rig/raw.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf, type Sent, type Wire } from '../rig/wire.ts'
 import { loadKeys } from '../server/src/platform/keys.ts'
 import { flipped, forgeries } from './forgeries.ts'
-import { sendRaw } from './raw.ts'
 
 /** What revocations have to reach every replica in. */
 const revokedWithinMs = 1_000

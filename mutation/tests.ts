@@ -22,7 +22,8 @@ export interface Ran {
 /** A test that a mutant blocks for so long has noticed it. */
 const mostMs = 3 * 60_000
 const escaped = (name: string): string => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')
-const projectOf = (test: string): string => /^(server|e2e)\//.exec(test)?.[1] ?? 'unit'
+const projectOf = (test: string): string =>
+  test.endsWith('.slow.test.ts') ? 'slow' : (/^(server|e2e)\//.exec(test)?.[1] ?? 'unit')
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''
 
 const start = async (project: string): Promise<Vitest> => {

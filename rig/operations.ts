@@ -113,3 +113,13 @@ export const filled = (path: string, values: Readonly<Record<string, string>> = 
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? '0'))
 
 export const unknownId = '01977f6e-0000-7c3e-8f2a-000000000000'
+
+/** Follows references of the document. */
+export const resolverOf =
+  (document: OpenApi) =>
+  (schema: Schema): Schema => {
+    let found = schema
+    for (let i = 0; found.$ref !== undefined && i < 10; i++)
+      found = document.components.schemas[found.$ref.slice('#/components/schemas/'.length)] ?? {}
+    return found
+  }

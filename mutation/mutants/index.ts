@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 import { accountsMutants } from './accounts.ts'
 import { agentsMutants } from './agents.ts'
+import { doorMutants } from './door.ts'
 import { exportsMutants } from './exports.ts'
 import { ingestMutants } from './ingest.ts'
 
@@ -10,4 +11,5 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   accounts: accountsMutants,
   agents: agentsMutants,
   exports: exportsMutants,
+  door: doorMutants,
 }

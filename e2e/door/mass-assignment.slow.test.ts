@@ -1,9 +1,10 @@
 import type { UserProfile } from '@portcullis/contract'
-import { furnish, pathFor } from '../rig/estate.ts'
-import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../rig/operations.ts'
-import { api, type Person, type Premises, withPremises } from '../rig/premises.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { forEachOf } from '../rig/wire.ts'
+import { furnish, pathFor } from '../../rig/estate.ts'
+import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../../rig/operations.ts'
+import { api, type Person, type Premises, withPremises } from '../../rig/premises.ts'
+import type { Outcome } from '../../rig/verdict.ts'
+import { forEachOf } from '../../rig/wire.ts'
+import { doorTest } from './door-test.ts'
 
 /** Members by which a person became more elsewhere; as JSON, since `__proto__` is a member of its own there only. */
 const members: readonly string[] = [
@@ -72,11 +73,7 @@ const standing = async ({ rows }: Premises): Promise<string> =>
     await rows('select * from (select count(*)::int as n, min(user_profile) as least from api_tokens) t'),
   ])
 
-const everyBody = async (
-  premises: Premises,
-  ledger: Ledger,
-  isQuick: boolean,
-): Promise<{ operations: number; isSame: boolean }> => {
+const everyBody = async (premises: Premises, ledger: Ledger): Promise<{ operations: number; isSame: boolean }> => {
   const estate = await furnish(premises)
   const operations = offeredBy(await readDocument(premises)).filter(
     ({ example }) => typeof example === 'object' && example !== null,
@@ -85,7 +82,7 @@ const everyBody = async (
   const cases = operations.flatMap((offered) =>
     // The short form takes every third of them with each operation, in turn.
     members
-      .filter((member, i) => (!isQuick || (i + offered.id.length) % 3 === 0) && !readOnly(offered.id, member))
+      .filter((member) => !readOnly(offered.id, member))
       .flatMap((member) => withMember(offered.example, member).map((body) => ({ offered, body, member }))),
   )
   await forEachOf(cases, 8, async ({ offered, member, body }) => {
@@ -212,46 +209,20 @@ const climb = async (premises: Premises, ledger: Ledger): Promise<number> => {
   return steps
 }
 
-export const massAssignment: Check = {
-  name: 'mass-assignment',
-  what: 'Every JSON body of the document with members that would make somebody more than he is, in each of its objects, as each profile, hosts and workers; ways up by accounts and API tokens; two Administrators who demote each other at once.',
-  run: async ({ root, isQuick }): Promise<Outcome> => {
-    const ledger: Ledger = { requests: 0, taken: [], other: [] }
-    // Apart: the Administrators of the one would be somebody left in the other.
-    const steps = await withPremises({ root }, (premises) => climb(premises, ledger))
-    const { operations, isSame } = await withPremises({ root }, (premises) => everyBody(premises, ledger, isQuick))
-    return {
-      findings: [
-        { what: 'operations with a body', value: operations, atLeast: 80 },
-        { what: 'requests with a member more', value: ledger.requests },
-        { what: 'steps up or down', value: steps, atLeast: 30 },
-        { what: 'taken', value: ledger.taken.length, atMost: 0 },
-        { what: 'refused for another reason than due', value: ledger.other.length, atMost: 0 },
-        { what: 'accounts changed', value: isSame ? 0 : 1, atMost: 0 },
-      ],
-      notes: [...ledger.taken.slice(0, 15), ...ledger.other.slice(0, 15)],
-    }
-  },
-  sabotages: [
-    {
-      what: 'members that nobody named are passed on',
-      edits: [
-        {
-          file: 'contract/src/operation.ts',
-          find: 'Type.Object(properties, { additionalProperties: false, ...options })',
-          replace: 'Type.Object(properties, { ...options })',
-        },
-      ],
-    },
-    {
-      what: 'a Manager gives any profile',
-      edits: [
-        {
-          file: 'server/src/features/accounts/accounts.service.ts',
-          find: 'if (present !== profiles.user || wanted !== profiles.user)',
-          replace: 'if (present !== profiles.user && wanted !== profiles.user)',
-        },
-      ],
-    },
-  ],
-}
+doorTest('takes no member of a body that gives its sender more rights', async ({ root }): Promise<Outcome> => {
+  const ledger: Ledger = { requests: 0, taken: [], other: [] }
+  // Apart: the Administrators of the one would be somebody left in the other.
+  const steps = await withPremises({ root }, (premises) => climb(premises, ledger))
+  const { operations, isSame } = await withPremises({ root }, (premises) => everyBody(premises, ledger))
+  return {
+    findings: [
+      { what: 'operations with a body', value: operations, atLeast: 80 },
+      { what: 'requests with a member more', value: ledger.requests },
+      { what: 'steps up or down', value: steps, atLeast: 30 },
+      { what: 'taken', value: ledger.taken.length, atMost: 0 },
+      { what: 'refused for another reason than due', value: ledger.other.length, atMost: 0 },
+      { what: 'accounts changed', value: isSame ? 0 : 1, atMost: 0 },
+    ],
+    notes: [...ledger.taken.slice(0, 15), ...ledger.other.slice(0, 15)],
+  }
+})

@@ -1,10 +1,11 @@
 import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
-import { furnish } from '../rig/estate.ts'
-import { unknownId } from '../rig/operations.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { type Got, jsonOf, type Sent } from '../rig/wire.ts'
-import { emptyResult } from '../rig/worker.ts'
+import { furnish } from '../../rig/estate.ts'
+import { unknownId } from '../../rig/operations.ts'
+import { api, type Premises, withPremises } from '../../rig/premises.ts'
+import type { Outcome } from '../../rig/verdict.ts'
+import { type Got, jsonOf, type Sent } from '../../rig/wire.ts'
+import { emptyResult } from '../../rig/worker.ts'
+import { doorTest } from './door-test.ts'
 
 interface Ledger {
   tried: number
@@ -203,10 +204,9 @@ const tryObjects = async (premises: Premises, ledger: Ledger): Promise<void> => 
   )
 }
 
-export const idor: Check = {
-  name: 'idor',
-  what: 'Objects of somebody else by their ids: in paths, queries, arrays (one that is out of reach, and nothing happens to the others), files, exports, reports of hosts and results of workers.',
-  run: async ({ root }): Promise<Outcome> =>
+doorTest(
+  "opens nobody else's objects by their ids",
+  async ({ root }): Promise<Outcome> =>
     withPremises({ root }, async (premises) => {
       const ledger: Ledger = { tried: 0, wrong: [] }
       await tryObjects(premises, ledger)
@@ -219,31 +219,4 @@ export const idor: Check = {
         notes: ledger.wrong.slice(0, 20),
       }
     }),
-  sabotages: [
-    {
-      what: 'who may not read a list exports it',
-      edits: [
-        {
-          file: 'server/src/features/reports/owner.ts',
-          find: '  if (actor.profile > permissionTable[permission])\n',
-          replace: '  if (actor.profile > 99)\n',
-        },
-        {
-          file: 'server/src/features/reports/owner.ts',
-          find: '  assertPermission(actor, permission)\n}',
-          replace: '  void assertPermission\n}',
-        },
-      ],
-    },
-    {
-      what: 'a Manager deletes any account',
-      edits: [
-        {
-          file: 'server/src/features/accounts/accounts.service.ts',
-          find: '  if (actor.profile === profiles.administrator) return\n',
-          replace: '  if (actor.profile <= profiles.manager) return\n',
-        },
-      ],
-    },
-  ],
-}
+)

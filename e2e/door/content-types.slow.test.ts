@@ -1,8 +1,9 @@
-import { furnish, pathFor } from '../rig/estate.ts'
-import { audienceOf, offeredBy, readDocument } from '../rig/operations.ts'
-import { withPremises } from '../rig/premises.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { forEachOf } from '../rig/wire.ts'
+import { furnish, pathFor } from '../../rig/estate.ts'
+import { audienceOf, offeredBy, readDocument } from '../../rig/operations.ts'
+import { withPremises } from '../../rig/premises.ts'
+import type { Outcome } from '../../rig/verdict.ts'
+import { forEachOf } from '../../rig/wire.ts'
+import { doorTest } from './door-test.ts'
 import { ambiguous, converse } from './smuggling.ts'
 
 /** Media types under which a body could get past its schema, by the advisories of frameworks. */
@@ -39,10 +40,9 @@ const wrong = '{"gate_unknown_member":[1]}'
 const standard = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 const unusual = ['PROPFIND', 'MKCOL', 'LOCK', 'SEARCH', 'PURGE', 'COPY'] as const
 
-export const contentTypes: Check = {
-  name: 'content-types',
-  what: 'A body that no operation takes, under media types by which frameworks were led past their checks; methods that an operation does not have; requests over raw sockets that two readers of HTTP take apart differently.',
-  run: async ({ root }): Promise<Outcome> =>
+doorTest(
+  'refuses wrong media types, unknown methods and ambiguous requests',
+  async ({ root }): Promise<Outcome> =>
     withPremises({ root }, async (premises) => {
       const { wire, server } = premises
       const estate = await furnish(premises)
@@ -121,30 +121,4 @@ export const contentTypes: Check = {
         notes: [...taken.slice(0, 15), ...methods.slice(0, 10), ...smuggled],
       }
     }),
-  sabotages: [
-    {
-      what: 'a body under another media type is passed on unread',
-      edits: [
-        {
-          file: 'server/src/platform/http/read-body.ts',
-          find: "if (!empty && decoder === undefined) throw unsupportedMediaType('json')",
-          replace: 'if (!empty && decoder === undefined) return null',
-        },
-      ],
-    },
-    {
-      what: 'methods that an operation does not have are not refused',
-      edits: [{ file: 'server/src/compose.ts', find: 'app.seal()', replace: '' }],
-    },
-    {
-      what: 'HTTP is read leniently',
-      edits: [
-        {
-          file: 'server/src/platform/http/http-server.ts',
-          find: 'requireHostHeader: false,',
-          replace: 'requireHostHeader: false, insecureHTTPParser: true,',
-        },
-      ],
-    },
-  ],
-}
+)

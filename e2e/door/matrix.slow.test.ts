@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { temporaryFolder } from '../rig/database.ts'
-import { type Estate, furnish, type Principal, pathFor, valuesFor } from '../rig/estate.ts'
+import { temporaryFolder } from '../../rig/database.ts'
+import { type Estate, furnish, type Principal, pathFor, valuesFor } from '../../rig/estate.ts'
 import {
   audienceOf,
   contractById,
@@ -12,11 +12,12 @@ import {
   offeredBy,
   profileFor,
   readDocument,
-} from '../rig/operations.ts'
-import { type Premises, withPremises } from '../rig/premises.ts'
-import { fromRoot } from '../rig/root.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { forEachOf, type Got, type Sent } from '../rig/wire.ts'
+} from '../../rig/operations.ts'
+import { type Premises, withPremises } from '../../rig/premises.ts'
+import { fromRoot } from '../../rig/root.ts'
+import type { Outcome } from '../../rig/verdict.ts'
+import { forEachOf, type Got, type Sent } from '../../rig/wire.ts'
+import { doorTest } from './door-test.ts'
 import { nothing, sameAs } from './path-variants.ts'
 
 /** Operations that an account that has to change its password still reaches. */
@@ -241,15 +242,14 @@ const tryHidden = async (
   return routes.length
 }
 
-export const matrix: Check = {
-  name: 'matrix',
-  what: 'Every operation of the OpenAPI document that the server serves, and every route it registered, as nobody, each profile, each scope of API token, a host, a worker and with tokens that open nothing; objects that are there and that are not; other spellings of the path; headers that proxies believe.',
-  run: async ({ root }): Promise<Outcome> => {
+doorTest(
+  'answers each operation only to those whom the permission table lets in',
+  async ({ root }): Promise<Outcome> => {
     const folder = temporaryFolder('routes')
     const routesFile = join(folder, 'routes')
     const env = {
       GATE_ROUTES_FILE: routesFile,
-      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('gate/route-spy.mjs'))}`,
+      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('e2e/door/route-spy.mjs'))}`,
     }
     const ledger: Ledger = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
     try {
@@ -289,51 +289,4 @@ export const matrix: Check = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  sabotages: [
-    {
-      what: 'the profile of the caller is not looked at',
-      edits: [
-        {
-          file: 'server/src/platform/http/actor.ts',
-          find: 'if (actor.profile > needed)',
-          replace: 'if (actor.profile > needed + 100)',
-        },
-        {
-          file: 'server/src/platform/http/actor.ts',
-          find: 'if (!actor.permissions.has(permission))',
-          replace: 'if (permission === null)',
-        },
-      ],
-    },
-    {
-      what: 'one operation asks for less than it should',
-      edits: [
-        {
-          file: 'contract/src/admin.ts',
-          find: "permission: 'accounts:write',\n  body: nullable(",
-          replace: "permission: 'accounts:read',\n  body: nullable(",
-        },
-      ],
-    },
-    {
-      what: 'a route that nobody tells of',
-      edits: [
-        {
-          file: 'server/src/platform/http/docs.ts',
-          find: 'app.register(getDocs,',
-          replace: "app.fastify.get('/debug/heap', async () => 'heap')\n  app.register(getDocs,",
-        },
-      ],
-    },
-    {
-      what: 'doubled slashes are folded, and dots with them',
-      edits: [
-        {
-          file: 'server/src/platform/http/http-server.ts',
-          find: 'ignoreDuplicateSlashes: false',
-          replace: 'ignoreDuplicateSlashes: true',
-        },
-      ],
-    },
-  ],
-}
+)

@@ -1,7 +1,7 @@
 /** Bytes to a server and what comes back, where no client of HTTP would send them. */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Got } from '../rig/wire.ts'
+import type { Got } from './wire.ts'
 
 /** The head of an answer, and what follows it. */
 const readAnswer = (text: string): Got => {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:tls'
-import { temporaryFolder } from '../rig/database.ts'
-import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
+import { temporaryFolder } from '../../rig/database.ts'
+import { ensureOwnCertificate } from '../../server/src/platform/tls/index.ts'
 
 /** Whether this Node can speak TLS 1.1 at all: else a server's refusal of it is none. */
 export const canRefuseTls = async (): Promise<boolean> => {

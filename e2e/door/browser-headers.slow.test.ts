@@ -2,16 +2,17 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { agentPaths } from '@portcullis/contract'
-import { makeCertificate } from '../rig/certificate.ts'
-import { temporaryFolder } from '../rig/database.ts'
-import { freePort } from '../rig/free-port.ts'
-import { filled, offeredBy, readDocument } from '../rig/operations.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
-import { startServerProcess } from '../rig/server.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { forEachOf, type Got } from '../rig/wire.ts'
+import { makeCertificate } from '../../rig/certificate.ts'
+import { temporaryFolder } from '../../rig/database.ts'
+import { freePort } from '../../rig/free-port.ts'
+import { filled, offeredBy, readDocument } from '../../rig/operations.ts'
+import { api, type Premises, withPremises } from '../../rig/premises.ts'
+import { sendRaw } from '../../rig/raw.ts'
+import { startServerProcess } from '../../rig/server.ts'
+import type { Outcome } from '../../rig/verdict.ts'
+import { forEachOf, type Got } from '../../rig/wire.ts'
+import { doorTest } from './door-test.ts'
 import { canRefuseTls } from './old-tls.ts'
-import { sendRaw } from './raw.ts'
 
 const foreign = 'evil.example'
 
@@ -349,11 +350,9 @@ const tryTls = async ({ database, keyFile }: Premises, root: string, notes: stri
   }
 }
 
-/** A browser is told what an answer is and what it may do, whoever asks, and no other site gets anything done. */
-export const browserHeaders: Check = {
-  name: 'browser-headers',
-  what: 'Security headers and policy of every kind of answer (each route let in, refused and misused; 404, 405, 413, 415, 431, 500; console, documents, what the parser refuses, sockets; TLS); requests of other sites with the cookie of somebody signed in; origins of the wake socket; spoofed Host and X-Forwarded headers; versions of TLS.',
-  run: ({ root }): Promise<Outcome> =>
+doorTest(
+  'sends security headers with each kind of answer, and refuses other sites',
+  ({ root }): Promise<Outcome> =>
     withPremises({ root }, async (premises) => {
       const notes: string[] = []
       const headers = await tryHeaders(premises, notes)
@@ -381,40 +380,4 @@ export const browserHeaders: Check = {
         notes: notes.slice(0, 40),
       }
     }),
-  sabotages: [
-    {
-      what: 'what the parser refuses is answered without headers',
-      edits: [
-        {
-          file: 'server/src/platform/http/http-server.ts',
-          find: '    clientErrorHandler: answerUnreadable,\n',
-          replace: '',
-        },
-      ],
-    },
-    {
-      what: 'the wake socket takes any origin',
-      edits: [{ file: 'server/src/ingest/wake.ts', find: 'request.headers.origin !== undefined', replace: 'false' }],
-    },
-    {
-      what: 'requests of other sites are not told apart',
-      edits: [
-        {
-          file: 'server/src/platform/http/origin.ts',
-          find: "origin === undefined || request.method === 'GET'",
-          replace: 'origin !== null',
-        },
-      ],
-    },
-    {
-      what: 'TLS 1.0 is spoken',
-      edits: [
-        {
-          file: 'server/src/platform/http/http-server.ts',
-          find: "minVersion: 'TLSv1.2'",
-          replace: "minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0'",
-        },
-      ],
-    },
-  ],
-}
+)

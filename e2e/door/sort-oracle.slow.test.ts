@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { furnish } from '../rig/estate.ts'
+import { furnish } from '../../rig/estate.ts'
 import {
   contractById,
   filled,
@@ -7,12 +6,13 @@ import {
   type OpenApi,
   offeredBy,
   readDocument,
+  resolverOf,
   type Schema,
-} from '../rig/operations.ts'
-import { type Premises, withPremises } from '../rig/premises.ts'
-import type { Check, Outcome } from '../rig/verdict.ts'
-import { forEachOf, jsonOf } from '../rig/wire.ts'
-import { resolverOf } from './fuzz-requests.ts'
+} from '../../rig/operations.ts'
+import { type Premises, withPremises } from '../../rig/premises.ts'
+import type { Outcome } from '../../rig/verdict.ts'
+import { forEachOf, jsonOf } from '../../rig/wire.ts'
+import { doorTest } from './door-test.ts'
 
 /** One spelling of a name: without case and underscores. */
 const folded = (name: string): string => name.toLowerCase().replaceAll('_', '')
@@ -74,43 +74,11 @@ const columnsOf = async ({ rows }: Premises): Promise<string[]> =>
     )
   ).map(({ column_name }) => column_name)
 
-/** Runs sqlmap on the parameters of two lists; undefined where it is not installed. */
-const trySqlmap = (url: string, token: string): { injectable: string[] } | undefined => {
-  if (spawnSync('sqlmap', ['--version']).status !== 0) return undefined
-  const injectable: string[] = []
-  for (const target of [
-    'agents?SortBy=hostIdentifier&GlobalSearch=host&Status=Armed&PageSize=5',
-    'events/getevents?SortBy=date&GlobalSearch=host&PageSize=5',
-    'peripherals?SortBy=deviceID&GlobalSearch=stick&Vid=0781&PageSize=5',
-  ]) {
-    const { stdout } = spawnSync(
-      'sqlmap',
-      [
-        '-u',
-        `${url}/prime/webui/${target}`,
-        '-H',
-        `Authorization: Bearer ${token}`,
-        '--dbms=PostgreSQL',
-        '--batch',
-        '--level=3',
-        '--risk=1',
-        '--threads=4',
-        '--flush-session',
-        '--disable-coloring',
-      ],
-      { encoding: 'utf8', timeout: 600_000, maxBuffer: 64 * 1024 * 1024 },
-    )
-    if (!stdout.includes('do not appear to be injectable')) injectable.push(`${target}: ${stdout.slice(-600)}`)
-  }
-  return { injectable }
-}
-
-export const sortOracle: Check = {
-  name: 'sort-oracle',
-  what: 'Every list, sorted and filtered by each column of every table that is in no answer of it, and by what is no name at all: whoever can sort by a secret can read it bit by bit. sqlmap over the parameters of three lists in the full form.',
-  run: async ({ isQuick, root }): Promise<Outcome> =>
+doorTest(
+  'sorts and filters lists only by what they answer',
+  async ({ root }): Promise<Outcome> =>
     withPremises({ root }, async (premises) => {
-      const { wire, server } = premises
+      const { wire } = premises
       const estate = await furnish(premises)
       const document = await readDocument(premises)
       const token = estate.principals.find(({ name }) => name === 'API token of an Administrator')?.token as string
@@ -177,7 +145,6 @@ export const sortOracle: Check = {
         if (keys.length === 0)
           told.push(`${path} does not say what it is sorted by: ${JSON.stringify(jsonOf(text)).slice(0, 200)}`)
       }
-      const mapped = isQuick ? undefined : trySqlmap(server.url, token)
       return {
         findings: [
           { what: 'lists', value: lists.length, atLeast: 10 },
@@ -187,31 +154,8 @@ export const sortOracle: Check = {
           { what: 'hidden columns or no names that were taken', value: taken.length, atMost: 0 },
           { what: 'keys that the answer does not have', value: told.length, atMost: 0 },
           { what: 'answers of 500 or above', value: failed.length, atMost: 0 },
-          ...(mapped === undefined
-            ? []
-            : [{ what: 'lists injectable by sqlmap', value: mapped.injectable.length, atMost: 0 }]),
         ],
-        notRun: mapped === undefined && !isQuick ? ['sqlmap is not installed (apt-get install sqlmap).'] : [],
-        notes: [
-          ...(isQuick ? ['The short form excludes sqlmap, which takes minutes.'] : []),
-          ...taken.slice(0, 15),
-          ...told,
-          ...failed.slice(0, 5),
-          ...(mapped?.injectable ?? []),
-        ],
+        notes: [...taken.slice(0, 15), ...told, ...failed.slice(0, 5)],
       }
     }),
-  sabotages: [
-    {
-      what: 'hosts can be sorted by the key of their agent',
-      edits: [
-        {
-          file: 'server/src/platform/list/compile.ts',
-          find: 'const found = match === null ? undefined : names.get((match[2] as string).toLowerCase())',
-          replace:
-            "const found = match === null ? undefined : (names.get((match[2] as string).toLowerCase()) ?? (match[2] === 'public_key' ? [...names.values()].find(({ column }) => column.sort !== undefined) : undefined))",
-        },
-      ],
-    },
-  ],
-}
+)

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { root } from '../../rig/root.ts'
+import { isMet, type Outcome } from '../../rig/verdict.ts'
+
+/** A test of the whole interface from outside: every figure has to reach its bar, and every part has to run. */
+export const doorTest = (name: string, run: (options: { root: string }) => Promise<Outcome>): void =>
+  it(name, { timeout: 600_000 }, async () => {
+    const { findings, notRun = [], notes = [] } = await run({ root })
+    const missed = findings.filter((finding) => !isMet(finding))
+    expect({ missed, notRun }, notes.join('\n')).toEqual({ missed: [], notRun: [] })
+  })
