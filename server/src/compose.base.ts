@@ -108,12 +108,6 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
       `Spans of traces that were ${what}.`,
       () => tracer.counts()?.[what] ?? [],
     )
-  const jobsEnded = metrics.counter(
-    'portcullis_jobs_ended_total',
-    'Jobs that this process ended, by kind and outcome.',
-    ['kind', 'outcome'],
-  )
-
   const app = await createHttpApp({
     log,
     clock,
@@ -183,7 +177,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     bus,
     audit,
     tracer,
-    ended: (kind, outcome) => jobsEnded.inc({ kind, outcome }),
+    metrics,
     thresholds: () => ({ waitSeconds: thresholds('JOB_WAIT_SECONDS'), failed: thresholds('JOBS_FAILED') }),
   })
   sealingFeature(app, {

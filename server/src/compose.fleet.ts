@@ -11,7 +11,6 @@ import { packagesFeature } from '#features/packages/index.ts'
 import { peripheralsFeature } from '#features/peripherals/index.ts'
 import { policyFeature } from '#features/policy/index.ts'
 import { rolloutsFeature } from '#features/rollouts/index.ts'
-import { createRate } from '#platform/rate.ts'
 import type { Base, ComposeOptions, Timer } from './compose.base.ts'
 import { createIngest, registerAgentPolicy } from './ingest/index.ts'
 
@@ -108,10 +107,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     approvable: policy.approvable,
     predict: policy.predict,
     tagGate: policy.tagGate,
-    settle: () =>
-      policy
-        .drain()
-        .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second')),
+    settle: policy.settle,
   })
   hostsFeature(app, { agents, peripherals, commands, policy, events, actions })
   const agentless = agentlessFeature(app, {
@@ -130,12 +126,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     announce: live.announce,
   })
 
-  const checkInRate = createRate()
-  const checkInCount = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
-  const checkInDuration = metrics.histogram(
-    'portcullis_check_in_duration_seconds',
-    'Time from request to answer of a check-in.',
-  )
   const ingest = createIngest({
     bus,
     agentless,
@@ -151,13 +141,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     announce: live.announce,
     tracer,
     intervalSeconds: () => Number(settings.now('VENDORA_CHECKIN_SECONDS')),
-    metrics: {
-      checkIns: (n) => {
-        checkInCount.inc({}, n)
-        checkInRate.add(n)
-      },
-      checkInDuration: (ms) => checkInDuration.observe(ms / 1000),
-    },
+    metrics,
   })
   ingest.register(app)
   registerAgentPolicy(app, { clock, verifySession: agents.verifySession, policy, knowledge: knowledge.forAgents })
@@ -207,7 +191,6 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     policy,
     agentless,
     ingest,
-    checkInsPerSecond: checkInRate.perSecond,
     nac,
     insights,
     packages,

@@ -48,7 +48,7 @@ export const compose = async (options: ComposeOptions) => {
     license: licence.summary,
     fleet: agents.totals,
     hostClocks: agents.wrongClocks,
-    ingest: () => ({ queueDepth: ingest.depth(), checkInsPerSecond: fleet.checkInsPerSecond() }),
+    ingest: ingest.figures,
     dataDir: config.dataDir,
     knowledgeAge: knowledge.age,
     followers: async () => [{ name: 'notices', behind: await notifications.behind() }],

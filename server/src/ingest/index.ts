@@ -5,6 +5,8 @@ import type { Bus } from '#platform/db/bus.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import { createRate } from '#platform/rate.ts'
 import type { Tracer } from '#platform/tracing/index.ts'
 import { registerAgentProtocol } from './agent-routes.ts'
 import { createCheckInPath } from './check-in-path.ts'
@@ -26,7 +28,7 @@ export interface IngestDeps extends ReportsDeps {
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   intervalSeconds(): number
   tracer: Pick<Tracer, 'work'>
-  metrics: { checkIns(count: number): void; checkInDuration(milliseconds: number): void }
+  metrics: Pick<Metrics, 'counter' | 'histogram'>
 }
 
 /** Missed intervals after which an agent counts as disconnected. */
@@ -35,6 +37,12 @@ const missedIntervals = 3
 /** Everything that agents bring: enrolment and sessions, check-ins, wake sockets, and noticing who went silent. */
 export const createIngest = (deps: IngestDeps) => {
   const { clock, log, agents, metrics } = deps
+  const rate = createRate()
+  const count = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
+  const duration = metrics.histogram(
+    'portcullis_check_in_duration_seconds',
+    'Time from request to answer of a check-in.',
+  )
   const checkIns = createCheckIns({
     clock,
     agents,
@@ -43,7 +51,10 @@ export const createIngest = (deps: IngestDeps) => {
     commandsFor: deps.commands.deliver,
     log,
     tracer: deps.tracer,
-    counted: metrics.checkIns,
+    counted: (n) => {
+      count.inc({}, n)
+      rate.add(n)
+    },
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })
   deps.bus.on(hostTopics.wake, ({ ids }) => (ids as string[]).forEach(wake.wake))
@@ -56,7 +67,7 @@ export const createIngest = (deps: IngestDeps) => {
       shares: createShares(clock),
       verifySession: agents.verifySession,
       intervalSeconds: deps.intervalSeconds,
-      observed: metrics.checkInDuration,
+      observed: (milliseconds) => duration.observe(milliseconds / 1000),
     }),
     register: (app: HttpApp): void => {
       registerAgentProtocol(app, agents, clock)
@@ -70,7 +81,7 @@ export const createIngest = (deps: IngestDeps) => {
       wake.attach(app.fastify.server)
     },
     wake,
-    depth: checkIns.depth,
+    figures: () => ({ queueDepth: checkIns.depth(), checkInsPerSecond: rate.perSecond() }),
     drain: checkIns.drain,
     /** Marks silent agents as disconnected; run every second. */
     sweep: (): Promise<number> =>

@@ -78,6 +78,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
     if (groups === null) throw new Error('nobody has groups')
     return groups
   }
+  app.needs('who has the groups of deliveries', () => groups !== null)
   const plans = () => asked().plans()
   const service = createDeliveries({ ...deps, plans, store, outputs, wake: (tx) => bus.publish(tx, topic) })
   const sender = createSender({

@@ -1,6 +1,7 @@
 import { cancelJob, getJob, listJobs } from '@portcullis/contract'
 import type { Bus } from '#platform/db/bus.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Metrics } from '#platform/metrics.ts'
 import { createJobsHealth, type JobsHealthDeps } from './jobs.health.ts'
 import { createRunner, type RunnerDeps } from './jobs.runner.ts'
 import { createJobsService, type JobsDeps, jobsTopic } from './jobs.service.ts'
@@ -12,9 +13,17 @@ export type JobsApi = ReturnType<typeof jobsFeature>
  * Work that takes longer than a request: enqueued in the caller's transaction, carried out by whichever replica is free,
  * resumed after a crash, shown with its progress, cancelled by a person.
  */
-export const jobsFeature = (app: HttpApp, deps: JobsDeps & RunnerDeps & JobsHealthDeps & { bus: Bus }) => {
+export const jobsFeature = (
+  app: HttpApp,
+  deps: JobsDeps & Omit<RunnerDeps, 'ended'> & JobsHealthDeps & { bus: Bus; metrics: Pick<Metrics, 'counter'> },
+) => {
+  const ended = deps.metrics.counter(
+    'portcullis_jobs_ended_total',
+    'Jobs that this process ended, by kind and outcome.',
+    ['kind', 'outcome'],
+  )
   const service = createJobsService(deps)
-  const runner = createRunner(deps)
+  const runner = createRunner({ ...deps, ended: (kind, outcome) => ended.inc({ kind, outcome }) })
   const { beat, leave, health, figures } = createJobsHealth(deps)
   app.register(listJobs, () => service.recent())
   app.register(getJob, ({ params }) => service.read(params.id))

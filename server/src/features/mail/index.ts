@@ -19,6 +19,7 @@ export const mailSealed: readonly SealedColumn[] = [
 /** Mail of the server: an outbox, and a test of its configuration. */
 export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
   const mail = createMail({ ...deps, store: createMailStore() })
+  app.needs('who follows mails', mail.isFollowed)
   deps.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve))
   app.register(testSmtp, ({ actor, body }) => {
     const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}

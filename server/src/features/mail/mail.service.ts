@@ -154,6 +154,7 @@ export const createMail = (deps: MailDeps) => {
   }
 
   return {
+    isFollowed: (): boolean => registered !== null,
     /** Names who wrote mails down under names of their own; one feature, at start. */
     follow: (follower: MailFollower): void => {
       registered = follower

@@ -122,11 +122,11 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     guardOptions: createOptionGate({ ...deps, store, settings }),
   })
   deps.config.guard('vendorA', overview.guardItems)
-  const drainAfterChange = (): void => {
+  const settle = (): Promise<unknown> =>
     reassess
       .drain()
       .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
-  }
+  const drainAfterChange = (): void => void settle()
   bus.on(changedTopic, drainAfterChange)
   // Options of hosts are part of their signed policies.
   deps.config.onChange((names) => {
@@ -163,6 +163,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     reassess: reassess.hosts,
     /** Makes all queued decisions anew: tags changed, or a replica ended amid it. */
     drain: reassess.drain,
+    /** The same, for who waits for its end and goes on when it fails: the timer makes them. */
+    settle,
     /** Carries the end of rules and grants out. */
     endOver: upkeep.endOver,
     checkSeals: upkeep.checkSeals,

@@ -85,6 +85,7 @@ const listOf = (field: string, text: string): string[] => {
 /** The general configuration: groups of named items, with versions and a way back. */
 export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) => {
   const settings = createSettings({ ...deps, store: createSettingsStore() })
+  for (const { what, isThere } of settings.needs) app.needs(what, isThere)
   const writes = [
     [addOrUpdateSmtp, 'smtp'],
     [addOrUpdateLdap, 'ldap'],

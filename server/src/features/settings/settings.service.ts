@@ -340,6 +340,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     guard: (group: ConfigGroupName, judge: ConfigGuard): void => {
       guards.set(group, judge)
     },
+    /** What is missing before groups may be changed: their guards, and the gate of those that decide who signs in. */
+    needs: [
+      ...guardedGroups.map((group) => ({ what: `a guard of the settings ${group}`, isThere: () => guards.has(group) })),
+      { what: 'a gate of the sign-in settings', isThere: () => gate !== null },
+    ],
     /** Has every change of sign-in settings ask this gate; at start. */
     gateSignIn: (asked: SignInGate): void => {
       gate = asked

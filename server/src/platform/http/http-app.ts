@@ -49,6 +49,8 @@ export interface HttpApp {
   ): void
   /** Operations registered so far, for OpenAPI and the tests. */
   readonly operations: readonly AnyOperation[]
+  /** Refuses to seal while something is not there that another feature has to register. */
+  needs(what: string, isThere: () => boolean): void
   /** Answers 405 on every known path for the methods it does not take; call it when all features have registered. */
   seal(): void
   /** From now on every answer ends its connection: a balancer that was told to go elsewhere takes its clients along. */
@@ -99,11 +101,19 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     sendAnswer: createSendAnswer(log, options.validateResponses),
     allowedOrigins: options.allowedOrigins,
   })
+  const needs: [what: string, isThere: () => boolean][] = []
   return {
     register: (operation, handler) => add(operation as unknown as AnyOperation, undefined, handler),
     registerMachine: (operation, guard, handler) => add(operation as unknown as AnyOperation, guard, handler),
     operations,
-    seal,
+    needs: (what, isThere) => {
+      needs.push([what, isThere])
+    },
+    seal: () => {
+      const missing = needs.flatMap(([what, isThere]) => (isThere() ? [] : [what]))
+      if (missing.length > 0) throw new Error(`nobody registered ${missing.join(', ')}`)
+      seal()
+    },
     listen,
     drain: () => {
       state.isDraining = true
