@@ -117,6 +117,7 @@ const byPermission: Readonly<Record<Permission | 'public', readonly string[]>> =
     'peripheralsAggExportPdf',
   ],
   'fleet:read': [
+    'previewTags',
     'agentsClassificationSummary',
     'assetSchema',
     'assetStream',
