@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { inject } from 'postject'
 import { ROOT, say } from './bootstrap/say.mjs'
@@ -28,8 +28,9 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 const { version } = createRequire(import.meta.url)('../package.json')
 const releaseKey = readKey()
 
-mkdirSync(join(ROOT, 'build'), { recursive: true })
-const draft = mkdtempSync(join(ROOT, 'build', 'agent-draft-'))
+mkdirSync(dirname(out), { recursive: true })
+// Beside its place: a folder is not renamed from one disk to another.
+const draft = mkdtempSync(`${resolve(out)}-draft-`)
 try {
   const script = join(draft, 'agent.cjs')
   await bundleAgent({ entry, outfile: script, releaseKey })
