@@ -77,7 +77,7 @@ export const withFleet = async <T>(options: FleetOptions, work: (prepared: Prepa
     let replicas = 0
     const startReplica: Prepared['startReplica'] = async ({ isTls = false } = {}) => {
       const dataDir = join(server.dataDir, `replica-${++replicas}`)
-      const tls = isTls ? makeCertificate(dataDir) : null
+      const tls = isTls ? await makeCertificate(dataDir) : null
       return startServerProcess({
         databaseUrl: server.databaseUrl,
         dataDir,

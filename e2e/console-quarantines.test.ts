@@ -12,6 +12,8 @@ import { serverDir } from './prepared.ts'
 
 const mac = '02:AA:00:00:00:01'
 
+const authority = await createAuthority()
+
 describe('quarantines', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
@@ -20,11 +22,10 @@ describe('quarantines', unless(whyNoChromium), () => {
   // One window for all: a sign-in each would be a third of the time.
   let page: Page
   let wrong: string[]
-  const authority = createAuthority()
   const dir = serverDir()
 
   beforeAll(async () => {
-    ise = await startIse({ certificate: authority.issue(['localhost']) })
+    ise = await startIse({ certificate: await authority.issue(['localhost']) })
     server = await startServer(dir)
     browser = await launchBrowser()
     const token = await server.enrolmentToken()

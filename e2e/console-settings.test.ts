@@ -331,8 +331,8 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
   })
 
   it('tries Cisco ISE with what is entered, quarantines nobody by that, and turns it on', async () => {
-    const authority = createAuthority()
-    const ise = await startIse({ certificate: authority.issue(['localhost']) })
+    const authority = await createAuthority()
+    const ise = await startIse({ certificate: await authority.issue(['localhost']) })
     const { page, context, wrong } = await open('/settings/ise')
     await page.getByText('Nothing is used before you turn it on').waitFor()
     await page.getByLabel('Address', { exact: true }).fill(ise.url)

@@ -25,7 +25,7 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
   const dataDir = temporaryFolder('rig')
   const database = databaseUrl === undefined ? await startDatabase({ dataDir }) : null
   const connection: pg.ClientConfig = database?.connection ?? { connectionString: databaseUrl as string }
-  const tls = isTls ? makeCertificate(dataDir) : null
+  const tls = isTls ? await makeCertificate(dataDir) : null
   let server: Awaited<ReturnType<typeof startServerProcess>> | undefined
   const stopOnce = async (): Promise<void> => {
     await server?.end()

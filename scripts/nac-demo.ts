@@ -9,8 +9,8 @@ import { createAuthority } from '../server/test/certificates.ts'
 import { startCounterAct } from '../server/test/peers/counteract.ts'
 import { startIse } from '../server/test/peers/ise.ts'
 
-const authority = createAuthority('Made-up authority of the NAC demo')
-const certificate = authority.issue(['localhost'])
+const authority = await createAuthority('Made-up authority of the NAC demo')
+const certificate = await authority.issue(['localhost'])
 const ise = await startIse({ certificate, port: 19_060 })
 const cact = await startCounterAct({ certificate, port: 19_443, seesAll: true })
 const caFile = join(mkdtempSync(join(tmpdir(), 'nac-demo-')), 'ca.pem')

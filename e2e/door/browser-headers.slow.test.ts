@@ -290,7 +290,7 @@ const trySpoofedHost = async ({ wire, call, admin }: Premises, notes: string[]) 
 
 const tryTls = async ({ database, keyFile }: Premises, root: string, notes: string[]) => {
   const folder = temporaryFolder('headers')
-  const { env, ca } = makeCertificate(join(folder, 'certificate'))
+  const { env, ca } = await makeCertificate(join(folder, 'certificate'))
   const server = await startServerProcess({
     databaseUrl: database.url,
     dataDir: join(folder, 'server'),

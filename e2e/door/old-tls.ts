@@ -6,7 +6,12 @@ import { ensureOwnCertificate } from '../../server/src/platform/tls/index.ts'
 /** Whether this Node can speak TLS 1.1 at all: else a server's refusal of it is none. */
 export const canRefuseTls = async (): Promise<boolean> => {
   const dir = temporaryFolder('old-tls')
-  const { cert, key } = ensureOwnCertificate({ dir, names: ['localhost'], addresses: ['127.0.0.1'], now: Date.now() })
+  const { cert, key } = await ensureOwnCertificate({
+    dir,
+    names: ['localhost'],
+    addresses: ['127.0.0.1'],
+    now: Date.now(),
+  })
   const server = createServer(
     { cert, key, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' },
     (socket) => socket.end(),

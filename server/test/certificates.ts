@@ -12,12 +12,12 @@ export interface IssuedCertificate {
 }
 
 /** A certificate authority of a test. */
-export const createAuthority = (name = 'Test authority') => {
+export const createAuthority = async (name = 'Test authority') => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const now = Date.now()
   const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string
   return {
-    pem: issueCertificate({
+    pem: await issueCertificate({
       subject: name,
       issuer: name,
       key: privateKey,
@@ -27,11 +27,11 @@ export const createAuthority = (name = 'Test authority') => {
       server: null,
     }),
     /** A server's certificate for these names and addresses; `expired` ended an hour ago. */
-    issue: (names: readonly string[], state: 'valid' | 'expired' = 'valid'): IssuedCertificate => {
+    issue: async (names: readonly string[], state: 'valid' | 'expired' = 'valid'): Promise<IssuedCertificate> => {
       const leaf = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
       return {
         key: pemOf(leaf),
-        cert: issueCertificate({
+        cert: await issueCertificate({
           subject: names[0] ?? 'nobody',
           issuer: name,
           key: leaf,

@@ -14,8 +14,8 @@ export const startNac = async (
     cact?: Omit<CounterActOptions, 'certificate'>
   } = {},
 ) => {
-  const authority = createAuthority()
-  const certificate = authority.issue(['localhost'])
+  const authority = await createAuthority()
+  const certificate = await authority.issue(['localhost'])
   const t = await startTestApp({ listen: true, ...options.app })
   const ise = await startIse({ certificate, ...options.ise })
   const cact = await startCounterAct({ certificate, ...options.cact })

@@ -34,7 +34,7 @@ const publicHost = (host: string): string => {
 }
 
 /** Plain HTTP on loopback; beyond it HTTPS, by the certificate that was given or by one of the server's own CA. */
-export const chooseAddress = (config: Config, now: number): Address => {
+export const chooseAddress = async (config: Config, now: number): Promise<Address> => {
   const host = publicHost(config.host)
   const reachableFromElsewhere = !isLoopback(config.host)
   const reachBy = (scheme: string, caKeyHash: string | null) => (port: number) => ({
@@ -47,6 +47,6 @@ export const chooseAddress = (config: Config, now: number): Address => {
     return { tls, reach: reachBy('https', null), isOwnCa: false }
   }
   if (!reachableFromElsewhere) return { tls: null, reach: reachBy('http', null), isOwnCa: false }
-  const own = ensureOwnCertificate({ dir: join(config.dataDir, 'tls'), ...localIdentity(config.host), now })
+  const own = await ensureOwnCertificate({ dir: join(config.dataDir, 'tls'), ...localIdentity(config.host), now })
   return { tls: { cert: own.cert, key: own.key }, reach: reachBy('https', own.caKeyHash), isOwnCa: true }
 }

@@ -35,7 +35,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   prepareDataDir(config.dataDir)
   const database = await openDatabase(config, log)
   stops.push(database.stop)
-  const address = chooseAddress(config, systemClock.now())
+  const address = await chooseAddress(config, systemClock.now())
   let { port } = config
   const workerToken = new Secret(randomBytes(32).toString('base64url'))
   const server = await composeFor(config, {

@@ -6,14 +6,14 @@ import { createAuthority } from '#test/certificates.ts'
 import { createDestinations } from './destinations.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
 
-const authority = createAuthority()
+const authority = await createAuthority()
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
 const serve = async (listener: RequestListener, names = ['127.0.0.1']): Promise<string> => {
-  const server = createServer(authority.issue(names), listener)
+  const server = createServer(await authority.issue(names), listener)
   server.on('tlsClientError', () => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closing.push(() => {

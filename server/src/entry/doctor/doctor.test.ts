@@ -104,7 +104,7 @@ describe('portcullis doctor on files', () => {
     ['ended', 'expired', 'p.example', 'error', 'it ended on'],
     ['is in order', 'valid', 'p.example', 'ok', 'ends in'],
   ] as const)('judges a certificate that %s', async (_what, state, host, expected, seen) => {
-    const { cert, key } = createAuthority().issue([host], state)
+    const { cert, key } = await (await createAuthority()).issue([host], state)
     writeFileSync(join(dir, 'cert.pem'), cert)
     writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 })
     const env = { PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'), PORTCULLIS_TLS_KEY: join(dir, 'key.pem') }
@@ -144,8 +144,8 @@ describe('portcullis doctor on files', () => {
   })
 
   it('sees a certificate beside the key of another, and a key that everybody may read', async () => {
-    writeFileSync(join(dir, 'cert.pem'), createAuthority().issue(['a.example']).cert)
-    writeFileSync(join(dir, 'key.pem'), createAuthority().issue(['a.example']).key, { mode: 0o644 })
+    writeFileSync(join(dir, 'cert.pem'), (await (await createAuthority()).issue(['a.example'])).cert)
+    writeFileSync(join(dir, 'key.pem'), (await (await createAuthority()).issue(['a.example'])).key, { mode: 0o644 })
     const env = { PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'), PORTCULLIS_TLS_KEY: join(dir, 'key.pem') }
     const { of } = await doctor(env)
     expect(of('TLS certificate')).toMatchObject([{ status: 'error', seen: expect.stringContaining('not for the key') }])
@@ -271,7 +271,7 @@ describe('portcullis doctor on a database', () => {
           ('SERVER_DOMAIN_NAME', 'p.example:8443'), ('ISE_URL', 'https://169.254.169.254'), ('CACT_URL', 'https://nobody.invalid'), ('LDAP_URL', 'ldap://127.0.0.1:1')`,
       ),
     )
-    const { cert, key } = createAuthority().issue(['other.example'])
+    const { cert, key } = await (await createAuthority()).issue(['other.example'])
     writeFileSync(join(dir, 'cert.pem'), cert)
     writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 })
     const { of, text } = await doctor({

@@ -11,8 +11,9 @@ const reason = whyNoSlapd()
 const password = 'a password of somebody'
 const minute = 60_000
 
+const authority = await createAuthority()
+
 describe('sign-in by a directory', unless(reason), () => {
-  const authority = createAuthority()
   let slapd: Slapd
   let t: TestApp
   let ada: string
@@ -66,7 +67,7 @@ describe('sign-in by a directory', unless(reason), () => {
       .data.filter((one: { entity: string }) => one.entity === entity)
 
   beforeAll(async () => {
-    slapd = await startSlapd({ tls: { ...authority.issue(['127.0.0.1', 'localhost']), ca: authority.pem } })
+    slapd = await startSlapd({ tls: { ...(await authority.issue(['127.0.0.1', 'localhost'])), ca: authority.pem } })
     ada = await slapd.person('ada', password)
     groups.users = await slapd.group('users', [ada])
     groups.managers = await slapd.group('managers')
@@ -413,11 +414,15 @@ describe('sign-in by a directory', unless(reason), () => {
     it.each([
       ['shows a certificate for another host', () => authority.issue(['other.example.org']), authority.pem],
       ['shows an expired certificate', () => authority.issue(['127.0.0.1'], 'expired'), authority.pem],
-      ['has a certificate of another authority', () => createAuthority().issue(['127.0.0.1']), authority.pem],
+      [
+        'has a certificate of another authority',
+        async () => (await createAuthority()).issue(['127.0.0.1']),
+        authority.pem,
+      ],
     ])('%s, nothing is sent to it', async (_what, issue, ca) => {
       const { createServer: createTlsServer } = await import('node:tls')
       const heard: Buffer[] = []
-      const { cert, key } = issue()
+      const { cert, key } = await issue()
       const peer = createTlsServer({ cert, key }, (socket) => {
         socket.on('data', (bytes) => heard.push(bytes)).on('error', () => {})
       })

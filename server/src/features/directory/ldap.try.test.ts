@@ -14,8 +14,9 @@ const password = 'a password of somebody'
 const path = '/prime/webui/generalconfig/TestLDAP'
 const save = '/prime/webui/generalconfig/AddOrUpdateLDAPServer'
 
+const authority = await createAuthority()
+
 describe('the test of a directory', unless(reason), () => {
-  const authority = createAuthority()
   let slapd: Slapd
   let t: TestApp
   let group: string
@@ -59,7 +60,7 @@ describe('the test of a directory', unless(reason), () => {
   }
 
   beforeAll(async () => {
-    slapd = await startSlapd({ tls: { ...authority.issue(['127.0.0.1', 'localhost']), ca: authority.pem } })
+    slapd = await startSlapd({ tls: { ...(await authority.issue(['127.0.0.1', 'localhost'])), ca: authority.pem } })
     const ada = await slapd.person('ada', password)
     const inner = await slapd.group('inner', [ada])
     group = await slapd.group('managers', [inner])
@@ -137,11 +138,11 @@ describe('the test of a directory', unless(reason), () => {
     ['for another host', () => authority.issue(['other.example.org']), /"other\.example\.org" .* names another host/],
     [
       'of another authority',
-      () => createAuthority('Foreign').issue(['127.0.0.1']),
+      async () => (await createAuthority('Foreign')).issue(['127.0.0.1']),
       /issued by "Foreign".* not trusted/,
     ],
   ])('names a certificate that is %s', async (_what, issue, message) => {
-    const tested = await test({ LDAP_URL: `ldaps://127.0.0.1:${await tlsPeer(issue())}` })
+    const tested = await test({ LDAP_URL: `ldaps://127.0.0.1:${await tlsPeer(await issue())}` })
     expect(outline(tested)).toEqual(['Connect', 'TLS fails'])
     expect(failure(tested)).toMatch(message)
   })

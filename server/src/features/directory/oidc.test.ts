@@ -14,7 +14,8 @@ const callback = `${base}/prime/webui/Auth/Oidc/callback`
 const client = { clientId: 'portcullis', clientSecret: 'the secret of the client' }
 const minute = 60_000
 
-const authority = createAuthority()
+const authority = await createAuthority()
+const certificate = await authority.issue(['127.0.0.1'])
 let t: TestApp
 let provider: IdentityProvider
 
@@ -76,7 +77,7 @@ const auditOf = async (entity: string): Promise<string[]> =>
 
 beforeAll(async () => {
   provider = await startIdentityProvider({
-    tls: { ...authority.issue(['127.0.0.1']), ca: authority.pem },
+    tls: { ...certificate, ca: authority.pem },
     ...client,
     redirectUri: callback,
   })
@@ -279,7 +280,6 @@ describe('sign-in by an identity provider', () => {
 describe('a provider that lies', () => {
   const own = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const { cert, key } = authority.issue(['127.0.0.1'])
   let issuer = ''
   let idToken: (claims: JWTPayload) => Promise<string>
   let nonce = ''
@@ -292,7 +292,7 @@ describe('a provider that lies', () => {
       .join('.')
       .concat('.')
 
-  const server = createServer({ cert, key }, (request, response) => {
+  const server = createServer(certificate, (request, response) => {
     const json = (body: unknown): void => {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
     }
@@ -403,7 +403,7 @@ describe('the test of a provider', () => {
     })
   })
 
-  it.each<[string, () => Record<string, string>, RegExp]>([
+  it.each<[string, () => Record<string, string> | Promise<Record<string, string>>, RegExp]>([
     ['no provider', () => ({ OIDC_ISSUER: `${provider.issuer}/nothing` }), /There is no document of a provider/],
     [
       'the name of another',
@@ -412,14 +412,14 @@ describe('the test of a provider', () => {
     ],
     [
       'an authority that is not trusted',
-      () => ({ OIDC_CA: createAuthority('Foreign').pem }),
+      async () => ({ OIDC_CA: (await createAuthority('Foreign')).pem }),
       /put that into the certificate authority/,
     ],
     ['nobody', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens there/],
     ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /can not be resolved/],
     ['a metadata service', () => ({ OIDC_ISSUER: 'https://169.254.169.254' }), /does not connect to/],
   ])('says what helps with %s', async (_what, more, message) => {
-    const tested = await test(more())
+    const tested = await test(await more())
     expect([tested.ok, tested.steps.length, tested.steps[0]?.ok]).toEqual([false, 1, false])
     expect(tested.steps[0]?.message).toMatch(message)
   })

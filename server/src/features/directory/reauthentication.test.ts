@@ -14,7 +14,8 @@ const base = '/prime/webui'
 const origin = 'https://portcullis.example.org'
 const minute = 60_000
 
-const authority = createAuthority()
+const authority = await createAuthority()
+const certificate = await authority.issue(['127.0.0.1'])
 let t: TestApp
 let target: string
 beforeAll(async () => {
@@ -47,7 +48,7 @@ describe('fresh authentication of a directory account', unless(noDirectory), () 
   }
 
   beforeAll(async () => {
-    slapd = await startSlapd({ tls: { ...authority.issue(['127.0.0.1', 'localhost']), ca: authority.pem } })
+    slapd = await startSlapd({ tls: { ...(await authority.issue(['127.0.0.1', 'localhost'])), ca: authority.pem } })
     const people = [await slapd.person('ada', password), await slapd.person('bob', 'the password of bob')]
     await save('AddOrUpdateLDAPServer', {
       LDAP_ENABLED: 'true',
@@ -112,7 +113,7 @@ describe('fresh authentication of an account of an identity provider', () => {
     })
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
       .sign(own.privateKey)
-  const server = createServer(authority.issue(['127.0.0.1']), async (request, response) => {
+  const server = createServer(certificate, async (request, response) => {
     const answers: Readonly<Record<string, () => Promise<unknown>>> = {
       '/.well-known/openid-configuration': async () => ({
         issuer,

@@ -129,7 +129,7 @@ describe('a host that a person quarantines', () => {
   }, 20_000)
 
   it('at an address that the settings no longer name is not said to be cleared, until a person says so', async () => {
-    const moved = await startIse({ certificate: n.authority.issue(['localhost']) })
+    const moved = await startIse({ certificate: await n.authority.issue(['localhost']) })
     const [agent, other] = [await nacHost(n.t), await nacHost(n.t)]
     const mac = (of: TestAgent) => macsOf(of)[0] as string
     try {
@@ -242,8 +242,8 @@ describe('a host that a person quarantines', () => {
   }, 20_000)
 
   it('fails where the user may only read, and where the certificate has expired', async () => {
-    const readOnly = await startIse({ certificate: n.authority.issue(['localhost']), rights: 'read' })
-    const expired = await startIse({ certificate: n.authority.issue(['localhost'], 'expired') })
+    const readOnly = await startIse({ certificate: await n.authority.issue(['localhost']), rights: 'read' })
+    const expired = await startIse({ certificate: await n.authority.issue(['localhost'], 'expired') })
     const agent = await nacHost(n.t)
     try {
       for (const [peer, message] of [

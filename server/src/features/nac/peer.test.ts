@@ -6,11 +6,15 @@ import { NacFault } from './fault.ts'
 import { exchange, type Place } from './peer.ts'
 import { createTraffic } from './traffic.ts'
 
-const authority = createAuthority()
+const authority = await createAuthority()
 let peer: Awaited<ReturnType<typeof startHttpsPeer>>
 let place: Place
 beforeAll(async () => {
-  peer = await startHttpsPeer(authority.issue(['localhost']), () => ({ status: 200, type: 'text/plain', body: 'yes' }))
+  peer = await startHttpsPeer(await authority.issue(['localhost']), () => ({
+    status: 200,
+    type: 'text/plain',
+    body: 'yes',
+  }))
   place = { url: new URL(peer.url), ca: [authority.pem], resolve: createDestinations(['127.0.0.0/8', '::1']) }
 })
 afterAll(() => peer.close())

@@ -174,7 +174,7 @@ describe('notification groups', () => {
       const tried = await (await t.admin()).post(`${base}/test`, { id: 3, channel: 'webhook' })
       expect(tried.json().ok, tried.body).toBe(true)
       expect(peer.seen.at(-1)?.path).toBe('/T0/B0/token?key=word')
-      const ca = createAuthority().pem
+      const ca = (await createAuthority()).pem
       for (const webhook of [{ url: 'https://other.example.org/********', secret: '' }, { ca }, { ca, url: masked }]) {
         const refused = await set(webhook)
         expect([refused.statusCode, refused.json().errors[0].field]).toEqual([400, 'body.channels.webhook.url'])

@@ -119,7 +119,7 @@ describe('connections without a credential', () => {
   })
 
   it('finding 5: are recognised by their credential over TLS as well', async () => {
-    const issued = createAuthority().issue(['127.0.0.1'])
+    const issued = await (await createAuthority()).issue(['127.0.0.1'])
     const port = await serve(100, 2, issued)
     const known = await open(port, '127.0.0.1', get('/in'), true)
     await answered(known)

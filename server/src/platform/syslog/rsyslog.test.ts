@@ -30,7 +30,7 @@ const event = (eventID: number): SiemEvent => ({
   vendorName: '',
   productName: '𝔘SB',
 })
-const authority = createAuthority()
+const authority = await createAuthority()
 const messages = Array.from({ length: 300 }, (_, i) => {
   const format = [formatRfc5424, formatCef, formatOcsf][i % 3] as typeof formatCef
   return format(event(i), source)
@@ -49,7 +49,8 @@ describe.each([
   })
 
   it('writes what was sent, each message once, and reads every part of it', unless(reason), async () => {
-    const tls = driver === undefined ? {} : { tls: { ...authority.issue(['127.0.0.1']), ca: authority.pem, driver } }
+    const tls =
+      driver === undefined ? {} : { tls: { ...(await authority.issue(['127.0.0.1'])), ca: authority.pem, driver } }
     const receiver = await startRsyslogd({ protocol, ...tls })
     closing.push(receiver.stop)
     const sender = createSyslogSender({

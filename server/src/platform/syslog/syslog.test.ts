@@ -5,8 +5,8 @@ import { createAuthority } from '#test/certificates.ts'
 import { type SyslogReceiverOptions, startSyslogReceiver } from '#test/peers/syslog-receiver.ts'
 import { createSyslogSender, parseSyslogAddress, SyslogError, type SyslogProtocol } from './index.ts'
 
-const authority = createAuthority()
-const certificate = authority.issue(['127.0.0.1'])
+const authority = await createAuthority()
+const certificate = await authority.issue(['127.0.0.1'])
 const resolve = createDestinations(['127.0.0.0/8', '::1'])
 const closing: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -164,9 +164,9 @@ describe('a receiver over TLS', () => {
   it('has to be named by its certificate, which has to be in force and of a known authority', async () => {
     const faults = []
     for (const given of [
-      authority.issue(['siem.example.org']),
-      authority.issue(['127.0.0.1'], 'expired'),
-      createAuthority('Somebody else').issue(['127.0.0.1']),
+      await authority.issue(['siem.example.org']),
+      await authority.issue(['127.0.0.1'], 'expired'),
+      await (await createAuthority('Somebody else')).issue(['127.0.0.1']),
     ])
       faults.push(await faultOf(sender('tls', (await tls({ certificate: given })).port).send(batch(1))))
     expect(faults).toEqual(['certificate', 'certificate', 'certificate'])

@@ -108,7 +108,12 @@ const covers = (certificate: X509Certificate, names: readonly string[], addresse
  * `dir` or made there. At each call a certificate with less than 30 days left, or one that lacks a name or address, is
  * issued anew; keys stay. Damaged files are a StartError: a silently new CA would lock every enrolled host out.
  */
-export const ensureOwnCertificate = ({ dir, names, addresses, now }: OwnCertificateOptions): OwnCertificate => {
+export const ensureOwnCertificate = async ({
+  dir,
+  names,
+  addresses,
+  now,
+}: OwnCertificateOptions): Promise<OwnCertificate> => {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
@@ -122,7 +127,7 @@ export const ensureOwnCertificate = ({ dir, names, addresses, now }: OwnCertific
   const caName = `Portcullis CA ${caHash.slice(0, 8)}`
   // No leaf outlives its CA.
   if (ca === null || daysLeft(ca, now) < leafDays + renewDays) {
-    const pem = issueCertificate({
+    const pem = await issueCertificate({
       subject: caName,
       issuer: caName,
       key: caKey,
@@ -149,7 +154,7 @@ export const ensureOwnCertificate = ({ dir, names, addresses, now }: OwnCertific
     leaf.verify(ca.publicKey) &&
     covers(leaf, wantedNames, wantedAddresses)
   if (leaf === null || !isGood) {
-    const pem = issueCertificate({
+    const pem = await issueCertificate({
       subject: wantedNames.find((dns) => dns !== 'localhost') ?? 'localhost',
       issuer: caName,
       key,

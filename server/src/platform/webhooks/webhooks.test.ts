@@ -14,8 +14,8 @@ import {
   WebhookError,
 } from './index.ts'
 
-const authority = createAuthority()
-const certificate = authority.issue(['127.0.0.1'])
+const authority = await createAuthority()
+const certificate = await authority.issue(['127.0.0.1'])
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
@@ -131,7 +131,7 @@ describe('a webhook', () => {
     await peer.close()
     closing.pop()
     expect(await faultOf(sendWebhook(message(peer.url)))).toBe('unreachable')
-    const other = await receiver({ certificate: authority.issue(['siem.example.org']) })
+    const other = await receiver({ certificate: await authority.issue(['siem.example.org']) })
     expect(await faultOf(sendWebhook(message(other.url)))).toBe('certificate')
     const plain = await receiver({})
     expect(await faultOf(sendWebhook(message(plain.url.replace('http:', 'https:'))))).toBe('broken')
@@ -167,7 +167,7 @@ describe('a webhook', () => {
   })
 
   it('goes where its name led when it was judged, and not to loopback under another name', async () => {
-    const peer = await receiver({ certificate: authority.issue(['siem.example.org']) })
+    const peer = await receiver({ certificate: await authority.issue(['siem.example.org']) })
     const answers = ['127.0.0.1', '169.254.169.254']
     let asked = 0
     const rebinding = (allow: string[]) =>
@@ -223,7 +223,7 @@ describe('a webhook', () => {
   })
 
   it('says nothing of its path, where keys may be, nor of what answered', async () => {
-    const peer = await receiver({ certificate: authority.issue(['siem.example.org']) })
+    const peer = await receiver({ certificate: await authority.issue(['siem.example.org']) })
     const error = await sendWebhook(message(`https://127.0.0.1:${peer.port}/hook/s3cret?k=s3cret`)).catch(
       (one: Error) => one,
     )
