@@ -47,6 +47,12 @@ const isBlocking = (column: SqlFragment): SqlFragment => sql`${column} = any(${b
 
 /** Decisions that an approval of attached devices replaces: the block without a rule, and grants, which end. */
 const approved = [sourceNumber('grant'), sourceNumber('default')]
+/** The host has an attached device whose approval also allows the gone device `p`: a rule names what both say of themselves. */
+const isLikeAttached = sql`exists (
+  select from peripherals q join designs e on e.design_id = q.design_id join designs d on d.design_id = p.design_id
+  where q.agent_id = p.agent_id and q.present and q.severity < 40 and q.source = any(${approved}::smallint[]) and q.serial = p.serial
+    and e.model_id = d.model_id and coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
+      = coalesce(nullif(d.policy_without_revision, ''), d.without_revision))`
 /** What blocks a device at the moment its host is armed, although it was attached before. */
 const blocksPresent = [sourceNumber('attack-tool'), sourceNumber('deny')]
 
@@ -147,7 +153,7 @@ const isExamined = ({ hosts, isEveryGrade, since }: Examined): SqlFragment =>
 const predicted = (examined: Examined, { mode, applyToPresent, isApproved }: Effects, others: readonly Redecided[]) => {
   const kept = sql`p.source`
   const stored = isApproved
-    ? sql`case when p.present and p.severity < 40 and p.source = any(${approved}::smallint[]) then ${sourceNumber('host')}::smallint else ${kept} end`
+    ? sql`case when p.severity < 40 and p.source = any(${approved}::smallint[]) and (p.present or ${isLikeAttached}) then ${sourceNumber('host')}::smallint else ${kept} end`
     : kept
   const other = unnestOf([
     [others.map((o) => o.agentId), 'uuid[]'],

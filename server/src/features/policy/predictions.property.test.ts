@@ -1,0 +1,388 @@
+import type { DeviceReport, Peripheral, PolicyEffect, PolicyRuleInput, Prediction } from '@portcullis/contract'
+import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#platform/db/sql.ts'
+import { startTestApp, type TestApp } from '#test/app.ts'
+import { enrolAgent, enrolmentToken, type TestAgent } from '#test/builders.ts'
+
+type Source = NonNullable<DeviceReport['enforced']>['source']
+
+const base = '/prime/webui'
+const dayMs = 86_400_000
+const days = 30
+
+let t: TestApp
+let api: ReturnType<TestApp['as']>
+beforeAll(async () => {
+  t = await startTestApp({ listen: true })
+})
+afterAll(() => t.close())
+
+const tags = ['closed', 'open'] as const
+const kinds = ['stick', 'stick2', 'keyboard', 'mouse', 'tool'] as const
+const deviceOf = (kind: (typeof kinds)[number], portPath: string): DeviceReport =>
+  ({
+    stick: storageStick({ portPath, serial: 'S1' }),
+    stick2: storageStick({ portPath, serial: 'S2' }),
+    keyboard: plainKeyboard({ portPath }),
+    mouse: plainMouse({ portPath }),
+    tool: rubberDucky({ portPath }),
+  })[kind]
+
+/** A fleet as it is generated. */
+const hostArb = fc.record({
+  mode: fc.constantFrom('Armed' as const, 'Free' as const, 'observe' as const),
+  tags: fc.subarray([...tags]),
+  // Ports are numbered by place, so no two devices share one.
+  devices: fc.array(
+    fc.record({
+      kind: fc.constantFrom(...kinds),
+      /** Attached now; or gone, and seen within the period or before it. */
+      when: fc.constantFrom('now' as const, 'now' as const, 'recently' as const, 'long ago' as const),
+      times: fc.integer({ min: 1, max: 2 }),
+      /** Works on an armed host since it was attached before. */
+      isSpared: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+})
+const matchArb: fc.Arbitrary<Partial<PolicyRuleInput>> = fc.constantFrom(
+  { vid: '0781' },
+  { vid: '0781', pid: '5581', serial: 'S1' },
+  { kinds: ['Mass Storage'] },
+  { kinds: ['Keyboard', 'HID', 'Mouse'] },
+  { vid: '03EB', pid: '2401', overrideAttackTool: true },
+  { vid: '03EB' },
+)
+const ruleArb = fc.record({
+  effect: fc.constantFrom('allow' as const, 'deny' as const),
+  match: matchArb,
+  scope: fc.constantFrom('all', 'host 0', 'host 1', ...tags),
+  /** In force for an hour, or over since the hosts were enrolled. */
+  ends: fc.constantFrom('never', 'never', 'soon', 'over'),
+})
+const caseArb = fc.record({
+  hosts: fc.array(hostArb, { minLength: 2, maxLength: 3 }),
+  rules: fc.array(ruleArb, { maxLength: 4 }),
+  /** All of these are predicted; then one is made. */
+  change: fc.record({
+    what: fc.constantFrom('rules', 'rules', 'arm', 'free', 'approve', 'tags', 'tags'),
+    add: fc.array(ruleArb, { maxLength: 2 }),
+    remove: fc.boolean(),
+    applyToPresent: fc.boolean(),
+    effect: fc.constantFrom('add', 'remove'),
+    name: fc.constantFrom(...tags),
+  }),
+})
+type Case = typeof caseArb extends fc.Arbitrary<infer T> ? T : never
+type Rule = Case['rules'][number]
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked against the contract by the app itself
+const ok = (answer: { statusCode: number; body: string; json(): any }): any => {
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json()
+}
+const get = async (path: string) => ok(await api.get(`${base}/${path}`))
+const post = async (path: string, body: unknown) => ok(await api.post(`${base}/${path}`, body))
+
+/** Time passes: sessions of people and hosts end, and ended rules are carried out. */
+const pass = async (ms: number, agents: readonly TestAgent[]) => {
+  t.clock.advance(ms)
+  api = await t.admin()
+  for (const agent of agents) await agent.session()
+  await t.server.policy.endOver()
+  await t.server.policy.drain()
+}
+
+const inputOf = ({ effect, match, scope, ends }: Rule, agents: readonly TestAgent[]): PolicyRuleInput | null => {
+  const { overrideAttackTool, ...what } = match
+  const host = scope.startsWith('host') ? agents[Number(scope.slice(5))]?.agentId : undefined
+  if (scope.startsWith('host') && host === undefined) return null
+  return {
+    effect,
+    ...what,
+    ...(effect === 'allow' && overrideAttackTool === true ? { overrideAttackTool } : {}),
+    ...(host === undefined ? {} : { host }),
+    ...(scope === 'all' || host !== undefined ? {} : { tag: scope }),
+    ...(ends === 'never'
+      ? {}
+      : { expiresAt: new Date(t.clock.now() + (ends === 'soon' ? 3_600_000 : 60_000)).toISOString() }),
+    reason: 'generated',
+  }
+}
+
+/** A device with its host, as the lists of the product show it. */
+interface Known {
+  key: string
+  agent: TestAgent
+  isArmed: boolean
+  isEnforcing: boolean
+  row: Peripheral
+}
+const keyOf = (uuid: string, deviceID: string): string => `${uuid}|${deviceID}`
+
+/** All devices of the fleet. */
+const devicesOf = async (
+  agents: readonly TestAgent[],
+  modes: readonly Case['hosts'][number]['mode'][],
+): Promise<Known[]> => {
+  const all: Known[] = []
+  for (const [i, agent] of agents.entries())
+    for (const row of await agent.peripherals())
+      all.push({
+        key: keyOf(agent.agentId, row.deviceID),
+        agent,
+        isArmed: modes[i] === 'Armed',
+        isEnforcing: modes[i] !== 'observe',
+        row,
+      })
+  return all
+}
+
+const isAttached = ({ row }: Known): boolean => row.present
+const isTool = ({ row }: Known): boolean => row.isKnownAttackTool
+
+/** What an agent of the product does: blocks by its rules, except what it spares, and reports it. */
+const obey = async (
+  agents: readonly TestAgent[],
+  isSpared: (agent: TestAgent, port: string) => boolean,
+  armed: readonly boolean[],
+) => {
+  for (const [i, agent] of agents.entries())
+    for (const row of (await agent.peripherals()).filter((one) => one.present)) {
+      const device = agent.devices.get(row.hierarchy)
+      if (device === undefined || armed[i] !== true) continue
+      const blocks = row.decision === 'block'
+      const spared = blocks && row.rule === 'default' && isSpared(agent, row.hierarchy)
+      const enforced = {
+        effect: row.decision as 'allow' | 'block',
+        source: (!blocks
+          ? 'global'
+          : row.rule === 'default' || row.rule === 'attack-tool'
+            ? row.rule
+            : 'deny') as Source,
+        ruleId: null,
+        policyVersion: 1,
+        ...(spared ? { guard: 'present' as const } : {}),
+      }
+      await agent.change({ ...device, authorized: !blocks || spared, enforced })
+    }
+}
+
+/** Sets a fleet up over days, its rules first: hosts know them when devices come. */
+const furnish = async ({ hosts, rules }: Case) => {
+  await t.db.execute(sql`delete from agents`)
+  await t.db.execute(sql`delete from policy_rules`)
+  await t.db.execute(sql`delete from rollouts`)
+  await pass(60 * dayMs, [])
+  await post('generalconfig/addhashtags', { hashtags: [...tags] })
+  const agents: TestAgent[] = []
+  const token = await enrolmentToken(t)
+  for (const { mode } of hosts)
+    agents.push(
+      await enrolAgent(t, { token, ...(mode === 'observe' ? { facts: { enforcement: 'observe' as const } } : {}) }),
+    )
+  for (const [i, { tags: names }] of hosts.entries())
+    if (names.length > 0) await post('generalconfig/addhashtags', { hashtags: names, elementIds: [agents[i]?.agentId] })
+  for (const rule of rules.filter(({ ends }) => ends === 'over')) {
+    const input = inputOf(rule, agents)
+    if (input !== null) await post('policy/rules', input)
+  }
+  const each = async (when: 'now' | 'recently' | 'long ago') => {
+    for (const [i, { devices }] of hosts.entries())
+      for (const [n, device] of devices.entries()) {
+        if (device.when !== when) continue
+        const agent = agents[i] as TestAgent
+        const port = `1-${n + 1}`
+        for (let time = 1; time <= device.times; time++) {
+          await agent.plug(deviceOf(device.kind, port))
+          if (when !== 'now' || time < device.times) await agent.unplug(port)
+        }
+      }
+  }
+  await each('long ago')
+  await pass(20 * dayMs, agents)
+  await each('recently')
+  await pass(15 * dayMs, agents)
+  await each('now')
+  const made: string[] = []
+  for (const rule of rules.filter(({ ends }) => ends !== 'over')) {
+    const input = inputOf(rule, agents)
+    if (input !== null) made.push((await post('policy/rules', input)).rule.id)
+  }
+  await t.server.policy.drain()
+  const armed = hosts.map(({ mode }) => mode === 'Armed')
+  for (const [i, agent] of agents.entries())
+    if (armed[i]) await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '' } })
+  const spared = new Set(
+    hosts.flatMap(({ devices }, i) =>
+      devices.flatMap(({ isSpared }, n) => (isSpared ? [`${agents[i]?.agentId} 1-${n + 1}`] : [])),
+    ),
+  )
+  await obey(agents, (agent, port) => spared.has(`${agent.agentId} ${port}`), armed)
+  return { agents, made }
+}
+
+const countsOf = (some: readonly Known[]) => ({
+  agents: new Set(some.map(({ agent }) => agent)).size,
+  peripherals: some.length,
+  attackTools: some.filter(isTool).length,
+})
+const blocks = ({ row }: Known): boolean => row.decision === 'block'
+
+/** What every preview says it looked at, by the previews that exist. */
+const basisOf = ({ computedAt, from, to, agents, peripherals }: Prediction) => ({
+  computedAt,
+  from,
+  to,
+  agents,
+  peripherals,
+})
+
+describe('predictions', () => {
+  it('agree with each other about hosts, devices and times, and with what happens then', async () => {
+    await fc.assert(
+      fc.asyncProperty(caseArb, async (given) => {
+        const { agents, made } = await furnish(given)
+        const modes = given.hosts.map(({ mode }) => mode)
+        const since = t.clock.now() - days * dayMs
+        const before = (await devicesOf(agents, modes)).filter(
+          (one) => one.isEnforcing && (isAttached(one) || Date.parse(`${one.row.lastSeen}Z`) >= since),
+        )
+        const { change } = given
+        const uuids = agents.map(({ agentId }) => agentId)
+        const isLasting = (rule: Rule): Rule => (rule.ends === 'over' ? { ...rule, ends: 'never' } : rule)
+        const draft = {
+          add: change.add.flatMap((rule) => inputOf(isLasting(rule), agents) ?? []),
+          remove: change.remove ? made.slice(0, 1) : [],
+        }
+
+        // All of them, whatever the change is, look at the same hosts, devices and times.
+        const arming = { action: 'arm', filter: {}, applyToPresent: change.applyToPresent }
+        const ruled = await post('policy/preview', draft)
+        const simulated = await post('policy/test', { draft, days })
+        const inForce = await get(`agents/getPolicyTest?days=${days}&PageSize=1000`)
+        const armed = await post('agents/bulk/preview', arming)
+        const freed = await post('agents/bulk/preview', { action: 'free', filter: {} })
+        const approved = await post('agents/bulk/preview', { action: 'approveAll', filter: {} })
+        const tagged = await post('policy/tags/preview', {
+          changes: [{ effect: change.effect, hashtags: [change.name], uuids }],
+        })
+        const listed = await post('agents/bulk/preview', {
+          action: change.effect === 'add' ? 'tag' : 'untag',
+          hashtags: [change.name],
+          filter: {},
+        })
+        const looked = {
+          computedAt: new Date(t.clock.now()).toISOString(),
+          from: new Date(since).toISOString(),
+          to: new Date(t.clock.now()).toISOString(),
+          agents: new Set(before.map(({ agent }) => agent)).size,
+          peripherals: before.length,
+        }
+        for (const { prediction } of [ruled, simulated, armed, freed, approved, tagged, listed])
+          expect(basisOf(prediction)).toEqual(looked)
+        const { computedAt, agents: examined, peripherals } = looked
+        expect(inForce).toMatchObject({ computedAt, days, agents: examined, peripherals, recordsTotal: peripherals })
+        expect(listed.prediction).toEqual(tagged.prediction)
+        const { newlyAllowed, newlyBlocked } = ruled.prediction as Prediction
+        expect(simulated.prediction).toMatchObject({ newlyAllowed, newlyBlocked })
+        expect([ruled.allowed, ruled.blocked]).toEqual([newlyAllowed.peripherals, newlyBlocked.peripherals])
+        expect(simulated.blocked.peripherals).toBe(inForce.blocked.peripherals + ruled.blocked - ruled.allowed)
+
+        // A rollout arms the hosts that are not armed; the simulator and the bulk preview say the same of those.
+        const planned = await post('rollouts/plan', {
+          kind: 'arm',
+          name: 'all',
+          rings: [{ name: 'all', sharePercent: 100 }],
+          applyToPresent: arming.applyToPresent,
+        })
+        const toArm = before.filter(({ isArmed }) => !isArmed)
+        expect(basisOf(planned.prediction)).toEqual({
+          ...looked,
+          agents: new Set(toArm.map(({ agent }) => agent)).size,
+          peripherals: toArm.length,
+        })
+        const stopsAtArming = (one: Known): boolean =>
+          isAttached(one) && blocks(one) && (arming.applyToPresent || one.row.rule !== 'default')
+        expect(planned.prediction.stopsWorking).toEqual(countsOf(toArm.filter(stopsAtArming)))
+        const willBlock = toArm.filter((one) => stopsAtArming(one) || (!isAttached(one) && blocks(one)))
+        expect(planned.rings[0].predictedBlocks).toBe(willBlock.length)
+        for (const host of planned.hosts as { uuid: string; predictedBlocks: number }[])
+          expect(host.predictedBlocks).toBe(willBlock.filter(({ agent }) => agent.agentId === host.uuid).length)
+        expect(inForce.blocked).toMatchObject({
+          agents: countsOf(before.filter(blocks)).agents,
+          peripherals: before.filter(blocks).length,
+        })
+        expect(armed.blocked.peripherals).toBe(before.filter((one) => isAttached(one) && blocks(one)).length)
+
+        // Then it is done, and what was said comes true.
+        const said: Prediction = ({ rules: ruled, arm: armed, free: freed, approve: approved, tags: tagged } as const)[
+          change.what
+        ].prediction
+        const wasBlocked = new Set(
+          before
+            .filter((one) => one.isArmed && isAttached(one) && blocks(one) && one.row.guard === '')
+            .map(({ key }) => key),
+        )
+        if (change.what === 'rules') {
+          for (const rule of draft.add) await post('policy/rules', rule)
+          for (const id of draft.remove) ok(await api.delete(`${base}/policy/rules/${id}`))
+        } else if (change.what === 'tags')
+          await post(`generalconfig/${change.effect === 'add' ? 'addhashtags' : 'deletehashtags'}`, {
+            hashtags: [change.name],
+            elementIds: uuids,
+          })
+        else if (change.what === 'approve') {
+          await post('agents/bulk', { action: 'approveAll', filter: {} })
+          await t.jobs.drain()
+        }
+        await t.server.policy.drain()
+        const after = new Map((await devicesOf(agents, modes)).map((one) => [one.key, one]))
+        const now = (one: Known): Known => after.get(one.key) as Known
+        expect(said.newlyAllowed).toEqual(countsOf(before.filter((one) => blocks(one) && !blocks(now(one)))))
+        expect(said.newlyBlocked).toEqual(countsOf(before.filter((one) => !blocks(one) && blocks(now(one)))))
+
+        const isArmedAfter = (one: Known): boolean => change.what === 'arm' || (change.what !== 'free' && one.isArmed)
+        const works = before
+          .filter(({ key }) => wasBlocked.has(key))
+          .filter((one) => !isArmedAfter(one) || !blocks(now(one)))
+        expect(said.worksAgain).toEqual(countsOf(works))
+        const stops = before.filter(
+          (one) =>
+            isArmedAfter(one) &&
+            isAttached(one) &&
+            !wasBlocked.has(one.key) &&
+            (change.what === 'arm' ? stopsAtArming(one) : !blocks(one) && blocks(now(one))),
+        )
+        expect(said.stopsWorking).toEqual(countsOf(stops))
+        if (change.what !== 'rules') return
+
+        // The rule preview and the simulator name exactly the devices whose decision changed, as it is then.
+        const changed = before.filter((one) => blocks(one) !== blocks(now(one)))
+        const effects = ruled.effects as PolicyEffect[]
+        expect(new Map(effects.map((one) => [keyOf(one.uuid, one.deviceID), one.after]))).toEqual(
+          new Map(changed.map((one) => [one.key, now(one).row.decision])),
+        )
+        const rows = (await post('policy/test', { draft: {}, days, pageSize: 1000 })).data as Row[]
+        expect(new Map(rows.map((one) => [keyOf(one.uuid, one.deviceID), one.decision]))).toEqual(
+          new Map(before.map((one) => [one.key, now(one).row.decision])),
+        )
+        expect(simulated.blocked.peripherals).toBe(before.filter((one) => blocks(now(one))).length)
+        const timesOf = new Map((inForce.data as Row[]).map((one) => [keyOf(one.uuid, one.deviceID), one]))
+        for (const { uuid, deviceID, lastSeen, attachments } of effects)
+          expect(timesOf.get(keyOf(uuid, deviceID))).toMatchObject({ lastSeen, attachments })
+      }),
+      { numRuns: 12, endOnFailure: true },
+    )
+  }, 120_000)
+})
+
+interface Row {
+  uuid: string
+  deviceID: string
+  decision: string
+  lastSeen: string
+  attachments: number
+}
