@@ -52,13 +52,14 @@ const matchArb: fc.Arbitrary<Partial<PolicyRuleInput>> = fc.constantFrom(
   { vid: '0781', pid: '5581', serial: 'S1' },
   { kinds: ['Mass Storage'] },
   { kinds: ['Keyboard', 'HID', 'Mouse'] },
+  { kinds: ['Keyboard', 'HID', 'Mouse', 'Mass Storage'] },
   { vid: '03EB', pid: '2401', overrideAttackTool: true },
   { vid: '03EB' },
 )
 const ruleArb = fc.record({
   effect: fc.constantFrom('allow' as const, 'deny' as const),
   match: matchArb,
-  scope: fc.constantFrom('all', 'host 0', 'host 1', ...tags),
+  scope: fc.constantFrom('all', 'host 0', 'host 1', ...tags, ...tags),
   /** In force for an hour, or over since the hosts were enrolled. */
   ends: fc.constantFrom('never', 'never', 'soon', 'over'),
 })
@@ -142,6 +143,44 @@ const devicesOf = async (
 
 const isAttached = ({ row }: Known): boolean => row.present
 const isTool = ({ row }: Known): boolean => row.isKnownAttackTool
+
+const device = (kind: (typeof kinds)[number], when: 'now' | 'recently', isSpared = false) => ({
+  ...{ kind, when, isSpared },
+  times: 1,
+})
+const rule = (effect: Rule['effect'], match: Rule['match'], scope: Rule['scope']): Rule => ({
+  ...{ effect, match, scope },
+  ends: 'never',
+})
+const everything = { kinds: ['Keyboard', 'HID', 'Mouse', 'Mass Storage'] } satisfies Partial<PolicyRuleInput>
+
+/** A fleet on which every change does something, for each of the changes. */
+const examples = (['rules', 'arm', 'free', 'approve', 'tags'] as const).map((what): [Case] => [
+  {
+    hosts: [
+      {
+        mode: 'Armed',
+        tags: [],
+        devices: [device('stick', 'now'), device('tool', 'now'), device('mouse', 'now', true)],
+      },
+      {
+        mode: 'Free',
+        tags: ['closed'],
+        devices: [device('stick', 'now'), device('keyboard', 'now'), device('stick2', 'recently')],
+      },
+      { mode: 'observe', tags: [], devices: [device('stick', 'now')] },
+    ],
+    rules: [
+      rule('allow', { vid: '0781' }, 'host 1'),
+      rule('deny', { vid: '03EB' }, 'closed'),
+      rule('allow', everything, 'open'),
+    ],
+    change: {
+      ...{ what, remove: true, applyToPresent: true, effect: 'add', name: 'open' },
+      add: [rule('allow', { vid: '03EB', pid: '2401', overrideAttackTool: true }, 'host 0')],
+    },
+  },
+])
 
 /** What an agent of the product does: blocks by its rules, except what it spares, and reports it. */
 const obey = async (
@@ -374,7 +413,7 @@ describe('predictions', () => {
         for (const { uuid, deviceID, lastSeen, attachments } of effects)
           expect(timesOf.get(keyOf(uuid, deviceID))).toMatchObject({ lastSeen, attachments })
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true, examples },
     )
   }, 120_000)
 })
