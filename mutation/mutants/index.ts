@@ -4,6 +4,7 @@ import { agentsMutants } from './agents.ts'
 import { doorMutants } from './door.ts'
 import { exportsMutants } from './exports.ts'
 import { ingestMutants } from './ingest.ts'
+import { predictionsMutants } from './predictions.ts'
 
 /** Mutants by the part of the product that they break. */
 export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
@@ -11,5 +12,6 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   accounts: accountsMutants,
   agents: agentsMutants,
   exports: exportsMutants,
+  predictions: predictionsMutants,
   door: doorMutants,
 }
