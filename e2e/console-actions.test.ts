@@ -85,7 +85,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     // Freeing several hosts starts at Cancel and needs a reason, which the audit trail keeps.
     await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
     const free = dialog(page).getByRole('button', { name: 'Free', exact: true })
-    await dialog(page).getByText('3 hosts').waitFor()
+    await dialog(page).getByText('3 hosts', { exact: true }).waitFor()
     expect(await free.isDisabled()).toBe(true)
     await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('The kiosks move')
     await free.click()

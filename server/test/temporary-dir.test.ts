@@ -14,7 +14,7 @@ afterEach(() => rmSync(memory, { recursive: true, force: true }))
 
 it.runIf(process.platform === 'linux')('is a folder that other users may pass through', () => {
   const dir = makeMemoryDir(memory, plenty)
-  expect(dir).toBe(join(memory, `portcullis-tests-${process.pid}`))
+  expect(dir).toBe(join(memory, `pt-${process.pid}`))
   expect(statSync(dir ?? '').mode & 0o777).toBe(0o755)
 })
 
@@ -24,10 +24,8 @@ it('is none where memory is short, or away', () => {
 })
 
 it.runIf(process.platform === 'linux')('removes what killed runs left, and nothing of those that run', () => {
-  const [dead, alive] = ['portcullis-tests-4194999', `portcullis-tests-${process.ppid}`].map((name) =>
-    join(memory, name),
-  )
-  for (const dir of [dead, alive]) mkdirSync(join(dir ?? '', 'inner'), { recursive: true })
+  const dirs = ['pt-4194999', `pt-${process.ppid}`, 'pt-of-others'].map((name) => join(memory, name))
+  for (const dir of dirs) mkdirSync(join(dir, 'inner'), { recursive: true })
   makeMemoryDir(memory, plenty)
-  expect([dead, alive].map((dir) => existsSync(dir ?? ''))).toEqual([false, true])
+  expect(dirs.map((dir) => existsSync(dir))).toEqual([false, true, true])
 })

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 const GB = 1024 ** 3
 /** What a run holds at once is below half of it. */
 const needed = 6 * GB
-const prefix = 'portcullis-tests-'
+/** Short: a socket's path has 107 bytes at most, and databases in folders of tests make some. */
+const prefix = 'pt-'
 
 const freeBytes = (memory: string): number => {
   const { bavail, bsize } = statfsSync(memory)
@@ -22,7 +23,7 @@ const startsPrograms = (dir: string): boolean => {
 /** Removes what runs left that were killed. */
 const sweep = (memory: string): void => {
   for (const name of readdirSync(memory))
-    if (name.startsWith(prefix) && !existsSync(join('/proc', name.slice(prefix.length))))
+    if (/^pt-\d+$/.test(name) && !existsSync(join('/proc', name.slice(prefix.length))))
       rmSync(join(memory, name), { recursive: true, force: true })
 }
 
