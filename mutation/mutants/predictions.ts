@@ -14,8 +14,8 @@ export const predictionsMutants: readonly Mutant[] = [
   {
     ...bulk,
     does: 'The preview of a bulk action looks back over a week',
-    find: 'predict(db, change, { hosts: where })',
-    replace: 'predict(db, change, { hosts: where, days: 7 })',
+    find: 'predict(tx, change, { hosts: where })',
+    replace: 'predict(tx, change, { hosts: where, days: 7 })',
   },
   {
     ...rollouts,

@@ -106,6 +106,7 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
     approvePresent: policy.approvePresent,
     approvable: policy.approvable,
     predict: policy.predict,
+    longRead: policy.longRead,
     tagGate: policy.tagGate,
     settle: policy.settle,
   })

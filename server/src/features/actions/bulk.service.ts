@@ -5,7 +5,7 @@ import { type ApprovalsApi, NeedsApprover } from '#features/approvals/index.ts'
 import type { Audit } from '#features/audit/index.ts'
 import type { CommandsApi } from '#features/commands/index.ts'
 import type { JobRun, JobsApi } from '#features/jobs/index.ts'
-import type { Change, Predict } from '#features/policy/index.ts'
+import type { Change, LongRead, Predict } from '#features/policy/index.ts'
 import type { HostTagChange, TagsApi } from '#features/tags/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -75,6 +75,7 @@ export interface BulkDeps {
   /** Hosts with a present device that approving newly allows. */
   approvable(agentIds: readonly string[]): Promise<number>
   predict: Predict
+  longRead: LongRead
 }
 
 /** Actions that end with the last step; others wait for what hosts say. */
@@ -111,6 +112,7 @@ export const createBulk = (deps: BulkDeps) => {
     approvable,
     tagGate,
     predict,
+    longRead,
   } = deps
 
   const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
@@ -180,7 +182,7 @@ export const createBulk = (deps: BulkDeps) => {
     const named = isTags ? (await read.targets(db, where)).map((target) => target.agent_id) : []
     const opened = isTags ? await tagGate.measure(db, tagChanges(action, hashtags, named)) : count
     const change = changeOf(selection, named)
-    const predicted = change === null ? null : await predict(db, change, { hosts: where })
+    const predicted = change === null ? null : await longRead((tx) => predict(tx, change, { hosts: where }))
     const arming = action === 'arm' ? predicted?.totals : undefined
     return {
       action,

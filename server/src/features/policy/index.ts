@@ -40,6 +40,7 @@ import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export { type Assessment, assessHosts, rowOf } from './assess.ts'
 export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
+export type { LongRead } from './long.read.ts'
 export { rulesFileList } from './policy.read.ts'
 export type { PredictedHost } from './predict.read.ts'
 export type { Change, Predict } from './predict.ts'
@@ -175,6 +176,8 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     approvePresent: approvals.approvePresent,
     /** Predicts what a change of rules, tags, modes or approvals does. */
     predict,
+    /** Runs a prediction for many hosts on the pool of long reads. */
+    longRead,
     /** Hosts with a present device that `approvePresent` would newly allow. */
     approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
     ofAgent: read.ofAgent,

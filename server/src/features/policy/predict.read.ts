@@ -47,12 +47,6 @@ const isBlocking = (column: SqlFragment): SqlFragment => sql`${column} = any(${b
 
 /** Decisions that an approval of attached devices replaces: the block without a rule, and grants, which end. */
 const approved = [sourceNumber('grant'), sourceNumber('default')]
-/** The host has an attached device whose approval also allows the gone device `p`: a rule names what both say of themselves. */
-const isLikeAttached = sql`exists (
-  select from peripherals q join designs e on e.design_id = q.design_id join designs d on d.design_id = p.design_id
-  where q.agent_id = p.agent_id and q.present and q.severity < 40 and q.source = any(${approved}::smallint[]) and q.serial = p.serial
-    and e.model_id = d.model_id and coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
-      = coalesce(nullif(d.policy_without_revision, ''), d.without_revision))`
 /** What blocks a device at the moment its host is armed, although it was attached before. */
 const blocksPresent = [sourceNumber('attack-tool'), sourceNumber('deny')]
 
@@ -146,6 +140,16 @@ const isExamined = ({ hosts, isEveryGrade, since }: Examined): SqlFragment =>
     ' and ',
   )
 
+/** Joins gone devices `p` with attached ones whose approval allows them, too: a rule names what both say of themselves. */
+const likeAttached = (examined: Examined): SqlFragment => sql`
+  left join (
+    select distinct p.agent_id, p.serial, d.design_id from ${examinedFrom}
+    join designs e on e.design_id = p.design_id
+    join designs d on d.model_id = e.model_id and coalesce(nullif(d.policy_without_revision, ''), d.without_revision)
+      = coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
+    where p.present and p.severity < 40 and p.source = any(${approved}::smallint[]) and ${isExamined(examined)}) w
+  on w.agent_id = p.agent_id and w.serial = p.serial and w.design_id = p.design_id`
+
 /**
  * Every examined device with its decision before and after the change, and what follows from both. The only place that
  * says what an armed host blocks, what stops and what works again.
@@ -153,7 +157,7 @@ const isExamined = ({ hosts, isEveryGrade, since }: Examined): SqlFragment =>
 const predicted = (examined: Examined, { mode, applyToPresent, isApproved }: Effects, others: readonly Redecided[]) => {
   const kept = sql`p.source`
   const stored = isApproved
-    ? sql`case when p.severity < 40 and p.source = any(${approved}::smallint[]) and (p.present or ${isLikeAttached}) then ${sourceNumber('host')}::smallint else ${kept} end`
+    ? sql`case when p.severity < 40 and p.source = any(${approved}::smallint[]) and (p.present or w.agent_id is not null) then ${sourceNumber('host')}::smallint else ${kept} end`
     : kept
   const other = unnestOf([
     [others.map((o) => o.agentId), 'uuid[]'],
@@ -181,7 +185,8 @@ const predicted = (examined: Examined, { mode, applyToPresent, isApproved }: Eff
           case when o.source is null then p.rule_id::text else o.rule_id end as rule_id
         from ${examinedFrom}
         left join ${other} o(agent_id, device_id, source, rule_id) on o.agent_id = p.agent_id and o.device_id = p.device_id
-        where ${isExamined(examined)}) c) x`
+        ${isApproved ? likeAttached(examined) : raw('')}
+        where ${isExamined(examined)} offset 0) c offset 0) x`
 }
 
 const perHost = raw(
