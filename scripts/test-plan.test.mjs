@@ -26,10 +26,10 @@ it('runs all tests that the arguments select, slow or not', () => {
   expect(planOf(['--all', 'e2e/kernel'], slow)).toEqual(plan)
 })
 
-it('allows only tests of emulated machines and installed packages to be slow', () => {
+it('allows only tests of emulated machines, installed packages and the whole interface to be slow', () => {
   const files = globSync(SLOW_TESTS, { cwd: ROOT, exclude: ['**/node_modules', '.node'] })
   expect(files.length).toBeGreaterThan(0)
-  expect(files.filter((file) => !/^e2e\/(kernel|packages|images|windows)\//.test(file))).toEqual([])
+  expect(files.filter((file) => !/^e2e\/(door|kernel|packages|images|windows)\//.test(file))).toEqual([])
 })
 
 it('runs in full in continuous integration', () => {

@@ -13,9 +13,9 @@ export const doorMutants: readonly Mutant[] = [
   {
     ...matrix,
     does: 'The server does not look at the permissions of the caller',
-    file: `${http}/actor.ts`,
-    find: '  assertProfile(actor, permission)\n  if (!actor.permissions.has(permission))',
-    replace: '  if (permission === null)',
+    file: `${http}/authorise.ts`,
+    find: '    assertProfile(actor, audience)\n    // Before the scope: no scope opens these operations to a token.\n    if (operation.fresh === true) assertFresh(actor, options.clock.now())\n    assertPermission(actor, audience)\n',
+    replace: '    void [assertProfile, assertFresh, assertPermission]\n',
   },
   {
     ...matrix,
@@ -89,8 +89,8 @@ export const doorMutants: readonly Mutant[] = [
     replace: '  void title\n',
   },
   {
-    ...idor,
-    does: 'A Manager deletes any account',
+    ...massAssignment,
+    does: 'A Manager changes any account',
     file: 'server/src/features/accounts/accounts.service.ts',
     find: '  if (actor.profile === profiles.administrator) return\n',
     replace: '  if (actor.profile <= profiles.manager) return\n',
