@@ -1,4 +1,5 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { Outlet } from '@tanstack/react-router'
+import { ViewTabs } from '../ui/ViewTabs.tsx'
 import classes from './PolicyFrame.module.css'
 
 const views = [
@@ -13,13 +14,7 @@ const views = [
 /** The policy: its views above, the open one below. */
 export const PolicyFrame = () => (
   <div className={classes.frame}>
-    <nav className={classes.views} aria-label="Policy">
-      {views.map(({ to, title }) => (
-        <Link key={to} to={to} className={classes.view} activeOptions={{ exact: true, includeSearch: false }}>
-          {title}
-        </Link>
-      ))}
-    </nav>
+    <ViewTabs label="Policy" views={views} />
     <Outlet />
   </div>
 )

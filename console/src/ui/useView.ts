@@ -6,7 +6,7 @@ import { readView, type Search, type ViewChange, type ViewSpec, type ViewState, 
 type Tree = RegisteredRouter['routeTree']
 
 /** A route whose address holds the state of a list. */
-type ListRoute = {
+export type ListRoute = {
   [Id in RouteIds<Tree>]: ListName extends keyof RouteById<Tree, Id>['types']['fullSearchSchema'] ? Id : never
 }[RouteIds<Tree>]
 

@@ -1,24 +1,17 @@
 import { Button } from '@mantine/core'
 import { type ConnectionStatus, connectionDetailsStatus } from '@portcullis/contract'
-import { useMemo, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
-import { curlOf } from '../../lib/curl.ts'
-import { listQueryOf } from '../../lib/list-query.ts'
-import { listSource } from '../../lib/list-source.ts'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ExportListsMenu } from '../../ui/ExportMenu.tsx'
-import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { ColumnsMenu } from '../../ui/table/ColumnsMenu.tsx'
+import { ListPage } from '../../ui/list/ListPage.tsx'
+import { useList } from '../../ui/list/useList.ts'
 import { exportKeysOf } from '../../ui/table/column.ts'
-import { DataTable } from '../../ui/table/DataTable.tsx'
-import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useSelection } from '../../ui/table/useSelection.ts'
 import { useKeys } from '../../ui/useKeys.ts'
 import { useTitle } from '../../ui/useTitle.ts'
-import { useView } from '../../ui/useView.ts'
 import classes from './agentless.module.css'
 import { statusColumns, statusFilters, statusView } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'
@@ -34,21 +27,20 @@ import { WorkerCard } from './WorkerCard.tsx'
 const hrefOf = ({ uuid, computerName }: ConnectionStatus) =>
   uuid === '' ? `/agentless?open=${encodeURIComponent(computerName)}` : agentAddress(uuid)
 
+const idOf = (row: ConnectionStatus) => row.computerName
+
 /** Computers that are polled over SSH instead of running an agent: the worker that does it, and how each stands. */
 export const AgentlessPage = () => {
   useTitle('Agentless')
-  const { api, session } = useServices()
-  const view = useView('/inside/agentless', statusView)
-  const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const { session } = useServices()
   const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | null>(null)
-  const list = useRef<HTMLDivElement>(null)
-  const { filters, search, sort, open } = view.state
-  const query = useMemo(() => listQueryOf({ filters, search, sort }, statusView), [filters, search, sort])
-  const source = useMemo(() => listSource(api, connectionDetailsStatus, query, (row) => row.computerName), [api, query])
-  useFreshRows(source, list)
-  const selection = useSelection(source, { filtered: counts?.filtered ?? null })
+  const table = useRef<HTMLDivElement>(null)
+  const list = useList('/inside/agentless', statusView, connectionDetailsStatus, idOf)
+  const { open } = list.view.state
+  useFreshRows(list.source, table)
+  const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
-  const openNew = () => view.set({ open: newConnection })
+  const openNew = () => list.view.set({ open: newConnection })
   useKeys(canWrite ? [{ keys: 'n', description: 'Add a computer', run: openNew }] : [])
   const add = canWrite ? (
     <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={openNew}>
@@ -58,9 +50,9 @@ export const AgentlessPage = () => {
 
   return (
     <>
-      <ListFrame
+      <ListPage
         title="Agentless"
-        counts={counts}
+        list={list}
         actions={
           <>
             {session.may('config:write') ? (
@@ -81,61 +73,55 @@ export const AgentlessPage = () => {
             {add}
           </>
         }
-        filters={
+        filters={statusFilters}
+        searchPlaceholder="Computer, failure"
+        above={
           <>
             <WorkerCard />
             <CauseStrip
-              chosen={filters.Cause ?? null}
-              choose={(Cause) => view.set({ filters: { Cause, StatusString: null } })}
+              chosen={list.view.state.filters.Cause ?? null}
+              choose={(Cause) => list.view.set({ filters: { Cause, StatusString: null } })}
             />
-            <FilterBar view={view} filters={statusFilters} searchPlaceholder="Computer, failure">
-              <ColumnsMenu columns={statusColumns} view={view} />
-              <ExportListsMenu
-                lists={exportedLists(query, exportKeysOf(statusColumns, view.state.columns), counts?.filtered ?? null)}
-              />
-              <MoreMenu
-                label="More"
-                curl={() =>
-                  curlOf(window.location.origin, connectionDetailsStatus, { query: { ...query, PageSize: 100 } })
-                }
-              />
-            </FilterBar>
           </>
         }
-        table={
-          <div ref={list} className={classes.list}>
-            <DataTable
-              label="Polled computers"
-              columns={statusColumns}
-              source={source}
-              view={view}
-              topics={['agents']}
-              hrefOf={hrefOf}
-              {...(canWrite ? { selection } : {})}
-              empty={
-                <EmptyState icon="network" title="No computer is polled yet">
-                  <p>
-                    Where no agent can be installed, a worker signs in over SSH every few minutes and reads which USB
-                    devices are attached. Such hosts are seen and judged like all others; a device can not be blocked
-                    there.
-                  </p>
-                  {add}
-                </EmptyState>
-              }
-              onCounts={setCounts}
-            />
-          </div>
+        tools={
+          <ExportListsMenu
+            lists={exportedLists(
+              list.query,
+              exportKeysOf(statusColumns, list.view.state.columns),
+              list.counts?.filtered ?? null,
+            )}
+          />
         }
+        label="Polled computers"
+        columns={statusColumns}
+        topics={['agents']}
+        hrefOf={hrefOf}
+        selection={canWrite ? selection : undefined}
+        empty={
+          <EmptyState icon="network" title="No computer is polled yet">
+            <p>
+              Where no agent can be installed, a worker signs in over SSH every few minutes and reads which USB devices
+              are attached. Such hosts are seen and judged like all others; a device can not be blocked there.
+            </p>
+            {add}
+          </EmptyState>
+        }
+        wrap={(rows) => (
+          <div ref={table} className={classes.list}>
+            {rows}
+          </div>
+        )}
         drawer={
           open === null ? null : (
             <ConnectionDrawer
               name={open}
-              close={() => view.set({ open: null })}
-              onSaved={(name) => view.set({ open: name }, { replace: true })}
+              close={() => list.view.set({ open: null })}
+              onSaved={(name) => list.view.set({ open: name }, { replace: true })}
             />
           )
         }
-        selection={canWrite ? <ConnectionsBar selection={selection} filtered={counts?.filtered ?? null} /> : null}
+        bar={canWrite ? <ConnectionsBar selection={selection} filtered={list.counts?.filtered ?? null} /> : null}
       />
       <CompareKeysDialog opened={dialog === 'keys'} close={() => setDialog(null)} />
       <UploadDialog opened={dialog === 'upload'} close={() => setDialog(null)} />

@@ -9,14 +9,13 @@ import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { Icon } from '../../ui/icons.tsx'
+import { VersionHistory } from '../../ui/history/VersionHistory.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
 import { openedHosts, openedText } from '../../ui/policy/words.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
-import { Time } from '../../ui/Time.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './HistoryPage.module.css'
 import { differences, restoreWords } from './rule-diff.ts'
@@ -146,49 +145,17 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
   )
 }
 
-interface VersionProps {
-  version: PolicyVersion
-  isOpen: boolean
-  toggle: () => void
-  /** Null where it can not be restored: it is in force, or the reader may not. */
-  restore: (() => void) | null
-}
-
-const Version = ({ version, isOpen, toggle, restore }: VersionProps) => (
-  <li>
-    <div className={classes.line}>
-      <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
-        <Icon name={isOpen ? 'down' : 'right'} size={12} />
-        <span className={classes.number}>{version.version.toLocaleString('en')}</span>
-        <span className={classes.clip}>
-          <DeviceText value={version.summary} />
-        </span>
-      </button>
-      <DeviceText value={version.createdBy} />
-      <span className={classes.quiet}>
-        <Time value={version.createdAt} />
-      </span>
-      {restore === null ? (
-        <span />
-      ) : (
-        <Button size="compact-xs" variant="default" onClick={restore}>
-          Restore…
-        </Button>
-      )}
-    </div>
-    {isOpen ? (
-      <div className={classes.changes}>
-        {version.changes.map((change) => (
-          <Change key={`${change.before?.id}|${change.after?.id}`} change={change} />
-        ))}
-        {version.changesTotal > version.changes.length ? (
-          <p className={classes.quiet}>
-            and {(version.changesTotal - version.changes.length).toLocaleString('en')} more changes
-          </p>
-        ) : null}
-      </div>
+const Changes = ({ version }: { version: PolicyVersion }) => (
+  <div className={classes.changes}>
+    {version.changes.map((change) => (
+      <Change key={`${change.before?.id}|${change.after?.id}`} change={change} />
+    ))}
+    {version.changesTotal > version.changes.length ? (
+      <p className={classes.quiet}>
+        and {(version.changesTotal - version.changes.length).toLocaleString('en')} more changes
+      </p>
     ) : null}
-  </li>
+  </div>
 )
 
 /** Every version of the policy: who changed what, what it was before, and the way back. */
@@ -209,74 +176,50 @@ export const HistoryPage = () => {
     void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace })
   const total = history.data?.recordsTotal ?? 0
   const canWrite = session.may('fleet:write')
+  const isLast = page * pageSize >= total
   return (
     <SettingsPage
       title="History"
       intro="Each change of the rules is a version. Restoring one makes a new version with its rules, so nothing is ever lost."
       actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, policyHistory, query)} />}
     >
-      {history.error === null ? null : (
-        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
-      )}
-      {history.data === undefined ? (
-        history.error === null ? (
-          <div className={classes.skeleton} aria-busy="true" />
-        ) : null
-      ) : total === 0 ? (
-        <EmptyState icon="policy" title="The policy was never changed">
-          <p>The first rule, grant or approval makes version 1.</p>
-        </EmptyState>
-      ) : (
-        <>
-          <ul className={classes.versions} aria-label="Versions">
-            {history.data.data.map((version) => (
-              <Version
-                key={version.version}
-                version={version}
-                isOpen={search.version === String(version.version)}
-                toggle={() =>
-                  set(
-                    search.version === String(version.version) ? { version: '' } : { version: String(version.version) },
-                    true,
-                  )
-                }
-                restore={canWrite && version.version !== total ? () => setRestoring(version.version) : null}
-              />
-            ))}
-          </ul>
-          <Group justify="space-between">
-            <span className={classes.quiet}>
-              Version {total.toLocaleString('en')} is in force.
-              {canWrite && page * pageSize >= total ? (
-                <>
-                  {' '}
-                  <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
-                    Go back to no rules…
-                  </button>
-                </>
-              ) : null}
-            </span>
-            <Group gap="sm">
-              <Button
-                size="compact-sm"
-                variant="default"
-                disabled={page === 1}
-                onClick={() => set({ page: page === 2 ? '' : String(page - 1) }, false)}
-              >
-                Newer
-              </Button>
-              <Button
-                size="compact-sm"
-                variant="default"
-                disabled={page * pageSize >= total}
-                onClick={() => set({ page: String(page + 1) }, false)}
-              >
-                Older
-              </Button>
-            </Group>
-          </Group>
-        </>
-      )}
+      <VersionHistory
+        history={history}
+        shown={(version) => ({
+          version: version.version,
+          summary: <DeviceText value={version.summary} />,
+          by: version.createdBy,
+          at: version.createdAt,
+          changes: <Changes version={version} />,
+          goBack: canWrite && version.version !== total ? () => setRestoring(version.version) : null,
+        })}
+        open={search.version}
+        setOpen={(version) => set({ version }, true)}
+        page={page}
+        isLast={isLast}
+        setPage={(next) => set({ page: next }, false)}
+        action={{ title: 'Restore…', width: 84 }}
+        empty={
+          total > 0 ? null : (
+            <EmptyState icon="policy" title="The policy was never changed">
+              <p>The first rule, grant or approval makes version 1.</p>
+            </EmptyState>
+          )
+        }
+        note={
+          <span className={classes.quiet}>
+            Version {total.toLocaleString('en')} is in force.
+            {canWrite && isLast ? (
+              <>
+                {' '}
+                <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
+                  Go back to no rules…
+                </button>
+              </>
+            ) : null}
+          </span>
+        }
+      />
       <Modal
         opened={restoring !== null}
         onClose={() => setRestoring(null)}

@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { ViewTabs } from '../../ui/ViewTabs.tsx'
 import classes from './reports.module.css'
 
 const views = [
@@ -10,13 +10,7 @@ const views = [
 /** The views of reports above, the open one below. */
 export const ReportsFrame = ({ children }: { children: ReactNode }) => (
   <div className={classes.frame}>
-    <nav className={classes.views} aria-label="Reports">
-      {views.map(({ to, title }) => (
-        <Link key={to} to={to} className={classes.view} activeOptions={{ exact: true, includeSearch: false }}>
-          {title}
-        </Link>
-      ))}
-    </nav>
+    <ViewTabs label="Reports" views={views} />
     {children}
   </div>
 )

@@ -1,0 +1,121 @@
+import { Button, Group } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { DeviceText } from '../DeviceText.tsx'
+import { ErrorState } from '../ErrorState.tsx'
+import { Icon } from '../icons.tsx'
+import { Time } from '../Time.tsx'
+import classes from './VersionHistory.module.css'
+
+export interface ShownVersion {
+  version: number
+  summary: ReactNode
+  by: string
+  at: string
+  changes: ReactNode
+  /** Goes back to the version; null: it is in force, or the reader may not. */
+  goBack: (() => void) | null
+}
+
+export interface VersionHistoryProps<Version> {
+  history: { data: { data: readonly Version[] } | undefined; error: unknown; refetch: () => unknown }
+  /** How a version is shown. */
+  shown: (version: Version, index: number) => ShownVersion
+  /** Number of the open version, as in the address. */
+  open: string | undefined
+  setOpen: (version: string) => void
+  page: number
+  isLast: boolean
+  /** Empty: the first page. */
+  setPage: (page: string) => void
+  /** Shown when there are no versions; null when there are some. */
+  empty: ReactNode
+  /** Button that goes back to a version, and the width of its column in pixels. */
+  action: { title: string; width: number }
+  note: ReactNode
+  tools?: ReactNode
+}
+
+interface LineProps extends ShownVersion {
+  action: VersionHistoryProps<never>['action']
+  isOpen: boolean
+  toggle: () => void
+}
+
+const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggle }: LineProps) => (
+  <li>
+    <div className={classes.line} style={{ gridTemplateColumns: `minmax(0, 1fr) 110px 60px ${action.width}px` }}>
+      <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+        <Icon name={isOpen ? 'down' : 'right'} size={12} />
+        <span className={classes.number}>{version.toLocaleString('en')}</span>
+        <span className={classes.clip}>{summary}</span>
+      </button>
+      <span className={classes.clip}>
+        <DeviceText value={by} />
+      </span>
+      <span className={classes.quiet}>
+        <Time value={at} />
+      </span>
+      {goBack === null ? (
+        <span />
+      ) : (
+        <Button size="compact-xs" variant="default" onClick={goBack}>
+          {action.title}
+        </Button>
+      )}
+    </div>
+    {isOpen ? <div className={classes.changes}>{changes}</div> : null}
+  </li>
+)
+
+/** Versions, newest first: who changed what, and how to go back. */
+export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) => {
+  const { history, shown, open, setOpen, page, isLast, setPage, empty, action, note, tools } = props
+  if (history.data === undefined)
+    return history.error === null ? (
+      <div className={classes.skeleton} aria-busy="true" />
+    ) : (
+      <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
+    )
+  return (
+    <>
+      {history.error === null ? null : (
+        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
+      )}
+      {empty ?? (
+        <>
+          <ul className={classes.versions} aria-label="Versions">
+            {history.data.data.map(shown).map((one) => {
+              const isOpen = open === String(one.version)
+              return (
+                <Line
+                  key={one.version}
+                  {...one}
+                  action={action}
+                  isOpen={isOpen}
+                  toggle={() => setOpen(isOpen ? '' : String(one.version))}
+                />
+              )
+            })}
+          </ul>
+          <Group justify="space-between">
+            {note}
+            <Group gap="sm">
+              {tools}
+              <Button
+                size="compact-sm"
+                variant="default"
+                disabled={page === 1}
+                onClick={() => setPage(page === 2 ? '' : String(page - 1))}
+              >
+                Newer
+              </Button>
+              <Button size="compact-sm" variant="default" disabled={isLast} onClick={() => setPage(String(page + 1))}>
+                Older
+              </Button>
+            </Group>
+          </Group>
+        </>
+      )}
+    </>
+  )
+}

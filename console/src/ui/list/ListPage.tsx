@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react'
+import type { LiveTopic } from '../../lib/live.ts'
+import { ExportMenu, type ExportMenuProps } from '../ExportMenu.tsx'
+import { FilterBar } from '../filters/FilterBar.tsx'
+import type { Filter } from '../filters/filter.ts'
+import { MoreMenu } from '../MoreMenu.tsx'
+import { ColumnsMenu } from '../table/ColumnsMenu.tsx'
+import { type Column, exportKeysOf } from '../table/column.ts'
+import { DataTable } from '../table/DataTable.tsx'
+import { ListFrame } from '../table/ListFrame.tsx'
+import type { Selection } from '../table/useSelection.ts'
+import type { List } from './useList.ts'
+
+export interface ListPageProps<Row> {
+  title: string
+  /** What the rows are, for screen readers. */
+  label: string
+  list: List<Row>
+  columns: readonly Column<Row>[]
+  filters: readonly Filter[]
+  searchPlaceholder: string
+  /** Live topics after which the rows on the screen are read again. */
+  topics: readonly LiveTopic[]
+  /** Address of a row's full page. */
+  hrefOf: (row: Row) => string
+  /** A row opens that address at once, without a drawer. */
+  opensPage?: boolean
+  /** Shown when the list has no rows at all. */
+  empty: ReactNode
+  /** Actions at the right of the title. */
+  actions?: ReactNode
+  /** What the reader should know before the filters. */
+  above?: ReactNode
+  /** Exports of the list. */
+  exports?: Pick<ExportMenuProps, 'name' | 'report' | 'csv' | 'pdf'>
+  /** Tools beside the columns, instead of `exports`. */
+  tools?: ReactNode
+  /** Further items of the menu. */
+  more?: ReactNode
+  selection?: Selection<Row> | undefined
+  /** The bar of what is selected. */
+  bar?: ReactNode
+  /** The drawer of the open row. */
+  drawer?: ReactNode
+  /** Wraps the table. */
+  wrap?: (table: ReactNode) => ReactNode
+}
+
+/** The page of a list: title with counts, filters, columns, exports, table, selection bar, and drawer. */
+export const ListPage = <Row,>(props: ListPageProps<Row>) => {
+  const { list, columns, exports, selection, wrap = (table) => table } = props
+  const { view, counts } = list
+  const rows = counts?.filtered ?? null
+  return (
+    <ListFrame
+      title={props.title}
+      counts={counts}
+      actions={props.actions}
+      filters={
+        <>
+          {props.above}
+          <FilterBar view={view} filters={props.filters} searchPlaceholder={props.searchPlaceholder}>
+            <ColumnsMenu columns={columns} view={view} />
+            {exports === undefined ? null : (
+              <ExportMenu
+                {...exports}
+                query={list.query}
+                columns={exportKeysOf(columns, view.state.columns)}
+                rows={rows}
+              />
+            )}
+            {props.tools}
+            <MoreMenu label="More" curl={list.curl}>
+              {props.more}
+            </MoreMenu>
+          </FilterBar>
+        </>
+      }
+      table={wrap(
+        <DataTable
+          label={props.label}
+          columns={columns}
+          source={list.source}
+          view={view}
+          topics={props.topics}
+          hrefOf={props.hrefOf}
+          opensPage={props.opensPage ?? false}
+          {...(selection === undefined ? {} : { selection })}
+          empty={props.empty}
+          onCounts={list.setCounts}
+        />,
+      )}
+      drawer={props.drawer}
+      selection={props.bar}
+    />
+  )
+}

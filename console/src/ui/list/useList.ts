@@ -1,0 +1,43 @@
+import type { AnyOperation } from '@portcullis/contract'
+import { useMemo, useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { listQueryOf } from '../../lib/list-query.ts'
+import { listSource, type RowOf } from '../../lib/list-source.ts'
+import { useServices } from '../../lib/services.tsx'
+import type { ViewSpec } from '../../lib/view-state.ts'
+import type { RowSource } from '../table/column.ts'
+import { type ListRoute, useView, type View } from '../useView.ts'
+
+/** Rows of a curl command. */
+const copiedRows = 100
+
+/** A list of the interface, as its address says: what is asked for, and how many rows there are. */
+export interface List<Row> {
+  view: View
+  /** The query: filters, search, and sort order. */
+  query: Record<string, string>
+  source: RowSource<Row>
+  /** Null until the first answer. */
+  counts: { total: number; filtered: number } | null
+  setCounts: (counts: { total: number; filtered: number }) => void
+  /** The request as a shell command. */
+  curl: () => string
+}
+
+/** Reads a list by the state in the address of its route. `idOf` must keep its identity. */
+export const useList = <O extends AnyOperation>(
+  route: ListRoute,
+  spec: ViewSpec,
+  operation: O,
+  idOf: (row: RowOf<O>) => string,
+): List<RowOf<O>> => {
+  const { api } = useServices()
+  const view = useView(route, spec)
+  const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
+  const { filters, search, sort } = view.state
+  const query = useMemo(() => listQueryOf({ filters, search, sort }, spec), [filters, search, sort, spec])
+  const source = useMemo(() => listSource(api, operation, query, idOf), [api, operation, query, idOf])
+  const curl = () =>
+    curlOf<AnyOperation>(window.location.origin, operation, { query: { ...query, PageSize: copiedRows } })
+  return { view, query, source, counts, setCounts, curl }
+}
