@@ -365,7 +365,9 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     const head = 'Type,Identifier,Name,Tags\n'
     const give = async (text: string) => {
       const input = page.locator('input[type=file]')
-      if ((await input.count()) === 0) await page.getByRole('button', { name: 'More' }).click()
+      // The menu of an earlier file may still be closing.
+      await input.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'More' }).click()
       await input.setInputFiles(file(text))
     }
     await give(`${head}Tag,,,from a file\nAgent,nobody,,x\n`)

@@ -10,7 +10,6 @@ export interface HeaderRowProps<RowData> {
   columns: readonly Column<RowData>[]
   template: string
   width: number
-  sort: string
   onSort: (column: Column<RowData>) => void
   directionOf: (column: Column<RowData>) => 'asc' | 'desc' | null
   /** New widths by column id. */

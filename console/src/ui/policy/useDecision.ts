@@ -1,0 +1,159 @@
+import {
+  type BodyOf,
+  createPolicyGrant,
+  createPolicyRule,
+  decideDevices,
+  type PolicyRuleInput,
+} from '@portcullis/contract'
+import { useState } from 'react'
+import { curlOf } from '../../lib/curl.ts'
+import { isStoredRequest } from '../../lib/problem.ts'
+import { useServices } from '../../lib/services.tsx'
+import {
+  type DecideEffect,
+  type DecideScope,
+  type DecideStart,
+  type DecideSubject,
+  type Decision,
+  hostsOf,
+  rulesOf,
+} from './decide.ts'
+import { tellPolicyChange } from './undo.ts'
+import { hosts as hostsText } from './words.ts'
+
+const hourMs = 3_600_000
+const minuteMs = 60_000
+const usualReason: Readonly<Record<DecideEffect, string>> = {
+  allow: 'Approved by hand',
+  deny: 'Denied by hand',
+  grant: 'Granted by hand',
+}
+const done: Readonly<Record<DecideEffect, string>> = { allow: 'Allowed', deny: 'Denied', grant: 'Granted' }
+const where: Readonly<Record<DecideScope, (hosts: number, tag: string) => string>> = {
+  host: (hosts) => `on ${hostsText(hosts)}`,
+  tag: (_hosts, tag) => `on tag ${tag}`,
+  all: () => 'on all hosts',
+}
+
+/** End of a grant of some hours. To the minute: the preview is asked again only when something really changed. */
+const endOf = (now: number, hours: string) =>
+  new Date(Math.ceil((now + Number(hours) * hourMs) / minuteMs) * minuteMs).toISOString()
+
+/** Reads the fields of the decision form, and what they make necessary. */
+const useDraft = (subject: DecideSubject, start: DecideStart) => {
+  const { clock } = useServices()
+  const [only] = subject.devices
+  const serial = subject.devices.length === 1 ? (only?.serialNumber ?? '') : ''
+  const [effect, setEffect] = useState(start.effect)
+  const [scope, setScope] = useState(start.scope)
+  const [tag, setTag] = useState(subject.tags[0] ?? '')
+  const [onlySerial, setOnlySerial] = useState(start.scope === 'host' && start.effect !== 'deny')
+  const [life, setLife] = useState('24')
+  const [reason, setReason] = useState<string | null>(null)
+  const [isOverridden, setOverridden] = useState(false)
+  const [expiresAt, setExpiresAt] = useState(() => endOf(clock.now(), life))
+  const hosts = hostsOf(subject.devices)
+  const needsOverride = subject.isAttackTool && effect !== 'deny'
+  const isWide = scope !== 'host' || hosts.length > 1
+  // An attack tool, or more than one host, needs a reason of its own.
+  const needsOwnReason = needsOverride || (isWide && effect !== 'deny')
+  const decision: Decision = {
+    effect,
+    scope,
+    tag,
+    serial: onlySerial ? serial : '',
+    expiresAt: effect === 'grant' ? expiresAt : null,
+    reason: reason ?? (needsOwnReason ? '' : usualReason[effect]),
+    overrideAttackTool: needsOverride && isOverridden,
+  }
+  return {
+    decision,
+    hosts,
+    serial,
+    onlySerial,
+    life,
+    isOverridden,
+    needsOverride,
+    needsOwnReason,
+    isReady:
+      decision.reason.trim() !== '' &&
+      (scope !== 'tag' || tag !== '') &&
+      (!needsOverride || decision.overrideAttackTool),
+    setEffect,
+    setScope,
+    setTag,
+    setOnlySerial,
+    setReason,
+    setOverridden,
+    setLife: (next: string) => {
+      setLife(next)
+      setExpiresAt(endOf(clock.now(), next))
+    },
+  }
+}
+
+/** What a decision sends: one decision for all hosts, or one rule for a tag or for all hosts. */
+const requestOf = ({ vid, pid, devices }: DecideSubject, decision: Decision, rules: readonly PolicyRuleInput[]) => {
+  const expiresAt = decision.expiresAt ?? ''
+  const isGrant = decision.effect === 'grant'
+  const onHosts: BodyOf<typeof decideDevices> = {
+    decision: decision.effect,
+    devices: hostsOf(devices).map(({ uuid }) => ({
+      uuid,
+      vid,
+      pid,
+      ...(decision.serial === '' ? {} : { serialNumber: decision.serial }),
+    })),
+    reason: decision.reason.trim(),
+    ...(isGrant ? { expiresAt } : {}),
+    ...(decision.overrideAttackTool ? { overrideAttackTool: true } : {}),
+  }
+  const [rule] = rules as [PolicyRuleInput]
+  const { effect: _, ...grant } = rule
+  return { onHosts, rule, grant: { ...grant, expiresAt }, isOnHosts: decision.scope === 'host', isGrant }
+}
+
+/** State and requests of the decision form. */
+export const useDecision = (subject: DecideSubject, start: DecideStart, close: () => void) => {
+  const services = useServices()
+  const { api } = services
+  const draft = useDraft(subject, start)
+  const { decision, hosts } = draft
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const rules = rulesOf(subject, decision)
+  const { onHosts, rule, grant, isOnHosts, isGrant } = requestOf(subject, decision, rules)
+  const send = async (): Promise<number | null> => {
+    if (isOnHosts) {
+      const { version, isChanged } = await api.call(decideDevices, { body: onHosts })
+      return isChanged ? version : null
+    }
+    const { version } = await (isGrant
+      ? api.call(createPolicyGrant, { body: grant })
+      : api.call(createPolicyRule, { body: rule }))
+    return version
+  }
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const version = await send()
+      close()
+      const { effect, scope, tag } = decision
+      tellPolicyChange(services, `${done[effect]} ${where[scope](hosts.length, tag)}.`, version)
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  const curl = () => {
+    const { origin } = window.location
+    if (isOnHosts) return curlOf(origin, decideDevices, { body: onHosts })
+    return isGrant
+      ? curlOf(origin, createPolicyGrant, { body: grant })
+      : curlOf(origin, createPolicyRule, { body: rule })
+  }
+  return { ...draft, rules, busy, failure, isStored: isStoredRequest(failure), run, curl }
+}
+
+export type DecisionDraft = ReturnType<typeof useDecision>
