@@ -1,30 +1,8 @@
-import {
-  Button,
-  Group,
-  MultiSelect,
-  NumberInput,
-  SegmentedControl,
-  Select,
-  Switch,
-  TagsInput,
-  TextInput,
-} from '@mantine/core'
-import {
-  addReportSchedule,
-  listReportSchedules,
-  type ReportFormat,
-  type ReportListName,
-  type ReportRange,
-  reportColumns,
-  reportLimits,
-  reportListNames,
-  reportRanges,
-  reportTraits,
-  updateReportSchedule,
-} from '@portcullis/contract'
+import { Button, Group, Switch, TextInput } from '@mantine/core'
+import { addReportSchedule, listReportSchedules, updateReportSchedule } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
@@ -38,40 +16,19 @@ import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { CadenceFields } from './CadenceFields.tsx'
-import { type Draft, draftOf, draftOfStored, inputOf, withList } from './draft.ts'
-import { FilterFields } from './FilterFields.tsx'
+import { type Draft, draftOf, draftOfStored, inputOf } from './draft.ts'
 import { Preview } from './Preview.tsx'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import classes from './reports.module.css'
-import { rangeWords } from './words.ts'
+import { Fields, WhatFields, WhomFields } from './ScheduleFields.tsx'
 
-/** Fields of one question. */
-const Fields = ({ title, children }: { title: string; children: ReactNode }) => (
-  <fieldset className={classes.group}>
-    <legend>{title}</legend>
-    {children}
-  </fieldset>
-)
-
-interface EditorProps {
-  /** Null: it is a new one. */
-  id: string | null
-  start: Draft
-  problem: string
-  folderRoot: string
-  isMailConfigured: boolean
-}
-
-const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProps) => {
+/** The draft of a schedule, and how it is saved. */
+const useSchedule = (id: string | null, start: Draft) => {
   const { api, queries } = useServices()
   const navigate = useNavigate()
   const [draft, setDraft] = useState(start)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
-  const set = (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change }))
-  const fault = (member: string) => fieldMessage(failure, member)
-  const { time, canSort } = reportTraits[draft.list]
-  const keys = reportColumns[draft.list] ?? []
   const save = async () => {
     setBusy(true)
     setFailure(null)
@@ -88,6 +45,31 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
       setBusy(false)
     }
   }
+  return {
+    draft,
+    set: (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change })),
+    fault: (member: string) => fieldMessage(failure, member),
+    failure,
+    busy,
+    save,
+    curl: () =>
+      id === null
+        ? curlOf(window.location.origin, addReportSchedule, { body: inputOf(draft) })
+        : curlOf(window.location.origin, updateReportSchedule, { params: { id }, body: inputOf(draft) }),
+  }
+}
+
+interface EditorProps {
+  /** Null: it is a new one. */
+  id: string | null
+  start: Draft
+  problem: string
+  folderRoot: string
+  isMailConfigured: boolean
+}
+
+const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProps) => {
+  const { draft, set, fault, failure, busy, save, curl } = useSchedule(id, start)
   return (
     <form
       className={classes.editor}
@@ -113,81 +95,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           onChange={(event) => set({ name: event.currentTarget.value })}
           error={fault('name')}
         />
-        <Fields title="What">
-          <div className={classes.line}>
-            <Select
-              label="List"
-              searchable
-              allowDeselect={false}
-              data={reportListNames.map((value) => ({ value, label: reportTraits[value].title }))}
-              value={draft.list}
-              onChange={(list) => setDraft((old) => withList(old, (list ?? old.list) as ReportListName))}
-              error={fault('list')}
-            />
-            {time === '' ? null : (
-              <Select
-                label="Rows"
-                description={`By ${time}`}
-                inputWrapperOrder={['label', 'input', 'description', 'error']}
-                allowDeselect={false}
-                data={reportRanges.map((value) => ({ value, label: rangeWords[value] }))}
-                value={draft.range}
-                onChange={(range) => set({ range: (range ?? 'all') as ReportRange })}
-                error={fault('range')}
-              />
-            )}
-          </div>
-          <FilterFields
-            list={draft.list}
-            value={draft.filter}
-            onChange={(filter) => set({ filter })}
-            fault={(name) => fault(`filter.${name}`)}
-          />
-          <MultiSelect
-            label="Columns"
-            placeholder={draft.columns.length === 0 ? 'All, in the order of the list' : ''}
-            data={[...keys]}
-            value={[...draft.columns]}
-            searchable
-            clearable
-            onChange={(columns) => set({ columns })}
-            error={fault('columns')}
-          />
-          <div className={classes.line}>
-            {canSort ? (
-              <Select
-                label="Order"
-                placeholder="As the list has it"
-                searchable
-                clearable
-                data={[
-                  ...(draft.sortBy === '' || keys.some((key) => draft.sortBy.startsWith(`${key}_`))
-                    ? []
-                    : [draft.sortBy]),
-                  ...keys.flatMap((key) => [
-                    { value: `${key}_asc`, label: `${key}, rising` },
-                    { value: `${key}_desc`, label: `${key}, falling` },
-                  ]),
-                ]}
-                value={draft.sortBy === '' ? null : draft.sortBy}
-                onChange={(sortBy) => set({ sortBy: sortBy ?? '' })}
-                error={fault('sortBy')}
-              />
-            ) : null}
-            <div>
-              <p className={classes.hint}>Form</p>
-              <SegmentedControl
-                aria-label="Form"
-                data={[
-                  { value: 'csv', label: 'CSV' },
-                  { value: 'pdf', label: 'PDF' },
-                ]}
-                value={draft.format}
-                onChange={(format) => set({ format: format as ReportFormat })}
-              />
-            </div>
-          </div>
-        </Fields>
+        <WhatFields {...{ draft, set, fault }} />
         <Fields title="When">
           <CadenceFields
             value={draft.cadence}
@@ -195,51 +103,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
             fault={(member) => fault(`cadence.${member}`)}
           />
         </Fields>
-        <Fields title="To whom">
-          <TagsInput
-            label="By mail to"
-            description={
-              isMailConfigured
-                ? `At most ${reportLimits.recipients} addresses; each gets a mail of its own.`
-                : 'No mail server is configured yet (Settings, Mail): until then, mails fail and the history says so.'
-            }
-            inputWrapperOrder={['label', 'input', 'description', 'error']}
-            placeholder={draft.recipients.length === 0 ? 'nobody' : ''}
-            splitChars={[',', ';', ' ']}
-            maxTags={reportLimits.recipients}
-            value={[...draft.recipients]}
-            onChange={(recipients) => set({ recipients })}
-            error={
-              fault('recipients') ??
-              draft.recipients.map((_, i) => fault(`recipients[${i}]`)).find((one) => one !== undefined)
-            }
-          />
-          <div className={classes.line}>
-            <TextInput
-              label="Into the folder"
-              placeholder="none"
-              maxLength={64}
-              description={`A name below ${folderRoot} on the server: letters, digits, _ and -`}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
-              value={draft.folder ?? ''}
-              onChange={(event) => set({ folder: event.currentTarget.value })}
-              error={
-                fault('folder') === undefined ? undefined : 'Only letters, digits, _ and -; the first a letter or digit'
-              }
-            />
-            <NumberInput
-              label="Newest files to keep"
-              description={`There, and for download (${reportLimits.fileDays} days at most)`}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
-              min={1}
-              max={reportLimits.keepFiles}
-              allowDecimal={false}
-              value={draft.keepFiles}
-              onChange={(keepFiles) => set({ keepFiles: Number(keepFiles) || 1 })}
-              error={fault('keepFiles')}
-            />
-          </div>
-        </Fields>
+        <WhomFields {...{ draft, set, fault, folderRoot, isMailConfigured }} />
         <Switch
           label="It runs at its times"
           checked={draft.isEnabled}
@@ -253,14 +117,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           <LinkButton to="/reports" variant="default">
             Cancel
           </LinkButton>
-          <MoreMenu
-            label="More"
-            curl={() =>
-              id === null
-                ? curlOf(window.location.origin, addReportSchedule, { body: inputOf(draft) })
-                : curlOf(window.location.origin, updateReportSchedule, { params: { id }, body: inputOf(draft) })
-            }
-          />
+          <MoreMenu label="More" curl={curl} />
         </Group>
       </div>
       <Preview draft={draft} />
