@@ -1,19 +1,10 @@
 import { Avatar, Button, Checkbox, Menu, Modal } from '@mantine/core'
-import {
-  type AccountView,
-  deleteUsers,
-  getAllUsers,
-  liftSuspension,
-  profileNames,
-  resetMfa,
-  suspendAccount,
-} from '@portcullis/contract'
+import { type AccountView, getAllUsers, profileNames } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
-import { useServices, useSession } from '../../lib/services.tsx'
-import { confirm } from '../../ui/confirm.ts'
+import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -21,11 +12,11 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { tell } from '../../ui/tell.ts'
 import { useNow } from '../../ui/useNow.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AccountForm } from './AccountForm.tsx'
 import classes from './AccountsPage.module.css'
+import { type AccountActions, type AccountRights, useAccountActions, useAccountRights } from './useAccountActions.ts'
 
 /** Where an account is let in, and whether the password alone is enough as far as that is known here. */
 const SignInOf = ({ authSource, mfaEnabled }: AccountView) => (
@@ -78,65 +69,112 @@ const Who = ({ account, isMe }: { account: AccountView; isMe: boolean }) => {
   )
 }
 
+interface ActionsProps {
+  account: AccountView
+  rights: AccountRights
+  actions: AccountActions
+  now: number
+  change: () => void
+}
+
+/** What can be done with one account. */
+const Actions = ({ account, rights, actions, now, change }: ActionsProps) => {
+  const { mayReset, maySuspend } = rights
+  return (
+    <span className={classes.actions}>
+      {rights.mayChange(account) ? (
+        <Button size="compact-xs" variant="default" onClick={change}>
+          Change
+        </Button>
+      ) : null}
+      {mayReset(account) || maySuspend(account) ? (
+        <MoreMenu label={`More for ${account.userName}`}>
+          {maySuspend(account) ? (
+            isSuspended(account, now) ? (
+              <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.lift(account)}>
+                Lift suspension…
+              </Menu.Item>
+            ) : (
+              <Menu.Item leftSection={<Icon name="lock" />} onClick={() => actions.suspend(account)}>
+                Suspend for 24 hours…
+              </Menu.Item>
+            )
+          ) : null}
+          {mayReset(account) ? (
+            <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.reset(account)}>
+              Reset second factor…
+            </Menu.Item>
+          ) : null}
+        </MoreMenu>
+      ) : null}
+    </span>
+  )
+}
+
+interface AccountsTableProps {
+  accounts: readonly AccountView[] | undefined
+  rights: AccountRights
+  actions: AccountActions
+  chosen: ReadonlySet<string>
+  choose: (chosen: ReadonlySet<string>) => void
+  change: (userName: string) => void
+}
+
+const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: AccountsTableProps) => {
+  const now = useNow()
+  const { me, mayDelete } = rights
+  return (
+    <SmallTable
+      label="Accounts"
+      head={['', 'User', 'Profile', 'Sign-in', 'State', 'Last sign-in', { title: ' ', align: 'right' }]}
+      rows={accounts?.map((account) => ({
+        key: account.userName,
+        quiet: !account.isEnabled,
+        cells: [
+          mayDelete(account) ? (
+            <Checkbox
+              key="choose"
+              aria-label={`Choose ${account.userName}`}
+              checked={chosen.has(account.userName)}
+              onChange={(event) => {
+                const next = new Set(chosen)
+                if (event.currentTarget.checked) next.add(account.userName)
+                else next.delete(account.userName)
+                choose(next)
+              }}
+            />
+          ) : null,
+          <Who key="user" account={account} isMe={account.userName === me?.userName} />,
+          profileNames[account.userProfile],
+          <SignInOf key="sign-in" {...account} />,
+          <StateOf key="state" account={account} now={now} />,
+          <Time key="last" value={account.lastSignIn} absent="never" />,
+          <Actions
+            key="actions"
+            account={account}
+            rights={rights}
+            actions={actions}
+            now={now}
+            change={() => change(account.userName)}
+          />,
+        ],
+      }))}
+      empty="No accounts."
+    />
+  )
+}
+
 /** The accounts: an Administrator changes all, a Manager those of profile User. */
 export const AccountsPage = () => {
   useTitle('Accounts')
-  const { api, session } = useServices()
-  const state = useSession()
+  const { api } = useServices()
   const navigate = useNavigate()
-  const now = useNow()
   const { open } = useSearch({ from: '/inside/settings/accounts' })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const accounts = useQuery({ queryKey: ['accounts'], queryFn: ({ signal }) => api.call(getAllUsers, { signal }) })
-  const me = state.phase === 'in' ? state.profile.account : null
-  const canWrite = session.may('accounts:write')
-  const mayChange = (account: AccountView) =>
-    canWrite && me !== null && (me.userProfile === 10 || account.userProfile === 30)
-  const mayDelete = (account: AccountView) => mayChange(account) && account.userName !== me?.userName
-  const mayReset = (account: AccountView) =>
-    account.mfaEnabled && session.may('config:write') && account.userName !== me?.userName
-  const maySuspend = (account: AccountView) => session.may('config:write') && account.userName !== me?.userName
-  const suspend = ({ userName }: AccountView) =>
-    confirm({
-      title: 'Suspend account',
-      names: [userName],
-      kind: ['account', 'accounts'],
-      consequence:
-        'its sessions end now. For 24 hours its API tokens are refused, and it cannot sign in or approve. It keeps its profile, so changes that need a second approver still need one.',
-      action: 'Suspend for 24 hours',
-      run: async () => {
-        await api.call(suspendAccount, { body: { userName } })
-        tell('Account suspended for 24 hours.')
-        await accounts.refetch()
-      },
-    })
-  const lift = ({ userName }: AccountView) =>
-    confirm({
-      title: 'Lift suspension',
-      names: [userName],
-      kind: ['account', 'accounts'],
-      consequence: 'its API tokens work again, and it may sign in and approve.',
-      action: 'Lift suspension',
-      run: async () => {
-        await api.call(liftSuspension, { body: { userName } })
-        tell('Suspension lifted.')
-        await accounts.refetch()
-      },
-    })
-  const reset = ({ userName }: AccountView) =>
-    confirm({
-      title: 'Reset the second factor',
-      names: [userName],
-      kind: ['account', 'accounts'],
-      consequence:
-        'its authenticator app, passkeys and recovery codes are taken away and its sessions end: the password alone signs in. Be sure that it is its owner who asks.',
-      action: 'Reset second factor',
-      run: async () => {
-        const done = await api.call(resetMfa, { body: { userName } })
-        tell(done.reset ? 'Second factor reset.' : 'There was no second factor any more.')
-        await accounts.refetch()
-      },
-    })
+  const rights = useAccountRights()
+  const { me, canWrite } = rights
+  const actions = useAccountActions(() => accounts.refetch())
   const show = (userName: string | undefined) => void navigate({ to: '.', search: { open: userName } })
   const opened = open === undefined ? undefined : accounts.data?.find(({ userName }) => userName === open)
 
@@ -150,21 +188,7 @@ export const AccountsPage = () => {
             <Button
               size="compact-sm"
               variant="default"
-              onClick={() =>
-                confirm({
-                  title: 'Delete accounts',
-                  names: [...chosen],
-                  kind: ['account', 'accounts'],
-                  consequence: 'their sessions and tokens end within a second. This can not be taken back.',
-                  action: 'Delete',
-                  run: async () => {
-                    const { accepted } = await api.call(deleteUsers, { body: [...chosen] })
-                    setChosen(new Set())
-                    tell(`${accepted.length} deleted.`)
-                    await accounts.refetch()
-                  },
-                })
-              }
+              onClick={() => actions.remove([...chosen], () => setChosen(new Set()))}
             >
               Delete {chosen.size}…
             </Button>
@@ -181,61 +205,13 @@ export const AccountsPage = () => {
       {accounts.error === null ? null : (
         <ErrorState failure={accounts.error} retry={() => void accounts.refetch()} inline />
       )}
-      <SmallTable
-        label="Accounts"
-        head={['', 'User', 'Profile', 'Sign-in', 'State', 'Last sign-in', { title: ' ', align: 'right' }]}
-        rows={accounts.data?.map((account) => ({
-          key: account.userName,
-          quiet: !account.isEnabled,
-          cells: [
-            mayDelete(account) ? (
-              <Checkbox
-                key="choose"
-                aria-label={`Choose ${account.userName}`}
-                checked={chosen.has(account.userName)}
-                onChange={(event) => {
-                  const next = new Set(chosen)
-                  if (event.currentTarget.checked) next.add(account.userName)
-                  else next.delete(account.userName)
-                  setChosen(next)
-                }}
-              />
-            ) : null,
-            <Who key="user" account={account} isMe={account.userName === me?.userName} />,
-            profileNames[account.userProfile],
-            <SignInOf key="sign-in" {...account} />,
-            <StateOf key="state" account={account} now={now} />,
-            <Time key="last" value={account.lastSignIn} absent="never" />,
-            <span key="actions" className={classes.actions}>
-              {mayChange(account) ? (
-                <Button size="compact-xs" variant="default" onClick={() => show(account.userName)}>
-                  Change
-                </Button>
-              ) : null}
-              {mayReset(account) || maySuspend(account) ? (
-                <MoreMenu label={`More for ${account.userName}`}>
-                  {maySuspend(account) ? (
-                    isSuspended(account, now) ? (
-                      <Menu.Item leftSection={<Icon name="key" />} onClick={() => lift(account)}>
-                        Lift suspension…
-                      </Menu.Item>
-                    ) : (
-                      <Menu.Item leftSection={<Icon name="lock" />} onClick={() => suspend(account)}>
-                        Suspend for 24 hours…
-                      </Menu.Item>
-                    )
-                  ) : null}
-                  {mayReset(account) ? (
-                    <Menu.Item leftSection={<Icon name="key" />} onClick={() => reset(account)}>
-                      Reset second factor…
-                    </Menu.Item>
-                  ) : null}
-                </MoreMenu>
-              ) : null}
-            </span>,
-          ],
-        }))}
-        empty="No accounts."
+      <AccountsTable
+        accounts={accounts.data}
+        rights={rights}
+        actions={actions}
+        chosen={chosen}
+        choose={setChosen}
+        change={show}
       />
       <Modal
         opened={open === '*new' || opened !== undefined}

@@ -38,9 +38,8 @@ const fileWords: Readonly<Record<KnowledgeFileName, string>> = {
 // A judgement of all designs takes seconds; its progress is worth this many questions.
 const judgingGap = 2_000
 
-/** What the server knows of USB devices: how fresh it is, and how newer knowledge comes into force. */
-export const KnowledgePage = () => {
-  useTitle('Knowledge')
+/** State and requests of the page of knowledge. */
+const useKnowledge = () => {
   const { api, session, work } = useServices()
   const [failure, setFailure] = useState<unknown>(null)
   const [unknownKey, setUnknownKey] = useState<{ upload: KnowledgeUpload; fingerprint: string } | null>(null)
@@ -106,8 +105,158 @@ export const KnowledgePage = () => {
       },
     })
   }
-  const canGoBack = data?.history.some(({ state }) => state === 'In force') === true
+  const goBack = () =>
+    confirm({
+      title: 'Go back',
+      names: [`from version ${data?.version ?? ''}`],
+      kind: ['version', 'versions'],
+      consequence: 'what was in force before counts again; known devices are judged anew by a job.',
+      action: 'Go back',
+      run: async () => {
+        const { jobId, version } = await api.call(rollbackKnowledge)
+        await afterChange(jobId, `Version ${version} is in force again.`)
+      },
+    })
 
+  return {
+    knowledge,
+    effect,
+    candidate,
+    canWrite,
+    failure,
+    unknownKey,
+    busy,
+    send,
+    choose,
+    apply,
+    goBack,
+    forgetKey: () => setUnknownKey(null),
+    canGoBack: canWrite && data?.history.some(({ state }) => state === 'In force') === true,
+  }
+}
+
+type Knowledge = ReturnType<typeof useKnowledge>
+type Data = NonNullable<Knowledge['knowledge']['data']>
+
+const Failure = ({ failure }: { failure: unknown }) => (
+  <>
+    <ErrorState failure={failure} inline />
+    {failure instanceof CallFailure && failure.fields.length > 0 ? (
+      <ul className={classes.faults}>
+        {failure.fields.map(({ field, message }) => (
+          <li key={`${field}${message}`}>
+            <code>{field}</code> <DeviceText value={message} />
+          </li>
+        ))}
+      </ul>
+    ) : null}
+  </>
+)
+
+interface UnknownKeyProps extends Pick<Knowledge, 'busy' | 'send' | 'forgetKey'> {
+  unknownKey: NonNullable<Knowledge['unknownKey']>
+}
+
+/** Asks whether the first key is to be trusted. */
+const UnknownKey = ({ unknownKey, busy, send, forgetKey }: UnknownKeyProps) => (
+  <section className={classes.card}>
+    <h2>Whose key is this?</h2>
+    <p>
+      No key for knowledge is trusted yet. This file is signed by the key below. Compare it with the fingerprint that
+      you got from whoever made the file, by another way than the file itself. Once trusted, files of any other key are
+      refused.
+    </p>
+    <code className={classes.key}>{unknownKey.fingerprint}</code>
+    <Group gap="sm">
+      <Button size="compact-sm" loading={busy} onClick={() => void send(unknownKey.upload, unknownKey.fingerprint)}>
+        It is the same: trust this key
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={forgetKey}>
+        Not now
+      </Button>
+    </Group>
+  </section>
+)
+
+const InForce = ({ data }: { data: Data }) => (
+  <p className={classes.force}>
+    Version <strong>{data.version}</strong> is in force, {ageText(data.ageDays)}
+    {data.source === 'release' ? ', as shipped with this server.' : '; this server was shipped with '}
+    {data.source === 'release' ? null : `${data.releaseVersion}.`} {judgingText(data.judging)}
+  </p>
+)
+
+interface CandidateProps extends Pick<Knowledge, 'effect' | 'canWrite' | 'apply'> {
+  candidate: NonNullable<Data['candidate']>
+}
+
+const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
+  <section className={classes.card}>
+    <Group justify="space-between">
+      <h2>
+        Candidate <DeviceText value={candidate.version} />
+      </h2>
+      {canWrite ? (
+        <Button size="compact-sm" disabled={effect.data === undefined} onClick={apply}>
+          Put in force…
+        </Button>
+      ) : null}
+    </Group>
+    <p className={classes.quiet}>
+      Uploaded by <DeviceText value={candidate.uploadedBy} /> <Time value={candidate.uploadedAt} form="local" />, made{' '}
+      <Time value={candidate.createdAt} form="local" />. It brings:{' '}
+      {candidate.brings.map((name) => fileWords[name].toLowerCase()).join('; ')}.
+    </p>
+    {effect.error === null ? null : <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />}
+    <KnowledgeEffect effect={effect.data} />
+  </section>
+)
+
+const Files = ({ data }: { data: Data | undefined }) => (
+  <SmallTable
+    label="Knowledge in force"
+    head={['What', 'Version', { title: 'Entries', align: 'right' }, { title: 'Size', align: 'right' }, 'From']}
+    rows={data?.files.map(({ name, version, entries, bytes, source }) => ({
+      key: name,
+      cells: [
+        fileWords[name],
+        <DeviceText key="version" value={version} />,
+        entries.toLocaleString('en'),
+        bytesText(bytes),
+        source === 'release' ? 'shipped with the server' : 'an uploaded file',
+      ],
+    }))}
+    empty="Nothing."
+  />
+)
+
+const History = ({ data }: { data: Data | undefined }) => (
+  <SmallTable
+    label="History of knowledge"
+    head={['Version', 'State', 'Uploaded', 'By', 'In force since', 'By whom']}
+    rows={data?.history.map((set) => ({
+      key: set.id,
+      quiet: set.state === 'Replaced' || set.state === 'Withdrawn',
+      cells: [
+        <DeviceText key="version" value={set.version} />,
+        set.state.toLowerCase(),
+        <Time key="uploaded" value={set.uploadedAt} />,
+        <DeviceText key="by" value={set.uploadedBy} />,
+        <Time key="applied" value={set.appliedAt} />,
+        <DeviceText key="who" value={set.appliedBy} />,
+      ],
+    }))}
+    empty="No file was uploaded yet: what was shipped with the server is in force."
+  />
+)
+
+/** What the server knows of USB devices: how fresh it is, and how newer knowledge comes into force. */
+export const KnowledgePage = () => {
+  useTitle('Knowledge')
+  const state = useKnowledge()
+  const { knowledge, effect, candidate, canWrite, failure, unknownKey, busy, canGoBack } = state
+  const { send, choose, apply, goBack, forgetKey } = state
+  const { data } = knowledge
   return (
     <SettingsPage
       title="Knowledge"
@@ -130,130 +279,21 @@ export const KnowledgePage = () => {
       {knowledge.error === null ? null : (
         <ErrorState failure={knowledge.error} retry={() => void knowledge.refetch()} inline />
       )}
-      {failure === null ? null : (
-        <>
-          <ErrorState failure={failure} inline />
-          {failure instanceof CallFailure && failure.fields.length > 0 ? (
-            <ul className={classes.faults}>
-              {failure.fields.map(({ field, message }) => (
-                <li key={`${field}${message}`}>
-                  <code>{field}</code> <DeviceText value={message} />
-                </li>
-              ))}
-            </ul>
-          ) : null}
-        </>
-      )}
-      {unknownKey === null ? null : (
-        <section className={classes.card}>
-          <h2>Whose key is this?</h2>
-          <p>
-            No key for knowledge is trusted yet. This file is signed by the key below. Compare it with the fingerprint
-            that you got from whoever made the file, by another way than the file itself. Once trusted, files of any
-            other key are refused.
-          </p>
-          <code className={classes.key}>{unknownKey.fingerprint}</code>
-          <Group gap="sm">
-            <Button
-              size="compact-sm"
-              loading={busy}
-              onClick={() => void send(unknownKey.upload, unknownKey.fingerprint)}
-            >
-              It is the same: trust this key
-            </Button>
-            <Button size="compact-sm" variant="default" onClick={() => setUnknownKey(null)}>
-              Not now
-            </Button>
-          </Group>
-        </section>
-      )}
-      {data === undefined ? null : (
-        <p className={classes.force}>
-          Version <strong>{data.version}</strong> is in force, {ageText(data.ageDays)}
-          {data.source === 'release' ? ', as shipped with this server.' : '; this server was shipped with '}
-          {data.source === 'release' ? null : `${data.releaseVersion}.`} {judgingText(data.judging)}
-        </p>
-      )}
-      {candidate === null ? null : (
-        <section className={classes.card}>
-          <Group justify="space-between">
-            <h2>
-              Candidate <DeviceText value={candidate.version} />
-            </h2>
-            {canWrite ? (
-              <Button size="compact-sm" disabled={effect.data === undefined} onClick={apply}>
-                Put in force…
-              </Button>
-            ) : null}
-          </Group>
-          <p className={classes.quiet}>
-            Uploaded by <DeviceText value={candidate.uploadedBy} /> <Time value={candidate.uploadedAt} form="local" />,
-            made <Time value={candidate.createdAt} form="local" />. It brings:{' '}
-            {candidate.brings.map((name) => fileWords[name].toLowerCase()).join('; ')}.
-          </p>
-          {effect.error === null ? null : (
-            <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />
-          )}
-          <KnowledgeEffect effect={effect.data} />
-        </section>
-      )}
+      {failure === null ? null : <Failure failure={failure} />}
+      {unknownKey === null ? null : <UnknownKey {...{ unknownKey, busy, send, forgetKey }} />}
+      {data === undefined ? null : <InForce data={data} />}
+      {candidate === null ? null : <Candidate {...{ candidate, effect, canWrite, apply }} />}
       <h2>In force</h2>
-      <SmallTable
-        label="Knowledge in force"
-        head={['What', 'Version', { title: 'Entries', align: 'right' }, { title: 'Size', align: 'right' }, 'From']}
-        rows={data?.files.map(({ name, version, entries, bytes, source }) => ({
-          key: name,
-          cells: [
-            fileWords[name],
-            <DeviceText key="version" value={version} />,
-            entries.toLocaleString('en'),
-            bytesText(bytes),
-            source === 'release' ? 'shipped with the server' : 'an uploaded file',
-          ],
-        }))}
-        empty="Nothing."
-      />
+      <Files data={data} />
       <Group justify="space-between">
         <h2>History</h2>
-        {canWrite && canGoBack ? (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() =>
-              confirm({
-                title: 'Go back',
-                names: [`from version ${data?.version ?? ''}`],
-                kind: ['version', 'versions'],
-                consequence: 'what was in force before counts again; known devices are judged anew by a job.',
-                action: 'Go back',
-                run: async () => {
-                  const { jobId, version } = await api.call(rollbackKnowledge)
-                  await afterChange(jobId, `Version ${version} is in force again.`)
-                },
-              })
-            }
-          >
+        {canGoBack ? (
+          <Button size="compact-sm" variant="default" onClick={goBack}>
             Go back to what was before…
           </Button>
         ) : null}
       </Group>
-      <SmallTable
-        label="History of knowledge"
-        head={['Version', 'State', 'Uploaded', 'By', 'In force since', 'By whom']}
-        rows={data?.history.map((set) => ({
-          key: set.id,
-          quiet: set.state === 'Replaced' || set.state === 'Withdrawn',
-          cells: [
-            <DeviceText key="version" value={set.version} />,
-            set.state.toLowerCase(),
-            <Time key="uploaded" value={set.uploadedAt} />,
-            <DeviceText key="by" value={set.uploadedBy} />,
-            <Time key="applied" value={set.appliedAt} />,
-            <DeviceText key="who" value={set.appliedBy} />,
-          ],
-        }))}
-        empty="No file was uploaded yet: what was shipped with the server is in force."
-      />
+      <History data={data} />
       {data !== undefined && data.trustedKeys.length > 0 ? (
         <p className={classes.quiet}>
           Trusted key:{' '}

@@ -1,0 +1,124 @@
+import { useMediaQuery } from '@mantine/hooks'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'react'
+import { useKeys } from '../../ui/useKeys.ts'
+import type { Line } from './line.ts'
+import type { NoticeGridProps } from './NoticeGrid.tsx'
+import { useNoticeActions } from './notice-actions.ts'
+import { useNoticeRows } from './useNoticeRows.ts'
+
+// Two lines of text plus padding, two more on a phone; keep in sync with `.row`.
+const lineHeight = 52
+const phoneLineHeight = 92
+
+/** Scrolls the lines of notices. */
+const useScroll = (lines: readonly Line[]) => {
+  const scroller = useRef<HTMLDivElement>(null)
+  const isPhone = useMediaQuery('(max-width: 700px)') ?? false
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (isPhone ? phoneLineHeight : lineHeight),
+    overscan: 8,
+    getItemKey: (index) => lines[index]?.id ?? index,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measure again when the row height changes
+  useEffect(() => virtual.measure(), [isPhone])
+  return { scroller, virtual }
+}
+
+/** What the keys of the grid do. */
+interface GridMoves {
+  step: (by: 1 | -1) => void
+  toFirst: () => void
+  toLast: () => void
+  open: () => void
+  pin: () => void
+  leave: () => void
+  /** Null where the reader may not dismiss. */
+  change: { dismiss: () => void; select: () => void } | null
+}
+
+const useNoticeKeys = ({ step, toFirst, toLast, open, pin, leave, change }: GridMoves): void =>
+  useKeys([
+    { keys: 'j', description: 'Next notice', run: () => step(1) },
+    { keys: 'k', description: 'Previous notice', run: () => step(-1) },
+    { keys: 'ArrowDown', description: 'Next notice', run: () => step(1) },
+    { keys: 'ArrowUp', description: 'Previous notice', run: () => step(-1) },
+    { keys: 'Home', description: 'First notice', run: toFirst },
+    { keys: 'End', description: 'Last notice', run: toLast },
+    { keys: 'Enter', description: 'Open the notice', run: open },
+    { keys: 'p', description: 'Pin or unpin the notice', run: pin },
+    ...(change === null
+      ? []
+      : [
+          { keys: 'd', description: 'Dismiss the notice, or all selected', run: change.dismiss },
+          { keys: 'x', description: 'Select the notice', run: change.select },
+        ]),
+    { keys: 'Escape', description: 'Close what is open', run: leave },
+  ])
+
+/** What the list of notices does: lines as they come, a cursor, keys, opening, pinning, and dismissing. */
+export const useNoticeGrid = ({ list, view, name, read, canDismiss, selection }: NoticeGridProps) => {
+  const { open } = view.state
+  const [cursor, setCursor] = useState<number | null>(null)
+  const [pointerInside, setPointerInside] = useState(false)
+  const calm = !pointerInside && cursor === null && open === null && (selection?.size ?? 0) === 0
+  const rows = useNoticeRows({ key: name, read, calm })
+  const lines = rows.rows ?? []
+  const { scroller, virtual } = useScroll(lines)
+  const at = lines.findIndex(({ id }) => id === cursor)
+  const current = lines[at]
+  const actions = useNoticeActions(list, (ids) => {
+    rows.drop(ids)
+    // The keyboard goes on with the next one.
+    if (cursor !== null && ids.has(cursor)) setCursor((lines[at + 1] ?? lines[at - 1])?.id ?? null)
+    if (open !== null && ids.has(Number(open))) view.set({ open: null }, { replace: true })
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts at its top
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 })
+    setCursor(null)
+  }, [name])
+
+  const show = (id: number) => {
+    const text = String(id)
+    view.set({ open: open === text ? null : text }, { replace: open !== null })
+  }
+  const moveTo = (index: number) => {
+    const next = Math.max(0, Math.min(lines.length - 1, index))
+    const line = lines[next]
+    if (line === undefined) return
+    setCursor(line.id)
+    virtual.scrollToIndex(next, { align: 'auto' })
+    if (open !== null) view.set({ open: String(line.id) }, { replace: true })
+  }
+  // What is open is meant when nothing is under the cursor: it was opened by the mouse, or by its address.
+  const meant = () => current ?? lines.find(({ id }) => String(id) === open)
+  useNoticeKeys({
+    step: (by) => moveTo(at === -1 ? (by === 1 ? 0 : lines.length - 1) : at + by),
+    toFirst: () => moveTo(0),
+    toLast: () => moveTo(lines.length - 1),
+    open: () => current !== undefined && show(current.id),
+    pin: () => {
+      const line = meant()
+      if (line !== undefined && !line.isDismissed) actions.pin(line)
+    },
+    leave: () => {
+      if (open !== null) view.set({ open: null })
+      else if ((selection?.size ?? 0) > 0) selection?.clear()
+      else setCursor(null)
+    },
+    change: canDismiss
+      ? {
+          dismiss: () => {
+            const line = meant()
+            if ((selection?.size ?? 0) > 0) actions.dismiss(selection?.rows() ?? [], selection?.clear)
+            else if (line !== undefined) actions.dismiss([line])
+          },
+          select: () => current !== undefined && selection?.toggle(current, at),
+        }
+      : null,
+  })
+  return { open, scroller, virtual, rows, lines, current, cursor, setCursor, setPointerInside, actions, show }
+}
