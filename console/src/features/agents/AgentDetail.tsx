@@ -1,5 +1,5 @@
 import { Button, Menu, Tabs } from '@mantine/core'
-import { getAgent } from '@portcullis/contract'
+import { type AgentDetail as AgentDetails, getAgent } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -35,7 +35,7 @@ import { AgentNac } from './AgentNac.tsx'
 import { AgentPolicy } from './AgentPolicy.tsx'
 import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
-import type { BulkQuestion } from './bulk/BulkDialog.tsx'
+import type { BulkQuestion } from './bulk/useBulkAction.ts'
 
 const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 const QuarantineDialog = lazily(async () => (await import('../../ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
@@ -49,13 +49,169 @@ export interface AgentDetailProps {
 // A link may name a tab that is not there (any more).
 const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs']
 
-/** One host: what it is, what hangs on it and why that is marked, what happened. */
-export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
-  const { api, session } = useServices()
+interface PartProps {
+  agent: AgentDetails
+  reread: () => void
+}
+
+const tagsOf = ({ hashtags }: AgentDetails) => hashtags.split(',').filter((name) => name !== '')
+
+/** Tags, and what is rarely done with a host. */
+const Tools = ({ agent, reread }: PartProps) => {
+  const { session } = useServices()
   const navigate = useNavigate()
   const nac = useNac()
   const [isQuarantining, setIsQuarantining] = useState(false)
   const [removing, setRemoving] = useState<BulkQuestion | null>(null)
+  const { uuid: agentId, nics } = agent
+  const tags = tagsOf(agent)
+  return (
+    <>
+      <div className={classes.line}>
+        <TagList tags={agent.hashtags} />
+        {session.may('fleet:write') ? (
+          <TagEditor entityType="Agent" elementIds={[agentId]} current={tags} onChanged={reread}>
+            {(open) => (
+              <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
+                {tags.length === 0 ? 'Add tags' : 'Edit tags'}
+              </Button>
+            )}
+          </TagEditor>
+        ) : null}
+        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
+          {session.may('fleet:write') && nac.inUse.length > 0 ? (
+            <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
+              Quarantine…
+            </Menu.Item>
+          ) : null}
+          {session.may('fleet:write') ? (
+            <Menu.Item
+              leftSection={<Icon name="trash" />}
+              onClick={() => setRemoving({ action: 'delete', hosts: { uuids: [agentId] } })}
+            >
+              Remove…
+            </Menu.Item>
+          ) : null}
+        </MoreMenu>
+      </div>
+      <BulkDialog question={removing} close={() => setRemoving(null)} onDone={() => void navigate({ to: '/agents' })} />
+      {isQuarantining ? (
+        <QuarantineDialog
+          question={{
+            uuid: agentId,
+            hostIdentifier: agent.hostIdentifier,
+            macs: nics.filter(({ isUp, mac }) => isUp && mac !== '').map(({ mac }) => mac),
+          }}
+          close={() => setIsQuarantining(false)}
+        />
+      ) : null}
+    </>
+  )
+}
+
+const Duplicates = ({ agent }: { agent: AgentDetails }) => (
+  <p className={classes.notice}>
+    <SeverityTag severity="amber" word="possible duplicate" /> of{' '}
+    {agent.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
+      <span key={uuid}>
+        {index > 0 ? ', ' : ''}
+        <PlainLink href={agentAddress(uuid)}>
+          <DeviceText value={hostIdentifier} />
+        </PlainLink>
+      </span>
+    ))}
+    : the same machine enrolled twice, or its key was copied.
+  </p>
+)
+
+const Head = ({ agent: data, reread }: PartProps) => {
+  const nac = useNac()
+  const finding = findingOf(data.severity)
+  return (
+    <header className={classes.head}>
+      <h2>
+        <DeviceText value={data.hostIdentifier} />
+      </h2>
+      <div className={classes.line}>
+        <HostStatus status={data.displayStatusCombined} />
+        {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
+        <span className={classes.quiet}>
+          last contact <Time value={data.lastUpdated} />
+        </span>
+      </div>
+      <Tools agent={data} reread={reread} />
+      <AgentMode agent={data} onChanged={reread} />
+      <AgentHeldPorts agentId={data.uuid} />
+      {nac.isShown ? <AgentQuarantines agentId={data.uuid} /> : null}
+      {data.possibleDuplicates.length === 0 ? null : <Duplicates agent={data} />}
+    </header>
+  )
+}
+
+const Events = ({ agent }: { agent: AgentDetails }) =>
+  agent.recentEvents.length === 0 ? (
+    <p className={classes.quiet}>No events yet.</p>
+  ) : (
+    <>
+      <EventLines events={agent.recentEvents} />
+      <p>
+        <Link to="/events" search={{ source: `${agent.hostIdentifier} (` }}>
+          All events of this host
+        </Link>
+      </p>
+    </>
+  )
+
+type TabsProps = PartProps & Pick<AgentDetailProps, 'tab' | 'setTab'>
+
+const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
+  const nac = useNac()
+  const present = data.peripherals.filter((device) => device.present)
+  return (
+    <Tabs
+      value={tab !== null && tabs.includes(tab) ? tab : 'devices'}
+      onChange={(next) => setTab(next === 'devices' ? null : next)}
+      keepMounted={false}
+      className={classes.tabs}
+    >
+      <Tabs.List>
+        <Tabs.Tab value="devices">Devices {present.length}</Tabs.Tab>
+        <Tabs.Tab value="risk">Risk {data.riskScore}</Tabs.Tab>
+        <Tabs.Tab value="policy">Policy</Tabs.Tab>
+        <Tabs.Tab value="events">Events</Tabs.Tab>
+        <Tabs.Tab value="commands">Commands</Tabs.Tab>
+        <Tabs.Tab value="facts">Facts</Tabs.Tab>
+        <Tabs.Tab value="logs">Logs</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="devices" className={classes.panel}>
+        <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tagsOf(data)} />
+      </Tabs.Panel>
+      <Tabs.Panel value="risk" className={classes.panel}>
+        <AgentRisk agent={data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="policy" className={classes.panel}>
+        <AgentPolicy agent={data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="commands" className={classes.panel}>
+        <AgentCommands agentId={data.uuid} />
+      </Tabs.Panel>
+      <Tabs.Panel value="events" className={classes.panel}>
+        <Events agent={data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="facts" className={classes.panel}>
+        <AgentFacts agent={data} />
+        {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
+      </Tabs.Panel>
+      <Tabs.Panel value="logs" className={classes.panel}>
+        <AgentLogs agent={data} reread={reread} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+/** One host: what it is, what hangs on it and why that is marked, what happened. */
+export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
+  const { api } = useServices()
   const agent = useQuery({
     queryKey: ['agent', agentId],
     queryFn: ({ signal }) => api.call(getAgent, { params: { agentId }, signal }),
@@ -80,132 +236,11 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
       <ErrorState failure={agent.error} retry={() => void agent.refetch()} />
     )
   }
-  const data = agent.data
-  const finding = findingOf(data.severity)
-  const tags = data.hashtags.split(',').filter((name) => name !== '')
-  const present = data.peripherals.filter((device) => device.present)
+  const reread = () => void agent.refetch()
   return (
     <div className={classes.detail}>
-      <header className={classes.head}>
-        <h2>
-          <DeviceText value={data.hostIdentifier} />
-        </h2>
-        <div className={classes.line}>
-          <HostStatus status={data.displayStatusCombined} />
-          {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
-          <span className={classes.quiet}>
-            last contact <Time value={data.lastUpdated} />
-          </span>
-        </div>
-        <div className={classes.line}>
-          <TagList tags={data.hashtags} />
-          {session.may('fleet:write') ? (
-            <TagEditor entityType="Agent" elementIds={[agentId]} current={tags} onChanged={() => void agent.refetch()}>
-              {(open) => (
-                <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
-                  {tags.length === 0 ? 'Add tags' : 'Edit tags'}
-                </Button>
-              )}
-            </TagEditor>
-          ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
-            {session.may('fleet:write') && nac.inUse.length > 0 ? (
-              <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
-                Quarantine…
-              </Menu.Item>
-            ) : null}
-            {session.may('fleet:write') ? (
-              <Menu.Item
-                leftSection={<Icon name="trash" />}
-                onClick={() => setRemoving({ action: 'delete', hosts: { uuids: [agentId] } })}
-              >
-                Remove…
-              </Menu.Item>
-            ) : null}
-          </MoreMenu>
-        </div>
-        <BulkDialog
-          question={removing}
-          close={() => setRemoving(null)}
-          onDone={() => void navigate({ to: '/agents' })}
-        />
-        <AgentMode agent={data} onChanged={() => void agent.refetch()} />
-        <AgentHeldPorts agentId={agentId} />
-        {nac.isShown ? <AgentQuarantines agentId={agentId} /> : null}
-        {isQuarantining ? (
-          <QuarantineDialog
-            question={{
-              uuid: agentId,
-              hostIdentifier: data.hostIdentifier,
-              macs: data.nics.filter(({ isUp, mac }) => isUp && mac !== '').map(({ mac }) => mac),
-            }}
-            close={() => setIsQuarantining(false)}
-          />
-        ) : null}
-        {data.possibleDuplicates.length === 0 ? null : (
-          <p className={classes.notice}>
-            <SeverityTag severity="amber" word="possible duplicate" /> of{' '}
-            {data.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
-              <span key={uuid}>
-                {index > 0 ? ', ' : ''}
-                <PlainLink href={agentAddress(uuid)}>
-                  <DeviceText value={hostIdentifier} />
-                </PlainLink>
-              </span>
-            ))}
-            : the same machine enrolled twice, or its key was copied.
-          </p>
-        )}
-      </header>
-      <Tabs
-        value={tab !== null && tabs.includes(tab) ? tab : 'devices'}
-        onChange={(next) => setTab(next === 'devices' ? null : next)}
-        keepMounted={false}
-        className={classes.tabs}
-      >
-        <Tabs.List>
-          <Tabs.Tab value="devices">Devices {present.length}</Tabs.Tab>
-          <Tabs.Tab value="risk">Risk {data.riskScore}</Tabs.Tab>
-          <Tabs.Tab value="policy">Policy</Tabs.Tab>
-          <Tabs.Tab value="events">Events</Tabs.Tab>
-          <Tabs.Tab value="commands">Commands</Tabs.Tab>
-          <Tabs.Tab value="facts">Facts</Tabs.Tab>
-          <Tabs.Tab value="logs">Logs</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="devices" className={classes.panel}>
-          <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tags} />
-        </Tabs.Panel>
-        <Tabs.Panel value="risk" className={classes.panel}>
-          <AgentRisk agent={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="policy" className={classes.panel}>
-          <AgentPolicy agent={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="commands" className={classes.panel}>
-          <AgentCommands agentId={agentId} />
-        </Tabs.Panel>
-        <Tabs.Panel value="events" className={classes.panel}>
-          {data.recentEvents.length === 0 ? (
-            <p className={classes.quiet}>No events yet.</p>
-          ) : (
-            <>
-              <EventLines events={data.recentEvents} />
-              <p>
-                <Link to="/events" search={{ source: `${data.hostIdentifier} (` }}>
-                  All events of this host
-                </Link>
-              </p>
-            </>
-          )}
-        </Tabs.Panel>
-        <Tabs.Panel value="facts" className={classes.panel}>
-          <AgentFacts agent={data} />
-          {nac.isShown ? <AgentNac agentId={agentId} /> : null}
-        </Tabs.Panel>
-        <Tabs.Panel value="logs" className={classes.panel}>
-          <AgentLogs agent={data} reread={() => void agent.refetch()} />
-        </Tabs.Panel>
-      </Tabs>
+      <Head agent={agent.data} reread={reread} />
+      <DetailTabs agent={agent.data} reread={reread} tab={tab} setTab={setTab} />
     </div>
   )
 }

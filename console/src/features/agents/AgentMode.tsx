@@ -5,7 +5,7 @@ import { useServices } from '../../lib/services.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
-import type { BulkQuestion } from './bulk/BulkDialog.tsx'
+import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { gradeWords } from './grade.ts'
 
 const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)

@@ -8,8 +8,8 @@ import { lazily, useIdlePreload } from '../../../ui/lazily.tsx'
 import { TagEditor } from '../../../ui/TagEditor.tsx'
 import { SelectionBar } from '../../../ui/table/SelectionBar.tsx'
 import type { Selection } from '../../../ui/table/useSelection.ts'
-import type { BulkQuestion } from './BulkDialog.tsx'
 import { type BulkHosts, bulkWords } from './bulk.ts'
+import type { BulkQuestion } from './useBulkAction.ts'
 
 const BulkDialog = lazily(async () => (await import('./BulkDialog.tsx')).BulkDialog)
 

@@ -1,0 +1,103 @@
+import { type BulkAction, previewBulk, runBulk } from '@portcullis/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { curlOf } from '../../../lib/curl.ts'
+import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
+import { useServices } from '../../../lib/services.tsx'
+import { tell, tellWithUndo } from '../../../ui/tell.ts'
+import { type BulkHosts, bulkWords, hostsText, opposite, typedAbove } from './bulk.ts'
+import { undoBulk, undoQuestion } from './undo.ts'
+
+export interface BulkQuestion {
+  action: BulkAction
+  hosts: BulkHosts
+}
+
+export interface BulkActionProps extends BulkQuestion {
+  close: () => void
+  /** Called when it was carried out. */
+  onDone: () => void
+}
+
+/** State and requests of an action on many hosts. */
+export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps) => {
+  const { api, queries, work } = useServices()
+  const words = bulkWords[action]
+  const [applyToPresent, setApplyToPresent] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [reason, setReason] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const body = { ...hosts, action, ...(applyToPresent ? { applyToPresent } : {}) }
+  const order = { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
+  const preview = useQuery({
+    queryKey: ['bulk-preview', body],
+    queryFn: ({ signal }) => api.call(previewBulk, { body, signal }),
+    placeholderData: keepPreviousData,
+    // What it would do is asked anew with every opening.
+    gcTime: 0,
+    staleTime: 0,
+  })
+  const data = preview.data
+  const count = data?.agents ?? 0
+  const mustType = count > typedAbove
+  const opensDevices = action === 'free' || action === 'approveAll' || action === 'delete'
+  // What concerns more than one host is explained by whoever does it.
+  const needsReason = opensDevices && count > 1
+
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const answer = await api.call(runBulk, {
+        body: { ...order, ...(data ? { expectedAgents: data.agents } : {}) },
+      })
+      const { accepted, jobId } = answer
+      close()
+      onDone()
+      void queries.invalidateQueries({ queryKey: ['rows'] })
+      if (jobId !== null) work.follow(jobId)
+      const message = accepted === 0 ? 'There was nothing to do.' : words.done(hostsText(accepted))
+      if (jobId === null || opposite(action) === null) tell(message)
+      else
+        tellWithUndo(
+          message,
+          (why) => undoBulk(api, action, jobId, work.follow, why),
+          () => undoQuestion(api, action, jobId),
+        )
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+      if (!(reason instanceof CallFailure)) return
+      // Hosts came or went since the preview: show what it would be now.
+      if (reason.code === 'conflict') void preview.refetch()
+      if (isStoredRequest(reason)) void queries.invalidateQueries({ queryKey: ['change-requests'] })
+    }
+  }
+  return {
+    words,
+    preview,
+    count,
+    opensDevices,
+    applyToPresent,
+    setApplyToPresent,
+    mustType,
+    typed,
+    setTyped,
+    needsReason,
+    reason,
+    setReason,
+    busy,
+    failure,
+    run,
+    isReady:
+      data !== undefined &&
+      !preview.isPlaceholderData &&
+      count > 0 &&
+      (!needsReason || reason.trim() !== '') &&
+      (!mustType || typed.replaceAll(/\D/g, '') === String(count)),
+    curl: () => curlOf(window.location.origin, runBulk, { body: order }),
+  }
+}
+
+export type BulkState = ReturnType<typeof useBulkAction>
