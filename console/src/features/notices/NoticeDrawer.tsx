@@ -1,5 +1,12 @@
 import { Button } from '@mantine/core'
-import { type Channel, type DeliveryState, getNotice, listHealthNotices, listRiskNotices } from '@portcullis/contract'
+import {
+  type Channel,
+  type DeliveryState,
+  getNotice,
+  listHealthNotices,
+  listRiskNotices,
+  type ResponseOf,
+} from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { eventAddress } from '../../lib/addresses.ts'
@@ -46,8 +53,130 @@ const findLine = async (api: Pick<Api, 'call'>, list: NoticeList, id: number, si
   return null
 }
 
+type Data = ResponseOf<typeof getNotice>
+
+type LineProps = Pick<NoticeDrawerProps, 'canDismiss' | 'pin' | 'dismiss'> & { line: Line }
+
+/** What happened, and what can be done with the notice. */
+const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
+  <>
+    <div className={classes.line}>
+      <SeverityTag severity={line.severity} word={line.word} />
+      {line.about === null ? null : <PlainLink href={line.about.href}>{line.about.words}</PlainLink>}
+      {line.isDismissed ? null : (
+        <span className={classes.decide}>
+          <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
+            {line.isPinned ? 'Unpin' : 'Pin'}
+          </Button>
+          {canDismiss ? (
+            <Button
+              size="compact-sm"
+              variant="default"
+              title="For all; it comes back when it happens again"
+              onClick={() => dismiss(line)}
+            >
+              Dismiss
+            </Button>
+          ) : null}
+        </span>
+      )}
+    </div>
+    <p className={classes.happened}>
+      <DeviceText value={line.description} absent="" />
+    </p>
+  </>
+)
+
+const Why = ({ data, line }: { data: Data; line: Line | null }) => (
+  <section aria-label="Why" className={classes.section}>
+    <h3>Why did I get this?</h3>
+    <p>{data.why}</p>
+    {data.matched.length === 0 ? null : (
+      <ul>
+        {data.matched.map((line) => (
+          <li key={line}>
+            <DeviceText value={line} />
+          </li>
+        ))}
+      </ul>
+    )}
+    <Facts
+      rows={[
+        ['Happened', data.count === 1 ? 'once' : `${data.count.toLocaleString('en')} times`],
+        ...(line === null
+          ? []
+          : [
+              ['First', <Time key="first" value={line.firstAt} form="local" />] as const,
+              ['Last', <Time key="last" value={line.lastAt} form="local" />] as const,
+            ]),
+      ]}
+    />
+  </section>
+)
+
+const Events = ({ data }: { data: Data }) => (
+  <section aria-label="Events" className={classes.section}>
+    <h3>
+      {data.events.length < data.count && data.events.length > 0
+        ? `The newest ${data.events.length.toLocaleString('en')} of ${data.count.toLocaleString('en')} events`
+        : 'The events behind it'}
+    </h3>
+    {data.events.length === 0 ? (
+      <p className={classes.quiet}>None of them is stored any more.</p>
+    ) : (
+      <ol className={classes.events}>
+        {data.events.map((event) => (
+          <li key={event.eventID}>
+            <PlainLink href={eventAddress(event.eventID)}>{String(event.eventID)}</PlainLink>
+            <span>
+              <DeviceText value={event.eventEntityID} />
+              <span className={classes.details}>
+                <DeviceText value={event.details} absent="" />
+              </span>
+            </span>
+            <Time value={event.creationTime} />
+          </li>
+        ))}
+      </ol>
+    )}
+  </section>
+)
+
+const Told = ({ data }: { data: Data }) => {
+  const { session } = useServices()
+  return (
+    <section aria-label="Told" className={classes.section}>
+      <h3>Who was told</h3>
+      {data.told.length === 0 ? (
+        <p className={classes.quiet}>
+          Nobody by mail or webhook: no group that speaks of it has a channel in use, or its severity or tags are left
+          out. <Link to="/settings/notifications">Who is told of what</Link>
+        </p>
+      ) : (
+        <ol className={classes.told}>
+          {data.told.map((one, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may be alike in all that is shown
+            <li key={index}>
+              <span>
+                {channelWords[one.channel as Channel] ?? one.channel} to <DeviceText value={one.destination} />
+                <span className={classes.details}>
+                  group {one.groupName}, {deliveryWords[one.state as DeliveryState] ?? one.state}
+                </span>
+              </span>
+              <Time value={one.at} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {data.told.length > 0 && session.may('config:read') ? (
+        <Link to="/settings/deliveries">All deliveries</Link>
+      ) : null}
+    </section>
+  )
+}
+
 const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
-  const { api, session } = useServices()
+  const { api } = useServices()
   const story = useQuery({
     queryKey: [noticesKey, 'story', id],
     queryFn: ({ signal }) => api.call(getNotice, { params: { id }, signal }),
@@ -78,34 +207,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
         />
       </header>
       <div className={classes.drawerBody}>
-        {line === null ? null : (
-          <>
-            <div className={classes.line}>
-              <SeverityTag severity={line.severity} word={line.word} />
-              {line.about === null ? null : <PlainLink href={line.about.href}>{line.about.words}</PlainLink>}
-              {line.isDismissed ? null : (
-                <span className={classes.decide}>
-                  <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
-                    {line.isPinned ? 'Unpin' : 'Pin'}
-                  </Button>
-                  {canDismiss ? (
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      title="For all; it comes back when it happens again"
-                      onClick={() => dismiss(line)}
-                    >
-                      Dismiss
-                    </Button>
-                  ) : null}
-                </span>
-              )}
-            </div>
-            <p className={classes.happened}>
-              <DeviceText value={line.description} absent="" />
-            </p>
-          </>
-        )}
+        {line === null ? null : <LineHead {...{ line, canDismiss, pin, dismiss }} />}
         {data.dismissedBy === '' ? null : (
           <p className={classes.quiet} role="note">
             Dismissed for all by <DeviceText value={data.dismissedBy} />. It comes back when it happens again.
@@ -120,82 +222,9 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
             ) : null}
           </section>
         )}
-        <section aria-label="Why" className={classes.section}>
-          <h3>Why did I get this?</h3>
-          <p>{data.why}</p>
-          {data.matched.length === 0 ? null : (
-            <ul>
-              {data.matched.map((line) => (
-                <li key={line}>
-                  <DeviceText value={line} />
-                </li>
-              ))}
-            </ul>
-          )}
-          <Facts
-            rows={[
-              ['Happened', data.count === 1 ? 'once' : `${data.count.toLocaleString('en')} times`],
-              ...(line === null
-                ? []
-                : [
-                    ['First', <Time key="first" value={line.firstAt} form="local" />] as const,
-                    ['Last', <Time key="last" value={line.lastAt} form="local" />] as const,
-                  ]),
-            ]}
-          />
-        </section>
-        <section aria-label="Events" className={classes.section}>
-          <h3>
-            {data.events.length < data.count && data.events.length > 0
-              ? `The newest ${data.events.length.toLocaleString('en')} of ${data.count.toLocaleString('en')} events`
-              : 'The events behind it'}
-          </h3>
-          {data.events.length === 0 ? (
-            <p className={classes.quiet}>None of them is stored any more.</p>
-          ) : (
-            <ol className={classes.events}>
-              {data.events.map((event) => (
-                <li key={event.eventID}>
-                  <PlainLink href={eventAddress(event.eventID)}>{String(event.eventID)}</PlainLink>
-                  <span>
-                    <DeviceText value={event.eventEntityID} />
-                    <span className={classes.details}>
-                      <DeviceText value={event.details} absent="" />
-                    </span>
-                  </span>
-                  <Time value={event.creationTime} />
-                </li>
-              ))}
-            </ol>
-          )}
-        </section>
-        <section aria-label="Told" className={classes.section}>
-          <h3>Who was told</h3>
-          {data.told.length === 0 ? (
-            <p className={classes.quiet}>
-              Nobody by mail or webhook: no group that speaks of it has a channel in use, or its severity or tags are
-              left out. <Link to="/settings/notifications">Who is told of what</Link>
-            </p>
-          ) : (
-            <ol className={classes.told}>
-              {data.told.map((one, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may be alike in all that is shown
-                <li key={index}>
-                  <span>
-                    {channelWords[one.channel as Channel] ?? one.channel} to <DeviceText value={one.destination} />
-                    <span className={classes.details}>
-                      group {one.groupName}, {deliveryWords[one.state as DeliveryState] ?? one.state}
-                    </span>
-                  </span>
-                  <Time value={one.at} />
-                </li>
-              ))}
-            </ol>
-          )}
-          {data.told.length > 0 && session.may('config:read') ? (
-            <Link to="/settings/deliveries">All deliveries</Link>
-          ) : null}
-        </section>
+        <Why data={data} line={line} />
+        <Events data={data} />
+        <Told data={data} />
       </div>
     </>
   )

@@ -106,9 +106,8 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
   </div>
 )
 
-/** Plans a rollout: rings, how long each is watched, what halts it; and what it would do, as of now. */
-export const NewRolloutPage = () => {
-  useTitle('New rollout')
+/** The draft of a rollout, what it would do, and how it starts. */
+const useNewRollout = () => {
   const { api, queries } = useServices()
   const navigate = useNavigate()
   const search = useSearch({ from: '/inside/rollouts/new' })
@@ -147,6 +146,87 @@ export const NewRolloutPage = () => {
         void navigate({ to: '/rollouts/$id', params: { id: started.id } })
       },
     })
+  return {
+    draft,
+    set,
+    fault,
+    plan,
+    hosts,
+    stored,
+    start,
+    curl: () => curlOf(window.location.origin, startRollout, { body: input }),
+  }
+}
+
+interface FieldsProps {
+  draft: RolloutDraft
+  set: (part: Partial<RolloutDraft>) => void
+}
+
+const KindFields = ({ draft, set }: FieldsProps) => (
+  <Group gap="md" align="flex-end">
+    <SegmentedControl
+      size="xs"
+      aria-label="What is rolled out"
+      value={draft.kind}
+      data={[
+        { value: 'arm', label: 'Arm hosts' },
+        { value: 'update', label: 'Update agents' },
+      ]}
+      onChange={(kind) => set({ kind: kind as RolloutKind })}
+    />
+    <TextInput
+      size="xs"
+      label="Name"
+      placeholder="Kiosks before Easter"
+      value={draft.name}
+      maxLength={64}
+      onChange={(event) => set({ name: event.currentTarget.value })}
+    />
+  </Group>
+)
+
+const LimitFields = ({ draft, set }: FieldsProps) => (
+  <Group gap="md" align="flex-end">
+    <NumberInput
+      size="xs"
+      label="Watch each ring for"
+      suffix=" minutes"
+      min={1}
+      max={43_200}
+      clampBehavior="strict"
+      value={draft.dwellMinutes}
+      onChange={(value) => set({ dwellMinutes: Number(value) || 1 })}
+    />
+    <NumberInput
+      size="xs"
+      label="Halt when more fail than"
+      suffix=" % of a ring"
+      min={0}
+      max={100}
+      clampBehavior="strict"
+      value={draft.failurePercent}
+      onChange={(value) => set({ failurePercent: Number(value) || 0 })}
+    />
+    {draft.kind === 'arm' ? (
+      <NumberInput
+        size="xs"
+        label="Halt when more block beyond prediction than"
+        suffix=" % of a ring"
+        min={0}
+        max={100}
+        clampBehavior="strict"
+        value={draft.blocksOverPercent}
+        onChange={(value) => set({ blocksOverPercent: Number(value) || 0 })}
+      />
+    ) : null}
+  </Group>
+)
+
+/** Plans a rollout: rings, how long each is watched, what halts it; and what it would do, as of now. */
+export const NewRolloutPage = () => {
+  useTitle('New rollout')
+  const { draft, set, fault, plan, hosts, stored, start, curl } = useNewRollout()
   return (
     <SettingsPage
       title="New rollout"
@@ -155,68 +235,16 @@ export const NewRolloutPage = () => {
           <LinkButton to="/rollouts" size="compact-sm" variant="default">
             Back to the list
           </LinkButton>
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, startRollout, { body: input })} />
+          <MoreMenu label="More" curl={curl} />
         </>
       }
     >
       <div className={classes.form}>
-        <Group gap="md" align="flex-end">
-          <SegmentedControl
-            size="xs"
-            aria-label="What is rolled out"
-            value={draft.kind}
-            data={[
-              { value: 'arm', label: 'Arm hosts' },
-              { value: 'update', label: 'Update agents' },
-            ]}
-            onChange={(kind) => set({ kind: kind as RolloutKind })}
-          />
-          <TextInput
-            size="xs"
-            label="Name"
-            placeholder="Kiosks before Easter"
-            value={draft.name}
-            maxLength={64}
-            onChange={(event) => set({ name: event.currentTarget.value })}
-          />
-        </Group>
+        <KindFields draft={draft} set={set} />
         <h2>Rings</h2>
         <RingEditor rings={draft.rings} change={(rings) => set({ rings })} />
         <h2>Between the rings</h2>
-        <Group gap="md" align="flex-end">
-          <NumberInput
-            size="xs"
-            label="Watch each ring for"
-            suffix=" minutes"
-            min={1}
-            max={43_200}
-            clampBehavior="strict"
-            value={draft.dwellMinutes}
-            onChange={(value) => set({ dwellMinutes: Number(value) || 1 })}
-          />
-          <NumberInput
-            size="xs"
-            label="Halt when more fail than"
-            suffix=" % of a ring"
-            min={0}
-            max={100}
-            clampBehavior="strict"
-            value={draft.failurePercent}
-            onChange={(value) => set({ failurePercent: Number(value) || 0 })}
-          />
-          {draft.kind === 'arm' ? (
-            <NumberInput
-              size="xs"
-              label="Halt when more block beyond prediction than"
-              suffix=" % of a ring"
-              min={0}
-              max={100}
-              clampBehavior="strict"
-              value={draft.blocksOverPercent}
-              onChange={(value) => set({ blocksOverPercent: Number(value) || 0 })}
-            />
-          ) : null}
-        </Group>
+        <LimitFields draft={draft} set={set} />
         {draft.kind === 'arm' ? (
           <Checkbox
             size="sm"

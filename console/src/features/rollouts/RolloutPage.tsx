@@ -76,36 +76,11 @@ const useRollout = (id: string) => {
   return rollout
 }
 
-/** One rollout: its rings as they move, what can be done about it, its hosts by state. */
-export const RolloutPage = () => {
-  const { id } = useParams({ from: '/inside/rollouts/$id' })
-  const { api, session, queries } = useServices()
+/** What can be done about a rollout. */
+const Controls = ({ rollout: data }: { rollout: Rollout }) => {
+  const { api, queries } = useServices()
+  const { id } = data
   const [busy, setBusy] = useState(false)
-  const rollout = useRollout(id)
-  useTitle(rollout.data?.name ?? 'Rollout')
-  const back = <Link to="/rollouts">Rollouts</Link>
-
-  if (rollout.error instanceof CallFailure && rollout.error.code === 'not_found') {
-    return (
-      <FullPage back={back}>
-        <EmptyState icon="rollout" title="There is no such rollout">
-          <p>The address is not right, or it was long ago.</p>
-        </EmptyState>
-      </FullPage>
-    )
-  }
-  if (rollout.data === undefined) {
-    return (
-      <FullPage back={back}>
-        {rollout.error === null ? (
-          <DetailSkeleton />
-        ) : (
-          <ErrorState failure={rollout.error} retry={() => void rollout.refetch()} />
-        )}
-      </FullPage>
-    )
-  }
-  const data = rollout.data
   const can = controlsOf(data)
   const send = async (operation: typeof pauseRollout, words: string) => {
     queries.setQueryData(['rollouts', id], await api.call(operation, { params: { id } }))
@@ -143,78 +118,117 @@ export const RolloutPage = () => {
   }
   const commanded = data.rings.reduce((sum, { hosts }) => sum + hosts.done + hosts.commanded, 0)
   return (
+    <Group gap="sm">
+      {can.pause ? (
+        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(pauseRollout, 'Paused.')}>
+          Pause
+        </Button>
+      ) : null}
+      {can.resume ? (
+        <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, 'It goes on.')}>
+          {data.state === 'halted' ? 'Accept and go on' : 'Go on'}
+        </Button>
+      ) : null}
+      {can.halt ? (
+        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(haltRollout, 'Halted.')}>
+          Halt
+        </Button>
+      ) : null}
+      {can.revert ? (
+        <Button size="compact-sm" variant="default" onClick={() => void askRevert()}>
+          Revert…
+        </Button>
+      ) : null}
+      {can.cancel ? (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() =>
+            confirm({
+              title: 'End this rollout',
+              names: [data.name],
+              kind: ['rollout', 'rollouts'],
+              consequence: 'no further host gets it. What it has done stays.',
+              action: 'End it',
+              run: () => send(cancelRollout, 'Ended.'),
+            })
+          }
+        >
+          End…
+        </Button>
+      ) : null}
+    </Group>
+  )
+}
+
+const Head = ({ rollout: data }: { rollout: Rollout }) => {
+  const { session } = useServices()
+  const { id } = data
+  return (
+    <header className={classes.detailHead}>
+      <h2>
+        <DeviceText value={data.name} />
+      </h2>
+      <div className={classes.line}>
+        <State state={data.state} />
+        <span>{kindWords[data.kind]}</span>
+        {data.builds.map(({ architecture, version }) => (
+          <span key={architecture}>
+            {architecture} → <DeviceText value={version} />
+          </span>
+        ))}
+        <span className={classes.quiet}>
+          started <Time value={data.createdAt} form="local" /> by <DeviceText value={data.createdBy} />
+        </span>
+        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
+      </div>
+      {data.reason === '' ? null : (
+        <p className={classes.fault}>
+          <DeviceText value={data.reason} />
+        </p>
+      )}
+      <p className={classes.quiet}>
+        Each ring is watched for {counted(data.dwellMinutes, 'minute', 'minutes')}. It halts by itself when more than{' '}
+        {data.failurePercent} % of a ring fail
+        {data.kind === 'arm' ? `, or more than ${data.blocksOverPercent} % block beyond what was predicted` : ''}.
+      </p>
+      {session.may('fleet:write') ? <Controls rollout={data} /> : null}
+    </header>
+  )
+}
+
+/** One rollout: its rings as they move, what can be done about it, its hosts by state. */
+export const RolloutPage = () => {
+  const { id } = useParams({ from: '/inside/rollouts/$id' })
+  const rollout = useRollout(id)
+  useTitle(rollout.data?.name ?? 'Rollout')
+  const back = <Link to="/rollouts">Rollouts</Link>
+
+  if (rollout.error instanceof CallFailure && rollout.error.code === 'not_found') {
+    return (
+      <FullPage back={back}>
+        <EmptyState icon="rollout" title="There is no such rollout">
+          <p>The address is not right, or it was long ago.</p>
+        </EmptyState>
+      </FullPage>
+    )
+  }
+  if (rollout.data === undefined) {
+    return (
+      <FullPage back={back}>
+        {rollout.error === null ? (
+          <DetailSkeleton />
+        ) : (
+          <ErrorState failure={rollout.error} retry={() => void rollout.refetch()} />
+        )}
+      </FullPage>
+    )
+  }
+  const data = rollout.data
+  return (
     <FullPage back={back}>
       <div className={classes.detail}>
-        <header className={classes.detailHead}>
-          <h2>
-            <DeviceText value={data.name} />
-          </h2>
-          <div className={classes.line}>
-            <State state={data.state} />
-            <span>{kindWords[data.kind]}</span>
-            {data.builds.map(({ architecture, version }) => (
-              <span key={architecture}>
-                {architecture} → <DeviceText value={version} />
-              </span>
-            ))}
-            <span className={classes.quiet}>
-              started <Time value={data.createdAt} form="local" /> by <DeviceText value={data.createdBy} />
-            </span>
-            <MoreMenu label="More" curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
-          </div>
-          {data.reason === '' ? null : (
-            <p className={classes.fault}>
-              <DeviceText value={data.reason} />
-            </p>
-          )}
-          <p className={classes.quiet}>
-            Each ring is watched for {counted(data.dwellMinutes, 'minute', 'minutes')}. It halts by itself when more
-            than {data.failurePercent} % of a ring fail
-            {data.kind === 'arm' ? `, or more than ${data.blocksOverPercent} % block beyond what was predicted` : ''}.
-          </p>
-          {session.may('fleet:write') ? (
-            <Group gap="sm">
-              {can.pause ? (
-                <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(pauseRollout, 'Paused.')}>
-                  Pause
-                </Button>
-              ) : null}
-              {can.resume ? (
-                <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, 'It goes on.')}>
-                  {data.state === 'halted' ? 'Accept and go on' : 'Go on'}
-                </Button>
-              ) : null}
-              {can.halt ? (
-                <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(haltRollout, 'Halted.')}>
-                  Halt
-                </Button>
-              ) : null}
-              {can.revert ? (
-                <Button size="compact-sm" variant="default" onClick={() => void askRevert()}>
-                  Revert…
-                </Button>
-              ) : null}
-              {can.cancel ? (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() =>
-                    confirm({
-                      title: 'End this rollout',
-                      names: [data.name],
-                      kind: ['rollout', 'rollouts'],
-                      consequence: 'no further host gets it. What it has done stays.',
-                      action: 'End it',
-                      run: () => send(cancelRollout, 'Ended.'),
-                    })
-                  }
-                >
-                  End…
-                </Button>
-              ) : null}
-            </Group>
-          ) : null}
-        </header>
+        <Head rollout={data} />
         <ol className={classes.ringCards}>
           {data.rings.map((ring, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the rings of a rollout never change their places
