@@ -186,6 +186,32 @@ describe('components of the console', unless(whyNoChromium), () => {
     })
   })
 
+  describe('new rows', () => {
+    const grow = `total += 1; rowText = (index) => (index === 0 ? 'new row' : 'row ' + (index - 1)); announce()`
+
+    it('wait while the pointer is on the list or on their button, and come when it is clicked', async () => {
+      const page = await open('table')
+      const row = (text: string) => page.getByRole('row').filter({ hasText: text })
+      await row('row 3').first().hover()
+      await page.evaluate(grow)
+      const button = page.getByRole('button', { name: '1 new show' })
+      await button.hover()
+      expect(await row('new row').count()).toBe(0)
+      await button.click()
+      await row('new row').waitFor()
+    })
+
+    it('come by themselves when the pointer leaves the list', async () => {
+      const page = await open('table')
+      const row = (text: string) => page.getByRole('row').filter({ hasText: text })
+      await row('row 3').first().hover()
+      await page.evaluate(grow)
+      await page.getByRole('button', { name: '1 new show' }).waitFor()
+      await page.getByLabel('Name or size').hover()
+      await row('new row').waitFor()
+    })
+  })
+
   describe('the filters', () => {
     it('sets a text filter by keyboard, and takes it away', async () => {
       const page = await open('table')

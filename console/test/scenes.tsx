@@ -46,8 +46,9 @@ declare global {
     loads: number[]
     /** Announces a change on the live channel. */
     announce: () => void
-    /** Rows of the table by index; changed by the tests. */
+    /** Rows of the table by index, and how many there are; changed by the tests. */
     rowText: (index: number) => string
+    total: number
   }
 }
 
@@ -130,7 +131,7 @@ interface SceneRow {
   name: string
 }
 
-const total = 1_000
+window.total = 1_000
 const columns: readonly Column<SceneRow>[] = [
   { id: 'name', title: 'Name', width: 200, sortKey: 'name', cell: ({ name }) => <span>{name}</span> },
   { id: 'size', title: 'Size', width: 90, sortKey: 'size', naturalSort: 'desc', cell: () => <span>1</span> },
@@ -148,19 +149,23 @@ const TableScene = () => {
       load: async (page, size) => {
         window.loads.push(page)
         return {
-          recordsTotal: total,
-          recordsFiltered: isNone ? 0 : total,
+          recordsTotal: window.total,
+          recordsFiltered: isNone ? 0 : window.total,
           data: isNone
             ? []
             : Array.from({ length: size }, (_, at) => {
                 const index = (page - 1) * size + at
-                return { id: String(index), name: `${window.rowText(index)}${sort === 'name_asc' ? '' : `, ${sort}`}` }
+                const text = window.rowText(index)
+                return {
+                  id: text.replace(/^\D+/, '') || 'new',
+                  name: `${text}${sort === 'name_asc' ? '' : `, ${sort}`}`,
+                }
               }),
         }
       },
     }
   }, [set, search, sort])
-  const selection = useSelection(source, { filtered: total })
+  const selection = useSelection(source, { filtered: window.total })
   return (
     <div style={{ display: 'flex', flexDirection: 'column', height: 500 }}>
       <FilterBar view={view} filters={filters} searchPlaceholder="Name or size" />

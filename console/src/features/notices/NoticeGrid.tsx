@@ -39,7 +39,12 @@ export const NoticeGrid = (props: NoticeGridProps) => {
       <ErrorState failure={rows.failure} retry={rows.retry} />
     )
   return (
-    <div className={classes.frame}>
+    // The bar of what waits is part of the list: it stays while the pointer moves to it.
+    <div
+      className={classes.frame}
+      onPointerEnter={() => setPointerInside(true)}
+      onPointerLeave={() => setPointerInside(false)}
+    >
       {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
       <PendingBar pending={rows.pending} apply={rows.apply} />
       {lines.length === 0 && rows.pending === null ? (
@@ -57,8 +62,6 @@ export const NoticeGrid = (props: NoticeGridProps) => {
           tabIndex={0}
           className={classes.scroller}
           data-stale={rows.isStale || undefined}
-          onPointerEnter={() => setPointerInside(true)}
-          onPointerLeave={() => setPointerInside(false)}
         >
           <div className={classes.rows} style={{ height: virtual.getTotalSize() }} role="presentation">
             {virtual.getVirtualItems().map(({ index, start, key }) => {

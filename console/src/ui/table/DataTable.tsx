@@ -93,7 +93,12 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   if (rows.failure !== null && rows.total === null) return <ErrorState failure={rows.failure} retry={rows.retry} />
   if (rows.total === 0 && !rows.isStale) return <>{empty}</>
   return (
-    <div className={classes.frame}>
+    // The bar of what waits is part of the list: it stays while the pointer moves to it.
+    <div
+      className={classes.frame}
+      onPointerEnter={() => setPointerInside(true)}
+      onPointerLeave={() => setPointerInside(false)}
+    >
       {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
       <PendingBar pending={rows.pending} apply={rows.apply} />
       <div
@@ -108,8 +113,6 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         tabIndex={0}
         className={classes.scroller}
         data-stale={rows.isStale || undefined}
-        onPointerEnter={() => setPointerInside(true)}
-        onPointerLeave={() => setPointerInside(false)}
       >
         <HeaderRow
           columns={shown}
