@@ -1,4 +1,4 @@
-import { icons, type PeripheralModel } from '@portcullis/contract'
+import type { PeripheralModel } from '@portcullis/contract'
 import { modelHostsAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -10,24 +10,10 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { findingFilters, identityFilters, kindFilters } from './device-filters.ts'
 
 /** Filters of the list of models, by the interface's names. */
-export const modelFilters = [
-  {
-    name: 'devIcon',
-    label: 'Kind',
-    kind: 'choice',
-    options: Object.entries(icons)
-      .filter(([number]) => number !== '0')
-      .map(([value, label]) => ({ value, label })),
-  },
-  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
-  { name: 'isVulnerablePeripheral', label: 'Vulnerable', kind: 'yesNo' },
-  { name: 'vendor', label: 'Vendor', kind: 'text' },
-  { name: 'productInfo', label: 'Product', kind: 'text' },
-  { name: 'vid', label: 'Vendor id', kind: 'text' },
-  { name: 'pid', label: 'Product id', kind: 'text' },
-] as const satisfies readonly Filter[]
+export const modelFilters = [...kindFilters, ...findingFilters, ...identityFilters] as const satisfies readonly Filter[]
 
 export const modelsView: ViewSpec = {
   filters: modelFilters.map(({ name }) => name),

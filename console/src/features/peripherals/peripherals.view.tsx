@@ -1,5 +1,4 @@
 import type { Peripheral } from '@portcullis/contract'
-import { icons } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -10,25 +9,15 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { findingFilters, identityFilters, kindFilters } from './device-filters.ts'
 
 /** Filters of the peripherals list, by the interface's names. */
 export const peripheralFilters = [
-  {
-    name: 'devIcon',
-    label: 'Kind',
-    kind: 'choice',
-    options: Object.entries(icons)
-      .filter(([number]) => number !== '0')
-      .map(([value, label]) => ({ value, label })),
-  },
+  ...kindFilters,
   { name: 'present', label: 'Attached now', kind: 'yesNo' },
-  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
-  { name: 'isVulnerablePeripheral', label: 'Vulnerable', kind: 'yesNo' },
+  ...findingFilters,
   { name: 'isUnapprovedPeripheral', label: 'Not approved', kind: 'yesNo' },
-  { name: 'vendor', label: 'Vendor', kind: 'text' },
-  { name: 'productInfo', label: 'Product', kind: 'text' },
-  { name: 'vid', label: 'Vendor id', kind: 'text' },
-  { name: 'pid', label: 'Product id', kind: 'text' },
+  ...identityFilters,
   { name: 'serialNumber', label: 'Serial number', kind: 'text' },
   { name: 'hostIdentifier', label: 'Host name', kind: 'text' },
   { name: 'ipAddress', label: 'Address', kind: 'text' },

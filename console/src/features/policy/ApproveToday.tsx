@@ -1,11 +1,13 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Button, Group, Modal } from '@mantine/core'
 import { getPolicyTest, previewBulk, runBulk } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { ReasonField } from '../../ui/form/ReasonField.tsx'
+import { useChange } from '../../ui/form/useChange.ts'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { rereadPolicy } from '../../ui/policy/undo.ts'
 import { devices, hosts, worksAgainText } from '../../ui/policy/words.ts'
@@ -21,8 +23,7 @@ const Question = ({ close }: { close: () => void }) => {
   const services = useServices()
   const { api } = services
   const [reason, setReason] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run } = useChange()
   const preview = useQuery({
     queryKey: ['policy-test', 'today'],
     queryFn: async ({ signal }) => {
@@ -35,32 +36,25 @@ const Question = ({ close }: { close: () => void }) => {
     gcTime: 0,
     retry: false,
   })
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const approve = () =>
+    run(async () => {
       const { accepted } = await api.call(runBulk, {
         body: { ...everything, ...asReason(reason) },
       })
       close()
       rereadPolicy(services)
       tell(`What is attached to ${hosts(accepted)} is being approved.`)
-    } catch (cause) {
-      setFailure(cause)
-      setBusy(false)
-    }
-  }
+    })
   if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
   const data = preview.data
   const again = data === undefined ? null : worksAgainText(data.bulk.worksAgain)
-  const isStored = isStoredRequest(failure)
   const needsReason = (data?.bulk.agents ?? 0) > 1
   return (
     <form
       className={classes.question}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isStored) void run()
+        if (!isStored) void approve()
       }}
     >
       {data === undefined ? (
@@ -80,31 +74,16 @@ const Question = ({ close }: { close: () => void }) => {
         </p>
       )}
       {needsReason && !isStored ? (
-        <TextInput
-          label="Reason"
-          required
-          maxLength={200}
-          value={reason}
-          placeholder="Why these devices may be used"
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonField required value={reason} placeholder="Why these devices may be used" onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button size="sm" variant="default" onClick={close} data-autofocus>
-          {isStored ? 'Close' : 'Cancel'}
-        </Button>
-        {isStored ? null : (
-          <Button
-            size="sm"
-            type="submit"
-            loading={busy}
-            disabled={data === undefined || (needsReason && reason.trim() === '')}
-          >
-            Approve them
-          </Button>
-        )}
-      </Group>
+      <AskFoot
+        action="Approve them"
+        busy={busy}
+        isReady={data !== undefined && (!needsReason || reason.trim() !== '')}
+        isStored={isStored}
+        close={close}
+      />
     </form>
   )
 }

@@ -1,14 +1,15 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Button, Group, Modal } from '@mantine/core'
 import { type PolicyVersion, policyHistory, restorePolicy } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
-import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { ReasonField } from '../../ui/form/ReasonField.tsx'
+import { useChange } from '../../ui/form/useChange.ts'
 import { VersionHistory } from '../../ui/history/VersionHistory.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
@@ -71,8 +72,7 @@ const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'
 const Restore = ({ version, inForce, close }: { version: number; inForce: number; close: () => void }) => {
   const services = useServices()
   const { api } = services
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run } = useChange()
   const [reason, setReason] = useState('')
   const trial = useQuery({
     queryKey: ['policy-history', 'trial', version, inForce],
@@ -83,21 +83,14 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
   const total = trial.data === undefined ? 0 : trial.data.added + trial.data.changed + trial.data.deleted
   const warning = trial.data === undefined ? null : openedText(trial.data)
   const needsReason = trial.data !== undefined && openedHosts(trial.data) > 1
-  const isStored = isStoredRequest(failure)
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const restore = () =>
+    run(async () => {
       const done = await api.call(restorePolicy, {
         body: { version, ...asReason(reason) },
       })
       close()
       tellPolicyChange(services, `The rules are those of version ${version} again.`, done.version)
-    } catch (cause) {
-      setFailure(cause)
-      setBusy(false)
-    }
-  }
+    })
   return (
     <div className={classes.restore}>
       {trial.error !== null ? (
@@ -117,14 +110,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         </p>
       )}
       {needsReason && !isStored ? (
-        <TextInput
-          label="Reason"
-          required
-          maxLength={200}
-          value={reason}
-          placeholder="Why these devices may work again"
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonField required value={reason} placeholder="Why these devices may work again" onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
@@ -135,7 +121,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
           <Button
             loading={busy}
             disabled={total === 0 || (needsReason && reason.trim() === '')}
-            onClick={() => void run()}
+            onClick={() => void restore()}
           >
             Restore version {version}
           </Button>

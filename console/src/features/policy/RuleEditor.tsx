@@ -1,9 +1,10 @@
-import { Button, Group, TextInput } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import type { PolicyRuleResource } from '@portcullis/contract'
 import { useRef } from 'react'
 import { useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PreviewPanel } from '../../ui/policy/PreviewPanel.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
@@ -109,14 +110,12 @@ const Foot = (props: ActionsProps) => {
       />
       {canWrite ? <DraftTest draft={change} /> : null}
       {deleting && editing.needsReason ? (
-        <TextInput
+        <ReasonField
           size="xs"
-          label="Reason"
           required
-          maxLength={200}
           value={editing.reason}
           placeholder="Why these devices may be used"
-          onChange={(event) => editing.setReason(event.currentTarget.value)}
+          onChange={editing.setReason}
         />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}

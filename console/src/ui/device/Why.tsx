@@ -2,16 +2,17 @@ import type { Peripheral } from '@portcullis/contract'
 import { DeviceText } from '../DeviceText.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
+import { Advisories } from './Advisories.tsx'
 import classes from './Device.module.css'
 import { decidingRule, verdictOf } from './verdict.ts'
 
-const confidenceWords = {
+const _confidenceWords = {
   firmware: 'matches the firmware revision',
   model: 'matches the model',
   family: 'matches the product family',
 } as const
 
-const isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
+const _isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
 
 export interface WhyProps {
   device: Peripheral
@@ -98,27 +99,7 @@ export const Why = ({ device, armed }: WhyProps) => (
         <h3>
           <SeverityTag severity="amber" word="vulnerable" />
         </h3>
-        <ul>
-          {device.vulnerabilities.map((finding) => (
-            <li key={`${finding.id}${finding.weakness}`}>
-              <strong>{finding.id}</strong>
-              {finding.cvss === null ? '' : ` (CVSS ${finding.cvss.toFixed(1)})`}: {finding.weakness}
-              <br />
-              <span className={classes.quiet}>
-                {confidenceWords[finding.confidence]}
-                {finding.firmwareCondition === '' ? '' : `; affected: ${finding.firmwareCondition}`}
-                {' · '}
-                {isAddress(finding.source) ? (
-                  <a href={finding.source} target="_blank" rel="noreferrer noopener">
-                    source
-                  </a>
-                ) : (
-                  finding.source
-                )}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <Advisories findings={device.vulnerabilities} />
       </section>
     )}
     <Decision device={device} armed={armed} />

@@ -1,10 +1,12 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { decideDevices } from '@portcullis/contract'
 import { useState } from 'react'
-import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
+import { AskFoot } from '../form/AskFoot.tsx'
+import { ReasonField } from '../form/ReasonField.tsx'
+import { useChange } from '../form/useChange.ts'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
@@ -27,9 +29,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
   const services = useServices()
   const { api } = services
   const [reason, setReason] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
-  const isStored = isStoredRequest(failure)
+  const { busy, failure, isStored, run } = useChange()
   const meant = meantDevices(effect, devices)
   const leftOut = new Set(devices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`)).size - meant.length
   const hosts = hostsOf(meant).length
@@ -37,12 +37,9 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
   const isTooMany = meant.length > bulkLimit
   const needsReason = effect === 'allow' ? hosts > 1 : false
   const isReady = meant.length > 0 && !isTooMany && (!needsReason || reason.trim() !== '')
-  const verb = effect === 'allow' ? 'Approve' : 'Deny'
 
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const decide = () =>
+    run(async () => {
       const { version, isChanged } = await api.call(decideDevices, {
         body: {
           decision: effect,
@@ -54,18 +51,14 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       close()
       const said = `${effect === 'allow' ? 'Approved' : 'Denied'} ${devicesText(meant.length)} on ${hostsText(hosts)}.`
       tellPolicyChange(services, said, isChanged ? version : null)
-    } catch (cause) {
-      setFailure(cause)
-      setBusy(false)
-    }
-  }
+    })
 
   return (
     <form
       className={classes.decide}
       onSubmit={(event) => {
         event.preventDefault()
-        if (isReady && !isStored) void run()
+        if (isReady && !isStored) void decide()
       }}
     >
       <p>
@@ -99,36 +92,26 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       {isTooMany ? (
         <p role="alert">Select at most {bulkLimit.toLocaleString('en')} devices, or write a rule for their model.</p>
       ) : null}
-      <TextInput
+      <ReasonField
         size="xs"
-        label="Reason"
-        maxLength={200}
         value={reason}
         required={needsReason}
         placeholder={needsReason ? 'Why these devices may be used' : undefined}
-        onChange={(event) => setReason(event.currentTarget.value)}
+        onChange={setReason}
       />
       <PreviewPanel
         draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
         waiting="No devices to decide on."
       />
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button size="sm" variant="default" onClick={close} data-autofocus>
-          {isStored ? 'Close' : 'Cancel'}
-        </Button>
-        {isStored ? null : (
-          <Button
-            size="sm"
-            type="submit"
-            loading={busy}
-            disabled={!isReady}
-            {...(effect === 'deny' ? { color: 'red' } : {})}
-          >
-            {verb} {devicesText(meant.length)}
-          </Button>
-        )}
-      </Group>
+      <AskFoot
+        action={`${effect === 'allow' ? 'Approve' : 'Deny'} ${devicesText(meant.length)}`}
+        busy={busy}
+        isReady={isReady}
+        isStored={isStored}
+        close={close}
+        isDangerous={effect === 'deny'}
+      />
     </form>
   )
 }

@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, SegmentedControl, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, SegmentedControl, Switch } from '@mantine/core'
 import { useSession } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
+import { ReasonField } from '../form/ReasonField.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { type DecideStart, type DecideSubject, decideWords } from './decide.ts'
@@ -159,10 +160,8 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         />
       ) : null}
       <Choices draft={draft} tags={subject.tags} />
-      <TextInput
+      <ReasonField
         size="xs"
-        label="Reason"
-        maxLength={200}
         value={decision.reason}
         placeholder={
           draft.needsOverride
@@ -172,7 +171,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
               : undefined
         }
         required={draft.needsOwnReason}
-        onChange={(event) => draft.setReason(event.currentTarget.value)}
+        onChange={draft.setReason}
       />
       <PreviewPanel
         draft={

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { ArmGate } from '../../../ui/arming/ArmGate.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { ReasonField } from '../../../ui/form/ReasonField.tsx'
 import { LinkButton } from '../../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../../ui/SeverityTag.tsx'
@@ -79,14 +80,7 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
         />
       ) : null}
       {needsReason ? (
-        <TextInput
-          label="Reason"
-          required
-          maxLength={200}
-          value={reason}
-          placeholder="Why devices on these hosts may work"
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonField required value={reason} placeholder="Why devices on these hosts may work" onChange={setReason} />
       ) : null}
       {data?.secondPerson === true ? (
         <p className={classes.note}>

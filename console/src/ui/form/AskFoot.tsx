@@ -1,0 +1,27 @@
+import { Button, type ButtonProps, Group } from '@mantine/core'
+
+export interface AskFootProps {
+  /** Verb and object of the button that does it. */
+  action: string
+  busy: boolean
+  isReady: boolean
+  /** The change waits for a second approver: nothing is left to do here. */
+  isStored: boolean
+  close: () => void
+  size?: ButtonProps['size']
+  isDangerous?: boolean
+}
+
+/** The foot of a form that asks before a change. It starts at Cancel. */
+export const AskFoot = ({ action, busy, isReady, isStored, close, size = 'sm', isDangerous = false }: AskFootProps) => (
+  <Group justify="flex-end" gap="sm">
+    <Button size={size} variant="default" onClick={close} data-autofocus>
+      {isStored ? 'Close' : 'Cancel'}
+    </Button>
+    {isStored ? null : (
+      <Button size={size} type="submit" loading={busy} disabled={!isReady} {...(isDangerous ? { color: 'red' } : {})}>
+        {action}
+      </Button>
+    )}
+  </Group>
+)

@@ -1,0 +1,18 @@
+import { TextInput, type TextInputProps } from '@mantine/core'
+
+export interface ReasonFieldProps extends Pick<TextInputProps, 'size' | 'required'> {
+  value: string
+  onChange: (reason: string) => void
+  placeholder?: string | undefined
+}
+
+/** Why a change is made, as the audit keeps it. */
+export const ReasonField = ({ value, onChange, ...rest }: ReasonFieldProps) => (
+  <TextInput
+    label="Reason"
+    maxLength={200}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+    {...rest}
+  />
+)
