@@ -239,7 +239,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'Filter' }).click()
       await page.getByRole('menuitem', { name: 'Present' }).click()
-      await page.getByLabel('Yes').check()
+      await page.getByLabel('Yes').click()
       await expect.poll(() => address(page)).toBe('?state=on,off&present=true')
       await page.getByRole('button', { name: 'Clear', exact: true }).click()
       await expect.poll(() => address(page)).toBe('')
