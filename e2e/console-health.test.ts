@@ -42,7 +42,7 @@ describe('health', unless(whyNoChromium), () => {
   it('shows every part with what was seen, and how one is set up', async () => {
     await part('database').getByText('OK', { exact: true }).waitFor()
     await part('database')
-      .getByText(/Answers in/)
+      .getByText(/^Answers in/)
       .waitFor()
     await part('job queue')
       .getByText(/takes? jobs/)

@@ -65,3 +65,8 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
     </aside>
   )
 }
+
+/** The head of a drawer: title and menu, clear of the close button. */
+export const SidePanelHead = ({ children }: { children: ReactNode }) => (
+  <header className={classes.head}>{children}</header>
+)

@@ -15,7 +15,7 @@ import { QuarantineDialog } from '../../ui/nac/QuarantineDialog.tsx'
 import { State } from '../../ui/nac/State.tsx'
 import { useNacSystems } from '../../ui/nac/useNac.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
-import { SidePanel } from '../../ui/SidePanel.tsx'
+import { SidePanel, SidePanelHead } from '../../ui/SidePanel.tsx'
 import { StepList } from '../../ui/steps/StepList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLive } from '../../ui/useLive.ts'
@@ -114,7 +114,7 @@ const Body = ({ name }: { name: string }) => {
   const data = quarantine.data
   return (
     <>
-      <header className={classes.head}>
+      <SidePanelHead>
         <h2>
           <PlainLink href={agentAddress(data.uuid)}>
             <DeviceText value={data.hostIdentifier} />
@@ -124,7 +124,7 @@ const Body = ({ name }: { name: string }) => {
           label="More of this quarantine"
           curl={() => curlOf(window.location.origin, listQuarantines, { query: { uuid: data.uuid } })}
         />
-      </header>
+      </SidePanelHead>
       <div className={classes.body}>
         <div className={classes.line}>
           <State state={data.state} />

@@ -22,7 +22,7 @@ import { noticesKey } from '../../ui/notices/useNotices.ts'
 import { channelWords, deliveryWords } from '../../ui/notices/words.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
-import { SidePanel } from '../../ui/SidePanel.tsx'
+import { SidePanel, SidePanelHead } from '../../ui/SidePanel.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Line, lineOfHealth, lineOfRisk, type NoticeList } from './line.ts'
 import { NoticeHosts } from './NoticeHosts.tsx'
@@ -197,7 +197,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
     )
   return (
     <>
-      <header className={classes.drawerHead}>
+      <SidePanelHead>
         <h2>
           <DeviceText value={line?.title ?? data.title} />
         </h2>
@@ -205,7 +205,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
           label="More of this notice"
           curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
         />
-      </header>
+      </SidePanelHead>
       <div className={classes.drawerBody}>
         {line === null ? null : <LineHead {...{ line, canDismiss, pin, dismiss }} />}
         {data.dismissedBy === '' ? null : (
