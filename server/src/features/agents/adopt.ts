@@ -2,6 +2,7 @@ import type { HostFacts } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { newId } from '#platform/ids.ts'
+import { duplicateEvents } from './agent-events.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { EnrollmentStore } from './enrollment.store.ts'
@@ -14,18 +15,6 @@ export interface AdoptDeps {
   tags: EnrollmentDeps['tags']
   events: EnrollmentDeps['events']
 }
-
-/** Tells of other agents that say to be the same machine. */
-export const duplicateEvents = <T extends object>(about: T, others: readonly { host: string }[]) =>
-  others.length === 0
-    ? []
-    : [
-        {
-          ...about,
-          kind: 'duplicate' as const,
-          details: `Same machine as ${others.map((one) => one.host).join(', ')}`.slice(0, 1000),
-        },
-      ]
 
 /** Hosts without an agent among the agents: they have no key, and their id is the boot that their reports count in. */
 export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({

@@ -14,7 +14,7 @@ import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { type Actor, systemActor } from '#platform/http/actor.ts'
 import { newId } from '#platform/ids.ts'
-import { duplicateEvents } from './adopt.ts'
+import { type AgentEvent, duplicateEvents } from './agent-events.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { Reach } from './downloads.ts'
 import type { EnrollmentStore, KnownHost, TokenRow } from './enrollment.store.ts'
@@ -36,15 +36,6 @@ export interface EnrollmentDeps {
   reach(): Reach
   /** The one line that enrols a host; it asks for the token. */
   command(): string
-}
-
-/** Events of an agent's own life. */
-export interface AgentEvent {
-  kind: 'enrolled' | 'polled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
-  agentId: string | null
-  entity: string
-  hashtags: string
-  details: string
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -20,7 +20,6 @@ import {
   verdictKey,
 } from '@portcullis/domain'
 import { fold } from '#platform/list/columns.ts'
-import type { DeviceOfDesign, LevelOf } from './levels.ts'
 
 /**
  * Whether a design counts as vulnerable: the firmware or the model is known to be. A match on a whole family (every
@@ -28,6 +27,18 @@ import type { DeviceOfDesign, LevelOf } from './levels.ts'
  */
 const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
   vulnerabilities.some((v) => v.confidence !== 'family')
+
+/** What a verdict looks at beside the design. */
+export interface DeviceOfDesign {
+  /** Cleaned; empty when the device has none. */
+  serial: string
+  /** Mbit/s; 0 when not known. */
+  speed: number
+  portPath: string
+}
+
+/** Attack-tool level of one device of a design. */
+export type LevelOf = (device: DeviceOfDesign) => AttackLevel | null
 
 /** What the server knows of one design: what it is, what is wrong with it, and what its inventory hash is made of. */
 export interface Design {

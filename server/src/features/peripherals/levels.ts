@@ -1,17 +1,5 @@
 import { type AttackLevel, classify, type Knowledge, parseReport, steadyReport } from '@portcullis/domain'
-import type { StoredDesign } from './design.ts'
-
-/** What a verdict looks at beside the design. */
-export interface DeviceOfDesign {
-  /** Cleaned; empty when the device has none. */
-  serial: string
-  /** Mbit/s; 0 when not known. */
-  speed: number
-  portPath: string
-}
-
-/** Attack-tool level of one device of a design. */
-export type LevelOf = (device: DeviceOfDesign) => AttackLevel | null
+import type { DeviceOfDesign, LevelOf, StoredDesign } from './design.ts'
 
 type JudgedDesign = Pick<StoredDesign, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
 

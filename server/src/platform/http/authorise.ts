@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../app-error.ts'
 import { type Actor, assertPermission, assertProfile, systemActor } from './actor.ts'
 import { assertFresh } from './fresh.ts'
-import type { HttpOptions } from './http-app.ts'
+import type { HttpOptions } from './http-options.ts'
 import { isLocalCaller } from './local-caller.ts'
 import { isHead } from './our-request.ts'
 

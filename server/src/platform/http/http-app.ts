@@ -9,6 +9,7 @@ import type { Actor } from './actor.ts'
 import type { answered, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'
 import { createAuthorise } from './authorise.ts'
 import { affordableConnections, createConnections } from './connections.ts'
+import type { HttpOptions } from './http-options.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLifecycle, type DrainState } from './lifecycle.ts'
 import type { Guard } from './machine.ts'
@@ -59,26 +60,6 @@ export interface HttpApp {
   /** Begins to listen; gives the port, for 0 means any. Rejects with the code of the system when it can not. */
   listen(host: string, port: number): Promise<number>
   readonly fastify: FastifyInstance
-}
-
-export interface HttpOptions {
-  log: Log
-  clock: Clock
-  /** Bearer token → actor; null when it is none of ours. */
-  authenticate(token: string, ip: string): Promise<Actor | null>
-  /** One-use ticket of a download (`?_ticket=`) → actor; null when it is none, used or ended. */
-  redeemTicket?(ticket: string, ip: string): Promise<Actor | null>
-  /** Host names beside the request's own that a browser may call from. */
-  allowedOrigins(): readonly string[]
-  trustedProxies: readonly string[]
-  tls: { cert: string; key: string } | null
-  /** Checks every JSON answer against the contract (tests): a mismatch is a 500, and a line in the log that names it. */
-  validateResponses: boolean
-  /** Answers what no route takes (the console's pages and files); false means 404. A reply is never returned: awaiting one waits for its end. */
-  fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
-  /** Takes a request before the router; true when it did. The check-in path lives here (ADR 0006). */
-  fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
-  tracer?: Pick<Tracer, 'request'>
 }
 
 /** Builds the HTTP application; nothing listens yet. Routes without a permission are refused here, so the server does not start. */

@@ -1,0 +1,20 @@
+/** Events of an agent's own life. */
+export interface AgentEvent {
+  kind: 'enrolled' | 'polled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
+  agentId: string | null
+  entity: string
+  hashtags: string
+  details: string
+}
+
+/** Tells of other agents that say to be the same machine. */
+export const duplicateEvents = <T extends object>(about: T, others: readonly { host: string }[]) =>
+  others.length === 0
+    ? []
+    : [
+        {
+          ...about,
+          kind: 'duplicate' as const,
+          details: `Same machine as ${others.map((one) => one.host).join(', ')}`.slice(0, 1000),
+        },
+      ]
