@@ -222,7 +222,7 @@ export const brokenPeers: Check = {
         ],
         notRun: typeof given === 'string' ? [`NATS: ${given}`] : [],
         notes: [
-          'Kafka and LDAP are not part of this drill: tests break their peers (server/src/features/assets, server/src/features/directory).',
+          'Kafka and LDAP are not part of this drill: tests break their peers (server/src/features/outbound/assets, server/src/features/people/directory).',
         ],
       }
     } finally {
@@ -242,7 +242,7 @@ export const brokenPeers: Check = {
       what: 'a stream counts as sent what its receiver did not take',
       edits: [
         {
-          file: 'server/src/features/deliveries/outputs.runner.ts',
+          file: 'server/src/features/outbound/deliveries/outputs.runner.ts',
           find: "await (place.kind === 'syslog' ? bySyslog(place, batch) : byWebhook(plan, place, batch))",
           replace:
             "await (place.kind === 'syslog' ? bySyslog(place, batch) : byWebhook(plan, place, batch)).catch(() => {})",

@@ -159,7 +159,7 @@ export const busyEventLoop: Check = {
       red: 'event loop delay',
       edits: [
         {
-          file: 'server/src/features/commands/gzip-check.ts',
+          file: 'server/src/features/fleet/commands/gzip-check.ts',
           find: '      isFirst = false\n      assertSound()',
           replace:
             "      isFirst = false\n      process.getBuiltinModule('node:zlib').brotliCompressSync(Buffer.concat(Array(8).fill(bytes)))\n      assertSound()",

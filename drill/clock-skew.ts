@@ -119,7 +119,7 @@ export const clockSkew: Check = {
       red: 'wrong clock is not stored',
       edits: [
         {
-          file: 'server/src/ingest/reports.ts',
+          file: 'server/src/features/fleet/ingest/reports.ts',
           find: 'const now = new Date(clock.now())\n',
           replace: 'const now = new Date(items[0]?.request.clock ?? clock.now())\n',
         },

@@ -194,7 +194,7 @@ export const idleConnections: Check = {
       what: 'a wake socket keeps 64 kB for itself',
       edits: [
         {
-          file: 'server/src/ingest/wake.ts',
+          file: 'server/src/features/fleet/ingest/wake.ts',
           find: 'sockets.set(session.agentId, ws)',
           replace: 'sockets.set(session.agentId, Object.assign(ws, { kept: Buffer.alloc(65_536, 1) }))',
         },

@@ -10,7 +10,7 @@ export const acknowledgedBeforeCommit: Sabotage = {
   red: 'lost',
   edits: [
     {
-      file: 'server/src/ingest/check-ins.ts',
+      file: 'server/src/features/fleet/ingest/check-ins.ts',
       find: 'const outcomes = await deps.reports.apply(items)',
       replace:
         'void deps.reports.apply(items).catch(() => {})\n      const outcomes: (Outcome | AppError)[] = items.map(() => ({}))',
@@ -24,12 +24,12 @@ const takenAgain: Sabotage = {
   red: 'stored twice',
   edits: [
     {
-      file: 'server/src/ingest/collect-report.ts',
+      file: 'server/src/features/fleet/ingest/collect-report.ts',
       find: 'return request.seq <= state.seq ?',
       replace: 'return request.seq < 0 ?',
     },
     {
-      file: 'server/src/ingest/apply-report.ts',
+      file: 'server/src/features/fleet/ingest/apply-report.ts',
       find: 'if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {',
       replace: 'if (there !== undefined && serial === "" && isSameDevice(there.design, design)) {',
     },

@@ -290,12 +290,12 @@ export const killWorker: Check = {
       red: 'came too late and were taken',
       edits: [
         {
-          file: 'server/src/features/agentless/polls.store.ts',
+          file: 'server/src/features/fleet/agentless/polls.store.ts',
           find: 'u(id, fence) join connection_runs r on r.connection_id = u.id and r.fence = u.fence',
           replace: 'u(id, fence) join connection_runs r on r.connection_id = u.id',
         },
         {
-          file: 'server/src/features/agentless/polls.service.ts',
+          file: 'server/src/features/fleet/agentless/polls.service.ts',
           find: 'one.id === host.connection_id && one.fence === host.fence',
           replace: 'one.id === host.connection_id',
         },
@@ -306,7 +306,7 @@ export const killWorker: Check = {
       red: 'run again without a crash',
       edits: [
         {
-          file: 'server/src/features/agentless/polls.store.ts',
+          file: 'server/src/features/fleet/agentless/polls.store.ts',
           find: ' and (r.lease_until is null or r.lease_until <= $' + '{now})`',
           replace: '`',
         },
@@ -317,7 +317,7 @@ export const killWorker: Check = {
       red: 'did not end',
       edits: [
         {
-          file: 'server/src/features/agentless/polls.store.ts',
+          file: 'server/src/features/fleet/agentless/polls.store.ts',
           find: '(r.lease_until is null or r.lease_until <= $' + '{now})`',
           replace: 'r.lease_until is null`',
         },

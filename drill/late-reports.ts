@@ -8,9 +8,9 @@ import fc from 'fast-check'
 import { withClient } from '../rig/stored.ts'
 import { startTrial, type Trial } from '../rig/trial.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
-import type * as ApplyReport from '../server/src/ingest/apply-report.ts'
+import type * as ApplyReport from '../server/src/features/fleet/ingest/index.ts'
 
-type Apply = typeof ApplyReport
+type Apply = Pick<typeof ApplyReport, 'applyReport' | 'storedHash'>
 type Judged = Extract<Parameters<Apply['applyReport']>[1][number], { op: 'attached' | 'changed' }>['device']
 type Stored = Parameters<Apply['applyReport']>[0]
 
@@ -176,7 +176,7 @@ const counted = async (
 }
 
 const pure = async (runs: number, seed: number, root: string): Promise<Counted> => {
-  const file = join(root, 'server/src/ingest/apply-report.ts')
+  const file = join(root, 'server/src/features/fleet/ingest/index.ts')
   const receiver = createModel((await import(pathToFileURL(file).href)) as Apply)
   return counted(runs, seed, async (steps) => {
     const { said, devices } = reportsOf(steps)
@@ -244,17 +244,17 @@ export const lateReports: Check = {
       red: 'mismatches through HTTP',
       edits: [
         {
-          file: 'server/src/ingest/collect-report.ts',
+          file: 'server/src/features/fleet/ingest/collect-report.ts',
           find: 'return request.seq <= state.seq ?',
           replace: 'return request.seq < 0 ?',
         },
         {
-          file: 'server/src/ingest/collect-report.ts',
+          file: 'server/src/features/fleet/ingest/collect-report.ts',
           find: 'needInventory: hash !== request.inventoryHash,',
           replace: 'needInventory: false,',
         },
         {
-          file: 'server/src/features/agents/heartbeats.store.ts',
+          file: 'server/src/features/fleet/agents/heartbeats.store.ts',
           find: 'h.inventory_hash is distinct from u.inventory_hash as need_inventory',
           replace: 'false as need_inventory',
         },
@@ -265,7 +265,7 @@ export const lateReports: Check = {
       red: 'mismatches of the model',
       edits: [
         {
-          file: 'server/src/ingest/apply-report.ts',
+          file: 'server/src/features/fleet/ingest/apply-report.ts',
           find: 'if (!ports.has(portPath)) remove(portPath)',
           replace: 'if (!ports.has(portPath) && portPath === "") remove(portPath)',
         },

@@ -125,7 +125,7 @@ export const rollingRestart: Check = {
       what: 'a draining server still says that it is ready',
       edits: [
         {
-          file: 'server/src/features/health/health.routes.ts',
+          file: 'server/src/features/system/health/health.routes.ts',
           find: 'if (app.isDraining())',
           replace: 'if (app.isDraining() && false)',
         },

@@ -171,7 +171,7 @@ export const soak: Check = {
       what: 'each check-in leaves a kilobyte behind',
       edits: [
         {
-          file: 'server/src/ingest/check-ins.ts',
+          file: 'server/src/features/fleet/ingest/check-ins.ts',
           find: '    beat: (beat: Beat) => settled(beats.add(beat)),',
           replace:
             '    beat: (beat: Beat) => settled((((globalThis as any).kept ??= []).push(Buffer.alloc(4096, 1)), beats.add(beat))),',

@@ -112,7 +112,7 @@ export const thunderingHerd: Check = {
       what: 'a host that comes back stays shown as away',
       edits: [
         {
-          file: 'server/src/ingest/check-ins.ts',
+          file: 'server/src/features/fleet/ingest/check-ins.ts',
           find: 'if (away.length > 0) await deps.agents.setConnected(away.sort())',
           replace: 'if (away.length > 1e9) await deps.agents.setConnected(away.sort())',
         },

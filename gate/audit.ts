@@ -152,7 +152,7 @@ export const audit: Check = {
       what: 'the server signs what it has not read',
       edits: [
         {
-          file: 'server/src/features/audit/checkpoints.service.ts',
+          file: 'server/src/features/system/audit/checkpoints.service.ts',
           find: 'if (broken !== null) throw',
           replace: 'if (broken === -1) throw',
         },
@@ -161,7 +161,11 @@ export const audit: Check = {
     {
       what: 'nothing is written outside of the database',
       edits: [
-        { file: 'server/src/features/audit/checkpoints.service.ts', find: 'await sink.append(next)', replace: '' },
+        {
+          file: 'server/src/features/system/audit/checkpoints.service.ts',
+          find: 'await sink.append(next)',
+          replace: '',
+        },
       ],
     },
   ],

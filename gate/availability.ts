@@ -231,7 +231,7 @@ export const availability: Check = {
       red: 'bodies without a key that were not answered 401',
       edits: [
         {
-          file: 'server/src/ingest/worker-routes.ts',
+          file: 'server/src/features/fleet/ingest/worker-routes.ts',
           find: "credential: 'header',\n    check: async (request) => {",
           replace:
             "credential: 'header',\n    check: async (request) => {\n      if (request.method !== '') return { pollerId: '' }",
@@ -243,12 +243,12 @@ export const availability: Check = {
       red: 'reports over the quota that were parsed',
       edits: [
         {
-          file: 'server/src/ingest/shares.ts',
+          file: 'server/src/features/fleet/ingest/shares.ts',
           find: 'if (bytes > beatBytes) assertCredit(agentId)',
           replace: '',
         },
         {
-          file: 'server/src/ingest/check-in-path.ts',
+          file: 'server/src/features/fleet/ingest/check-in-path.ts',
           find: 'if (isLarge) shares.charge(session.agentId, body.length, 0)\n    const request = parse(body)',
           replace: 'const request = parse(body)\n    if (isLarge) shares.charge(session.agentId, body.length, 0)',
         },
@@ -264,7 +264,7 @@ export const availability: Check = {
           replace: "key = ''\n      const network = networkOf(key)",
         },
         {
-          file: 'server/src/features/accounts/signin.service.ts',
+          file: 'server/src/features/people/accounts/signin.service.ts',
           find: '        assertNotLimited(key, address, from.ip)\n        return passwords',
           replace: '        return passwords',
         },
@@ -275,7 +275,7 @@ export const availability: Check = {
       red: 'correct sign-ins refused, from many networks',
       edits: [
         {
-          file: 'server/src/features/accounts/signin.service.ts',
+          file: 'server/src/features/people/accounts/signin.service.ts',
           find: "memory.isKnownSource(address) ? 'known' : 'stranger'",
           replace: "'stranger' as const",
         },

@@ -6,11 +6,11 @@ import { sourceFiles } from './source/files.ts'
 /** Made at run time, and why that is no way in: by file, and what it is made of. */
 const explained: readonly { file: string; of: string }[] = [
   // Compiled only to see whether it is an expression; its steps are counted right after (knowledge.patterns.ts).
-  { file: 'server/src/features/knowledge/knowledge.patterns.ts', of: 'pattern' },
+  { file: 'server/src/features/devices/knowledge/knowledge.patterns.ts', of: 'pattern' },
   // Patterns of the knowledge: none is taken in whose steps are not bounded (knowledge.patterns.test.ts).
   { file: 'domain/src/device-test.ts', of: 'pattern' },
   { file: 'domain/src/genuine.ts', of: 'row[key]' },
-  { file: 'server/src/features/insights/identity.ts', of: 'row[key]' },
+  { file: 'server/src/features/devices/insights/identity.ts', of: 'row[key]' },
   // A pattern of the contract, on an example that this server makes itself; the patterns are checked here.
   { file: 'server/src/platform/http/openapi-schema.ts', of: 'schema.pattern' },
 ]

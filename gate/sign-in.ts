@@ -123,7 +123,7 @@ export const signIn: Check = {
       what: 'nobody counts guesses',
       edits: [
         {
-          file: 'server/src/features/accounts/signin.service.ts',
+          file: 'server/src/features/people/accounts/signin.service.ts',
           find: 'limits = { account: 10, ip: 100, known: 10 } as const',
           replace: 'limits = { account: 1_000_000, ip: 1_000_000, known: 1_000_000 } as const',
         },

@@ -40,7 +40,7 @@ export const sources: Check = {
       what: 'an order that the caller names goes into the text of a statement',
       edits: [
         {
-          file: 'server/src/features/audit/audit.store.ts',
+          file: 'server/src/features/system/audit/audit.store.ts',
           find: "raw(fromStart ? 'asc' : 'desc')",
           replace: 'raw(request.query.order)',
         },
@@ -50,7 +50,7 @@ export const sources: Check = {
       what: 'the certificate of a network access control is not checked',
       edits: [
         {
-          file: 'server/src/features/nac/peer.ts',
+          file: 'server/src/features/outbound/nac/peer.ts',
           find: 'rejectUnauthorized: true',
           replace: 'rejectUnauthorized: false',
         },

@@ -272,7 +272,7 @@ export const tokens: Check = {
       what: 'the end of an access token is not looked at, nor whom it is for',
       edits: [
         {
-          file: 'server/src/features/accounts/access-tokens.ts',
+          file: 'server/src/features/people/accounts/access-tokens.ts',
           find: '          issuer,\n          audience,\n          typ: type,\n          currentDate: new Date(clock.now()),',
           replace: '          currentDate: new Date(0),',
         },
@@ -282,7 +282,7 @@ export const tokens: Check = {
       what: 'the signature of a session of a host is not looked at',
       edits: [
         {
-          file: 'server/src/features/agents/session-token.ts',
+          file: 'server/src/features/fleet/agents/session-token.ts',
           find: 'if (!timingSafeEqual(mac(payload), bytes.subarray(36))) return null',
           replace: 'if (timingSafeEqual(mac(payload), Buffer.alloc(16))) return null',
         },

@@ -326,7 +326,7 @@ export const uploads: Check = {
       red: 'bombs taken',
       edits: [
         {
-          file: 'server/src/features/commands/gzip-check.ts',
+          file: 'server/src/features/fleet/commands/gzip-check.ts',
           find: 'if (unpacked <= limit || fault !== null) return',
           replace: 'if (unpacked > 0) return',
         },

@@ -37,13 +37,13 @@ export const groups: readonly Group[] = [
       'domain/src/audit-chain.ts',
       'domain/src/audit-verify.ts',
       'domain/src/audit-checkpoint.ts',
-      'server/src/features/policy/seal.ts',
-      'server/src/features/knowledge/knowledge.seal.ts',
+      'server/src/features/devices/policy/seal.ts',
+      'server/src/features/devices/knowledge/knowledge.seal.ts',
     ],
     tests: [
       'domain/test/audit-*.test.ts',
-      'server/src/features/policy/seal.mac.test.ts',
-      'server/src/features/knowledge/knowledge.seal.test.ts',
+      'server/src/features/devices/policy/seal.mac.test.ts',
+      'server/src/features/devices/knowledge/knowledge.seal.test.ts',
     ],
   },
   {

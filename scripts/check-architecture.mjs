@@ -29,8 +29,10 @@ function judge(doc) {
 
 function judgeFeatures(doc) {
   const folder = join(tree, 'server', 'src', 'features')
-  const onDisk = existsSync(folder) ? readdirSync(folder) : []
-  const named = [...new Set([...doc.matchAll(/`features\/([a-z-]+)\/`/g)].map((match) => match[1]))]
+  const onDisk = existsSync(folder)
+    ? readdirSync(folder).flatMap((group) => readdirSync(join(folder, group)).map((name) => `${group}/${name}`))
+    : []
+  const named = [...new Set([...doc.matchAll(/`features\/([a-z]+\/[a-z-]+)\/`/g)].map((match) => match[1]))]
   return [
     ...onDisk.filter((name) => !named.includes(name)).map((name) => `the codemap does not name \`features/${name}/\``),
     ...named

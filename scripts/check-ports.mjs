@@ -7,9 +7,9 @@ import { ROOT } from './bootstrap/say.mjs'
 import tiers from './tiers.cjs'
 
 const MAX_PAIRS = 6
-const FEATURE = /^(?:#|\.\/)(?:features\/)?([a-z-]+)\/index\.ts$/
+const FEATURE = /^(?:#|\.\/)(?:features\/)?[a-z]+\/([a-z-]+)\/index\.ts$/
 const PLATFORM = /^(?:#|\.\/)platform\//
-const ROW = /^\| `features\/([a-z-]+)\/ports\.ts`, `(\w+)` \| `([a-z-]+)` \|/gm
+const ROW = /^\| `features\/[a-z]+\/([a-z-]+)\/ports\.ts`, `(\w+)` \| `([a-z-]+)` \|/gm
 
 const tree = resolve(process.argv[2] ?? ROOT)
 const features = join(tree, 'server', 'src', 'features')
@@ -32,7 +32,7 @@ function judgeBindings(found) {
       return isDeclared
         ? []
         : [
-            `${where}: ${lower} is handed ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${lower}/ports.ts, or register with ${lower} from ${higher}`,
+            `${where}: ${lower} is handed ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${folderOf(lower)}/ports.ts, or register with ${lower} from ${higher}`,
           ]
     }),
     ...table
@@ -43,22 +43,22 @@ function judgeBindings(found) {
 
 function judgePorts() {
   const pairs = new Set(table.map(({ lower, higher }) => `${lower} ${higher}`))
-  const onDisk = globSync('*/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[0])
+  const onDisk = globSync('*/*/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[1])
   const listed = (feature) => table.filter(({ lower }) => lower === feature).map(({ port }) => port)
   return [
     ...(pairs.size > MAX_PAIRS ? [`${pairs.size} features call one above them; ${MAX_PAIRS} is the limit`] : []),
     ...table
       .filter(({ lower }) => !onDisk.includes(lower))
-      .map(({ lower }) => `ARCHITECTURE.md lists features/${lower}/ports.ts, which is gone`),
+      .map(({ lower }) => `ARCHITECTURE.md lists features/${folderOf(lower)}/ports.ts, which is gone`),
     ...onDisk.flatMap((feature) => {
       const exported = [...portsOf(feature).matchAll(/^export interface (\w+)/gm)].map((match) => match[1])
       return [
         ...exported
           .filter((port) => !listed(feature).includes(port))
-          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${feature}/ports.ts`),
+          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${folderOf(feature)}/ports.ts`),
         ...listed(feature)
           .filter((port) => !exported.includes(port))
-          .map((port) => `features/${feature}/ports.ts does not declare ${port}`),
+          .map((port) => `features/${folderOf(feature)}/ports.ts does not declare ${port}`),
       ]
     }),
   ]
@@ -99,9 +99,7 @@ function bindings() {
   })
 }
 
-/** The ingest is no feature, and stands on policy and agentless. */
 function tierOf(feature) {
-  if (feature === 'ingest') return tierOf('policy') + 0.5
   const tier = tiers.TIERS.findIndex((names) => names.includes(feature))
   if (tier === -1) throw new Error(`scripts/tiers.cjs does not name ${feature}`)
   return tier
@@ -198,13 +196,18 @@ function each(node, look) {
 /** Whether a feature takes something of this name as this port. */
 function isMember(feature, member, port) {
   const declared = new RegExp(`\\b${member}: ${port}\\b`)
-  return globSync('**/*.ts', { cwd: join(features, feature) }).some((path) =>
-    declared.test(read(join(features, feature, path))),
+  return globSync('**/*.ts', { cwd: join(features, folderOf(feature)) }).some((path) =>
+    declared.test(read(join(features, folderOf(feature), path))),
   )
 }
 
+/** `<group>/<feature>` as on disk. */
+function folderOf(feature) {
+  return globSync(`*/${feature}`, { cwd: features })[0]?.replaceAll('\\', '/') ?? feature
+}
+
 function portsOf(feature) {
-  return read(join(features, feature, 'ports.ts'))
+  return read(join(features, folderOf(feature), 'ports.ts'))
 }
 
 function read(path) {

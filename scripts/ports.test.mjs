@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
-const BASE = `import { accountsFeature } from '#features/accounts/index.ts'
-import { eventsFeature } from '#features/events/index.ts'
+const BASE = `import { accountsFeature } from '#features/people/accounts/index.ts'
+import { eventsFeature } from '#features/system/events/index.ts'
 import { createHttpApp } from '#platform/http/http-app.ts'
 
 export const composeBase = async (options, { hosts }) => {
@@ -16,10 +16,10 @@ export const composeBase = async (options, { hosts }) => {
   return { app, events, accounts }
 }
 `
-const COMPOSE = `import { agentsFeature } from '#features/agents/index.ts'
-import { policyFeature } from '#features/policy/index.ts'
+const COMPOSE = `import { agentsFeature } from '#features/fleet/agents/index.ts'
+import { policyFeature } from '#features/devices/policy/index.ts'
 import { composeBase } from './compose.base.ts'
-import { createIngest } from './ingest/index.ts'
+import { createIngest } from '#features/fleet/ingest/index.ts'
 
 export const compose = async (options) => {
   const base = await composeBase(options, { hosts: { latest: (tx) => agents.latest(tx) } })
@@ -31,14 +31,14 @@ export const compose = async (options) => {
   return { ingest, accounts, policy }
 }
 `
-const ROW = '| `features/events/ports.ts`, `HostsPort` | `agents` | for lists |'
+const ROW = '| `features/system/events/ports.ts`, `HostsPort` | `agents` | for lists |'
 const CLEAN = {
   'ARCHITECTURE.md': `${ROW}\n`,
   'server/src/compose.base.ts': BASE,
   'server/src/compose.ts': COMPOSE,
-  'server/src/features/events/ports.ts': 'export interface HostsPort {}\n',
-  'server/src/features/events/index.ts': 'export interface Deps {\n  hosts: HostsPort\n}\n',
-  'server/src/features/agents/index.ts': 'export interface Deps {\n  rules: unknown\n}\n',
+  'server/src/features/system/events/ports.ts': 'export interface HostsPort {}\n',
+  'server/src/features/system/events/index.ts': 'export interface Deps {\n  hosts: HostsPort\n}\n',
+  'server/src/features/fleet/agents/index.ts': 'export interface Deps {\n  rules: unknown\n}\n',
 }
 
 let tree
@@ -101,11 +101,15 @@ it.each([
     { 'server/src/compose.ts': COMPOSE.replace('agents.latest(tx)', 'tx') },
     'lists that events calls agents, which compose does not bind',
   ],
-  ['a port that is not listed', { 'ARCHITECTURE.md': '' }, 'does not list HostsPort of features/events/ports.ts'],
+  [
+    'a port that is not listed',
+    { 'ARCHITECTURE.md': '' },
+    'does not list HostsPort of features/system/events/ports.ts',
+  ],
   [
     'a ports.ts that is not listed',
-    { 'server/src/features/mail/ports.ts': 'export interface ReportsPort {}\n' },
-    'does not list ReportsPort of features/mail/ports.ts',
+    { 'server/src/features/outbound/mail/ports.ts': 'export interface ReportsPort {}\n' },
+    'does not list ReportsPort of features/outbound/mail/ports.ts',
   ],
   [
     'a listed ports.ts that is gone',
@@ -133,7 +137,7 @@ function withJobs(given) {
       `  jobsFeature(app, ${given})\n  const policy =`,
     ).replace(
       'import { policyFeature }',
-      "import { jobsFeature } from '#features/jobs/index.ts'\nimport { policyFeature }",
+      "import { jobsFeature } from '#features/system/jobs/index.ts'\nimport { policyFeature }",
     ),
   }
 }

@@ -54,8 +54,9 @@ function read(path) {
 }
 
 function ownerOf(path) {
-  const [, top, next] = /^server\/src\/([^/]+)(?:\/([^/]+))?/.exec(path)
-  return top === 'features' || top === 'platform' ? `${top}/${next}` : top
+  const [, top, next, last] = /^server\/src\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?/.exec(path)
+  if (top === 'features') return `${top}/${next}/${last}`
+  return top === 'platform' ? `${top}/${next}` : top
 }
 
 function note(table, owner, path) {

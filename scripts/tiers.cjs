@@ -6,7 +6,7 @@ exports.TIERS = [
   ['packages', 'knowledge', 'commands', 'deliveries', 'licence'],
   ['accounts', 'peripherals', 'held-ports'],
   ['policy', 'agentless', 'directory', 'nac', 'assets', 'insights'],
-  ['actions', 'notifications', 'rollouts'],
+  ['actions', 'ingest', 'notifications', 'rollouts'],
   ['exports', 'document', 'backup', 'hosts'],
   ['reports', 'sealing'],
   ['health'],

@@ -97,7 +97,7 @@ export const bans: readonly Ban[] = [
         places: 1,
         because: 'asks the server of its own machine whether it is ready; it sends nothing but the path',
       },
-      'server/src/features/settings/domain-test.ts': {
+      'server/src/features/system/settings/domain-test.ts': {
         places: 1,
         because: 'a test says what is wrong with a certificate; it sends no secret',
       },
@@ -123,7 +123,7 @@ export const bans: readonly Ban[] = [
       'cli/simulator/host-agent.ts': { places: 1, because: jitter },
       'console/src/app/main.tsx': { places: 1, because: jitter },
       'poller/src/worker.ts': { places: 1, because: jitter },
-      'server/src/features/agentless/polls.service.ts': { places: 1, because: jitter },
+      'server/src/features/fleet/agentless/polls.service.ts': { places: 1, because: jitter },
       'server/src/platform/slots.ts': { places: 1, because: jitter },
     },
   },
@@ -139,7 +139,7 @@ export const bans: readonly Ban[] = [
       return taken !== undefined && /\b(?:body|query|params|request|actor)\b[.[?]/.test(taken.getText())
     },
     known: {
-      'server/src/features/exports/exports.read.ts': { places: 1, because: bound },
+      'server/src/features/outbound/exports/exports.read.ts': { places: 1, because: bound },
       'server/src/platform/backup/dump.ts': { places: 1, because: names },
       'server/src/platform/backup/load.ts': { places: 4, because: names },
       'server/src/platform/backup/tables.ts': { places: 1, because: names },

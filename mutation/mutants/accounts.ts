@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
-const accounts = 'server/src/features/accounts'
+const accounts = 'server/src/features/people/accounts'
 const signin = { file: `${accounts}/signin.service.ts`, test: `${accounts}/signin.test.ts` }
 const signinStore = { file: `${accounts}/signin.store.ts`, test: `${accounts}/signin.test.ts` }
 const limits = { file: `${accounts}/signin.limits.ts`, test: `${accounts}/signin.flood.test.ts` }

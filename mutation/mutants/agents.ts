@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 
-const agents = 'server/src/features/agents'
-const checkIn = 'server/src/ingest/check-in.test.ts'
+const agents = 'server/src/features/fleet/agents'
+const checkIn = 'server/src/features/fleet/ingest/check-in.test.ts'
 const enrolment = { file: `${agents}/enrollment.service.ts`, test: checkIn }
 const enrolmentStore = { file: `${agents}/enrollment.store.ts`, test: checkIn }
 const sessions = { file: `${agents}/sessions.service.ts`, test: `${agents}/proofs.test.ts` }
@@ -45,7 +45,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'A host enrols with a key that it does not have',
     find: "if (!valid) throw refuse('The proof of possession does not verify.')",
     replace: '',
-    test: 'server/src/ingest/hostile.test.ts',
+    test: 'server/src/features/fleet/ingest/hostile.test.ts',
     named: 'a proof by another key',
   },
   {
@@ -192,7 +192,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'A host that fetched its policy is told to fetch it again by each check-in',
     find: 'update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)',
     replace: 'update agent_heartbeats h set policy_due = h.policy_due where h.agent_id = ${agentId}::uuid`)',
-    test: 'server/src/features/policy/policy.test.ts',
+    test: 'server/src/features/devices/policy/policy.test.ts',
     named: 'is told of changed rules',
   },
   {

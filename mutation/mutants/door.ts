@@ -48,7 +48,7 @@ export const doorMutants: readonly Mutant[] = [
   {
     ...massAssignment,
     does: 'A Manager gives any profile',
-    file: 'server/src/features/accounts/accounts.service.ts',
+    file: 'server/src/features/people/accounts/accounts.service.ts',
     find: 'if (present !== profiles.user || wanted !== profiles.user)',
     replace: 'if (present !== profiles.user && wanted !== profiles.user)',
   },
@@ -84,14 +84,14 @@ export const doorMutants: readonly Mutant[] = [
   {
     ...idor,
     does: 'Whoever may not read a list exports it',
-    file: 'server/src/features/reports/owner.ts',
+    file: 'server/src/features/outbound/reports/owner.ts',
     find: "  if (actor.profile > permissionTable[permission])\n    throw new AppError('forbidden_object', { detail: `Your profile cannot read ${title}.` })\n  assertPermission(actor, permission)\n",
     replace: '  void title\n',
   },
   {
     ...massAssignment,
     does: 'A Manager changes any account',
-    file: 'server/src/features/accounts/accounts.service.ts',
+    file: 'server/src/features/people/accounts/accounts.service.ts',
     find: '  if (actor.profile === profiles.administrator) return\n',
     replace: '  if (actor.profile <= profiles.manager) return\n',
   },
@@ -105,7 +105,7 @@ export const doorMutants: readonly Mutant[] = [
   {
     ...browserHeaders,
     does: 'The wake socket takes any origin',
-    file: 'server/src/ingest/wake.ts',
+    file: 'server/src/features/fleet/ingest/wake.ts',
     find: 'request.headers.origin !== undefined',
     replace: 'false',
   },

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts'
 
-const exports = 'server/src/features/exports'
+const exports = 'server/src/features/outbound/exports'
 const platform = 'server/src/platform'
-const reports = 'server/src/features/reports'
+const reports = 'server/src/features/outbound/reports'
 const csv = { file: `${platform}/csv.ts`, test: `${platform}/csv.test.ts` }
 const csvOfLists = { file: `${platform}/csv.ts`, test: `${exports}/exports.test.ts` }
 const records = { file: `${platform}/csv-records.ts`, test: `${platform}/csv.test.ts` }

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
-const ingest = 'server/src/ingest'
+const ingest = 'server/src/features/fleet/ingest'
 const batcher = { file: `${ingest}/batcher.ts`, test: `${ingest}/batcher.test.ts` }
 const report = { file: `${ingest}/apply-report.ts`, test: `${ingest}/apply-report.test.ts` }
 const reports = `${ingest}/reports.test.ts`

@@ -1,13 +1,13 @@
 import type { Mutant } from '../mutant.ts'
 
 const features = 'server/src/features'
-const test = `${features}/policy/predictions.property.test.ts`
-const bulk = { file: `${features}/actions/bulk.service.ts`, test }
-const rollouts = { file: `${features}/rollouts/advance.ts`, test }
-const simulator = { file: `${features}/policy/policy-test.service.ts`, test }
-const drafts = { file: `${features}/policy/draft.service.ts`, test }
-const tags = { file: `${features}/policy/tag-gate.ts`, test }
-const read = { file: `${features}/policy/predict.read.ts`, test }
+const test = `${features}/devices/policy/predictions.property.test.ts`
+const bulk = { file: `${features}/fleet/actions/bulk.service.ts`, test }
+const rollouts = { file: `${features}/fleet/rollouts/advance.ts`, test }
+const simulator = { file: `${features}/devices/policy/policy-test.service.ts`, test }
+const drafts = { file: `${features}/devices/policy/draft.service.ts`, test }
+const tags = { file: `${features}/devices/policy/tag-gate.ts`, test }
+const read = { file: `${features}/devices/policy/predict.read.ts`, test }
 
 /** Callers of the prediction that ask for something else than the others do. */
 export const predictionsMutants: readonly Mutant[] = [

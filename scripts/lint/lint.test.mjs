@@ -9,17 +9,21 @@ const CLOCK = 'Take the clock or the environment'
 const LOCKS = 'Add the lock to platform/db/locks.ts'
 
 const REFUSED = [
-  ['server/src/features/tags/tags.service.ts', 'export const at = Date.now()\n', CLOCK],
+  ['server/src/features/system/tags/tags.service.ts', 'export const at = Date.now()\n', CLOCK],
   ['agent/src/spool.ts', 'export const at = new Date()\n', CLOCK],
   ['console/src/lib/format.ts', 'export const at = Date.now()\n', CLOCK],
   ['cli/src/table.ts', 'export const port = process.env.PORT\n', CLOCK],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a source text
-  ['server/src/features/tags/tags.store.ts', 'export const s = sql`select pg_advisory_xact_lock(${1})`\n', LOCKS],
+  [
+    'server/src/features/system/tags/tags.store.ts',
+    'export const s = sql`select pg_advisory_xact_lock(${1})`\n',
+    LOCKS,
+  ],
 ]
 const ACCEPTED = [
   ['server/src/entry/serve.ts', 'export const at = Date.now() + Number(process.env.PORT)\n'],
   ['server/src/platform/clock.ts', 'export const at = Date.now()\n'],
-  ['server/src/features/tags/tags.routes.ts', 'export const at = (seconds) => new Date(seconds * 1000)\n'],
+  ['server/src/features/system/tags/tags.routes.ts', 'export const at = (seconds) => new Date(seconds * 1000)\n'],
   ['agent/test/spool.test.ts', 'export const at = Date.now()\n'],
 ]
 

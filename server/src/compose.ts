@@ -1,8 +1,8 @@
 /** Wires the features by hand, part after part; with the parts beside it, the only file that knows them all. */
 import { fileURLToPath } from 'node:url'
-import { backupFeature } from '#features/backup/index.ts'
-import { documentFeature } from '#features/document/index.ts'
-import { healthFeature } from '#features/health/index.ts'
+import { backupFeature } from '#features/system/backup/index.ts'
+import { documentFeature } from '#features/system/document/index.ts'
+import { healthFeature } from '#features/system/health/index.ts'
 import { registerDocs } from '#platform/http/docs.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { type ComposeOptions, composeBase, type Timer } from './compose.base.ts'

@@ -1,13 +1,16 @@
 import { defineGuards } from '../guard.ts'
 
-const links = 'server/src/features/approvals/links-and-settings.test.ts'
-const bypasses = 'server/src/features/approvals/bypasses.test.ts'
+const links = 'server/src/features/system/approvals/links-and-settings.test.ts'
+const bypasses = 'server/src/features/system/approvals/bypasses.test.ts'
 
 /** Guards that need a second approver. */
 export const approvalGuards = defineGuards({
   approverForFree: {
     does: 'Freeing or deleting more hosts than the limit within 15 minutes needs a second approver',
-    test: { file: 'server/src/features/approvals/second-approver.test.ts', name: 'cannot be split into small steps' },
+    test: {
+      file: 'server/src/features/system/approvals/second-approver.test.ts',
+      name: 'cannot be split into small steps',
+    },
     removedBy: [
       {
         file: 'domain/src/approval-gate.ts',
@@ -21,7 +24,7 @@ export const approvalGuards = defineGuards({
     test: { file: bypasses, name: 'finding 4a: the gate stays on when the other Administrator is gone' },
     removedBy: [
       {
-        file: 'server/src/features/approvals/approvals.store.ts',
+        file: 'server/src/features/system/approvals/approvals.store.ts',
         find: 'select (g.is_latched or (select',
         replace: 'select ((g.is_latched and false) or (select',
       },
@@ -69,12 +72,12 @@ export const approvalGuards = defineGuards({
   approverForPackage: {
     does: 'Publishing an agent build and updating hosts need a second approver once two Administrators have existed',
     test: {
-      file: 'server/src/features/packages/packages.approval.test.ts',
+      file: 'server/src/features/fleet/packages/packages.approval.test.ts',
       name: 'finding 1: a published build waits for a second approver, and only exactly that build is published',
     },
     removedBy: [
       {
-        file: 'server/src/features/packages/packages.service.ts',
+        file: 'server/src/features/fleet/packages/packages.service.ts',
         find: "const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx))",
         replace: "const isPending = !(await approvals.mayAlone(actor, { kind: 'program' }, tx)) && false",
       },
@@ -83,12 +86,12 @@ export const approvalGuards = defineGuards({
   approverForKnowledge: {
     does: 'Knowledge, which decides what counts as an attack tool, comes into force only with fresh authentication and a second approver',
     test: {
-      file: 'server/src/features/knowledge/knowledge.approval.test.ts',
+      file: 'server/src/features/devices/knowledge/knowledge.approval.test.ts',
       name: 'finding 1: knowledge comes into force, and is withdrawn, only with a second approver',
     },
     removedBy: [
       {
-        file: 'server/src/features/knowledge/knowledge.service.ts',
+        file: 'server/src/features/devices/knowledge/knowledge.service.ts',
         find: "if (!(await approvals.mayAlone(actor, { kind: 'program' })))",
         replace: "if (actor.kind === 'apiToken')",
       },
@@ -97,12 +100,12 @@ export const approvalGuards = defineGuards({
   approverForWorker: {
     does: 'A worker process receives credentials of polled hosts only after a second approver activated it',
     test: {
-      file: 'server/src/features/agentless/activation.test.ts',
+      file: 'server/src/features/fleet/agentless/activation.test.ts',
       name: 'finding 1: is activated by a second approver once two Administrators have existed',
     },
     removedBy: [
       {
-        file: 'server/src/features/agentless/worker.service.ts',
+        file: 'server/src/features/fleet/agentless/worker.service.ts',
         find: "if (!(await approvals.mayAlone(actor, { kind: 'program' })))",
         replace: "if (actor.kind === 'apiToken')",
       },
@@ -116,7 +119,7 @@ export const approvalGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/settings/settings.fresh.ts',
+        file: 'server/src/features/system/settings/settings.fresh.ts',
         find: "export const signInGroups = ['ldap', 'oidc', 'smtp', 'domain'] as const",
         replace: "export const signInGroups = ['ldap', 'oidc'] as const",
       },
@@ -130,7 +133,7 @@ export const approvalGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/password-links.service.ts',
+        file: 'server/src/features/people/accounts/password-links.service.ts',
         find: 'if (taken.is_mailed) await',
         replace: 'if (taken.is_mailed && false) await',
       },
@@ -144,7 +147,7 @@ export const approvalGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/password-links.service.ts',
+        file: 'server/src/features/people/accounts/password-links.service.ts',
         find: 'if (held !== null) await',
         replace: 'if (held !== null && false) await',
       },
@@ -153,12 +156,12 @@ export const approvalGuards = defineGuards({
   queuedLinks: {
     does: 'A queued mail with a set-password link is sent only to the mail server that was configured when it was queued',
     test: {
-      file: 'server/src/features/mail/mail.test.ts',
+      file: 'server/src/features/outbound/mail/mail.test.ts',
       name: 'finding 4b: is not sent to a mail server that was changed after it was queued',
     },
     removedBy: [
       {
-        file: 'server/src/features/mail/mail.service.ts',
+        file: 'server/src/features/outbound/mail/mail.service.ts',
         find: 'said.onlyTo !== undefined && said.onlyTo !== serverOf(server)',
         replace: "said.onlyTo === '' && said.onlyTo !== serverOf(server)",
       },
@@ -172,7 +175,7 @@ export const approvalGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/settings/settings.service.ts',
+        file: 'server/src/features/system/settings/settings.service.ts',
         find: 'if (!isSameChange(changesOf(before, after, exactly), change.changes))',
         replace: 'if (!isSameChange(changesOf(before, after, exactly), changesOf(before, after, exactly)))',
       },
@@ -186,7 +189,7 @@ export const approvalGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/approvals/approvals.service.ts',
+        file: 'server/src/features/system/approvals/approvals.service.ts',
         find: 'if (request.requested_by_account !== actor.accountId) {',
         replace: "if (request.requested_by_account === '') {",
       },
@@ -195,12 +198,12 @@ export const approvalGuards = defineGuards({
   hiddenAllows: {
     does: 'A rule that ends soon, such as a deny, does not hide what another rule newly allows',
     test: {
-      file: 'server/src/features/approvals/hidden-allows.test.ts',
+      file: 'server/src/features/system/approvals/hidden-allows.test.ts',
       name: 'finding 4c: a deny that ends soon does not hide an allow',
     },
     removedBy: [
       {
-        file: 'server/src/features/policy/newly-allowed.read.ts',
+        file: 'server/src/features/devices/policy/newly-allowed.read.ts',
         find: 'p.source = u.source or (',
         replace: 'p.source = u.source and (true or ',
       },
@@ -209,7 +212,7 @@ export const approvalGuards = defineGuards({
   laterHosts: {
     does: 'A rule that allows a known attack tool on hosts that are added later needs a second approver',
     test: {
-      file: 'server/src/features/approvals/hidden-allows.test.ts',
+      file: 'server/src/features/system/approvals/hidden-allows.test.ts',
       name: 'finding 4c: allowing an attack tool on later hosts needs a second approver, even without hosts',
     },
     removedBy: [
@@ -223,12 +226,12 @@ export const approvalGuards = defineGuards({
   guardedDevices: {
     does: 'Deleting a deny counts the armed hosts whose agents may then allow its devices',
     test: {
-      file: 'server/src/features/approvals/late-orders.test.ts',
+      file: 'server/src/features/system/approvals/late-orders.test.ts',
       name: 'finding 4: deleting a deny counts armed hosts whose guards may allow its devices',
     },
     removedBy: [
       {
-        file: 'server/src/features/policy/newly-allowed.ts',
+        file: 'server/src/features/devices/policy/newly-allowed.ts',
         find: 'opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.designId) })))',
         replace: 'opened.push(...denied.filter((one) => allowed.has(one.designId)))',
       },
@@ -237,12 +240,12 @@ export const approvalGuards = defineGuards({
   lateOrders: {
     does: 'A job never allows devices on more hosts than were counted when it was created',
     test: {
-      file: 'server/src/features/approvals/late-orders.test.ts',
+      file: 'server/src/features/system/approvals/late-orders.test.ts',
       name: 'finding 4: an approval of attached devices covers no further hosts when rules change before the job runs',
     },
     removedBy: [
       {
-        file: 'server/src/features/actions/bulk.service.ts',
+        file: 'server/src/features/fleet/actions/bulk.service.ts',
         find: 'await approvePresent(tx, actor, agentIds, async () => {}, granted)',
         replace: 'await approvePresent(tx, actor, agentIds, async () => {}, Number.POSITIVE_INFINITY)',
       },
@@ -251,12 +254,12 @@ export const approvalGuards = defineGuards({
   countedRevert: {
     does: 'Reverting a rollout counts every host that it frees, including hosts armed in the meantime',
     test: {
-      file: 'server/src/features/rollouts/rollouts.test.ts',
+      file: 'server/src/features/fleet/rollouts/rollouts.test.ts',
       name: 'finding 4: a revert also counts hosts that the rollout arms in the meantime',
     },
     removedBy: [
       {
-        file: 'server/src/features/rollouts/rollouts.service.ts',
+        file: 'server/src/features/fleet/rollouts/rollouts.service.ts',
         find: 'if (hosts > counted) return { name: row.name, hosts }',
         replace: '',
       },
@@ -265,12 +268,12 @@ export const approvalGuards = defineGuards({
   countedUpdate: {
     does: 'An update of named hosts reaches only the hosts that were counted',
     test: {
-      file: 'server/src/features/packages/packages.approval.test.ts',
+      file: 'server/src/features/fleet/packages/packages.approval.test.ts',
       name: 'finding 1: removing a host during an update does not bypass the second approver',
     },
     removedBy: [
       {
-        file: 'server/src/features/actions/on-ids.service.ts',
+        file: 'server/src/features/fleet/actions/on-ids.service.ts',
         find: '      refuseAgentless(asked)\n      await refuseUpdate(',
         replace: '      if (!asked.some((target) => target.agentless)) await refuseUpdate(',
       },
@@ -279,12 +282,12 @@ export const approvalGuards = defineGuards({
   approverForTags: {
     does: 'Changing tags that rules use on more hosts than the limit needs a second approver',
     test: {
-      file: 'server/src/features/approvals/tag-changes.test.ts',
+      file: 'server/src/features/system/approvals/tag-changes.test.ts',
       name: 'finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts',
     },
     removedBy: [
       {
-        file: 'server/src/features/policy/tag-gate.ts',
+        file: 'server/src/features/devices/policy/tag-gate.ts',
         find: 'if (limit !== null)',
         replace: 'if (limit === -1)',
       },
@@ -293,12 +296,12 @@ export const approvalGuards = defineGuards({
   approverForDrivers: {
     does: 'Unexpected kernel drivers are accepted on more hosts than the limit only with a second approver',
     test: {
-      file: 'server/src/features/held-ports/held-ports.test.ts',
+      file: 'server/src/features/fleet/held-ports/held-ports.test.ts',
       name: 'finding 4c: drivers are accepted on more hosts than the limit by two people only',
     },
     removedBy: [
       {
-        file: 'server/src/features/held-ports/index.ts',
+        file: 'server/src/features/fleet/held-ports/index.ts',
         find: 'if (accept && !isApproved) await assertAlone(tx, actor, { agentId, id, ...found })',
         replace: '',
       },
@@ -307,12 +310,12 @@ export const approvalGuards = defineGuards({
   freshOverride: {
     does: 'A known attack tool is allowed only with fresh authentication',
     test: {
-      file: 'server/src/features/approvals/hidden-allows.test.ts',
+      file: 'server/src/features/system/approvals/hidden-allows.test.ts',
       name: 'finding 4c: a known attack tool is allowed by a fresh session only',
     },
     removedBy: [
       {
-        file: 'server/src/features/policy/changes.service.ts',
+        file: 'server/src/features/devices/policy/changes.service.ts',
         find: 'if (write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())',
         replace: '',
       },

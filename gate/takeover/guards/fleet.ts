@@ -4,10 +4,13 @@ import { defineGuards } from '../guard.ts'
 export const fleetGuards = defineGuards({
   agentSession: {
     does: 'A host proves possession of its key for each session, and its session token has a MAC from the server',
-    test: { file: 'server/src/ingest/check-in.test.ts', name: 'need the key, a fresh nonce and a current token' },
+    test: {
+      file: 'server/src/features/fleet/ingest/check-in.test.ts',
+      name: 'need the key, a fresh nonce and a current token',
+    },
     removedBy: [
       {
-        file: 'server/src/features/agents/sessions.service.ts',
+        file: 'server/src/features/fleet/agents/sessions.service.ts',
         find: "if (!verify(algorithm, Buffer.from(sessionProofText(request)), key, Buffer.from(request.signature, 'base64')))\n      throw new AppError('agent_unknown')",
         replace: 'void [verify, algorithm, sessionProofText]',
       },
@@ -16,7 +19,7 @@ export const fleetGuards = defineGuards({
   agentAudience: {
     does: 'The credentials of a host give no access to operations for people',
     test: {
-      file: 'server/src/ingest/check-in.test.ts',
+      file: 'server/src/features/fleet/ingest/check-in.test.ts',
       name: 'do not work on the routes of people, nor theirs here',
     },
     removedBy: [
@@ -30,12 +33,12 @@ export const fleetGuards = defineGuards({
   ownAcknowledgements: {
     does: 'A host can acknowledge only its own commands',
     test: {
-      file: 'server/src/features/commands/commands.test.ts',
+      file: 'server/src/features/fleet/commands/commands.test.ts',
       name: 'is ended by its own host only, and not by a forged report',
     },
     removedBy: [
       {
-        file: 'server/src/features/commands/commands.store.ts',
+        file: 'server/src/features/fleet/commands/commands.store.ts',
         find: 'u.command_id = c.command_id and u.agent_id = c.agent_id',
         replace: 'u.command_id = c.command_id',
       },
@@ -54,12 +57,12 @@ export const fleetGuards = defineGuards({
   oneWakeSocket: {
     does: 'An agent has one wake socket: a new socket closes the previous one immediately',
     test: {
-      file: 'server/src/ingest/wake.test.ts',
+      file: 'server/src/features/fleet/ingest/wake.test.ts',
       name: 'finding 5: a new one closes the previous one, even if its peer never responds',
     },
     removedBy: [
       {
-        file: 'server/src/ingest/wake.ts',
+        file: 'server/src/features/fleet/ingest/wake.ts',
         find: 'sockets.get(session.agentId)?.terminate()',
         replace: 'sockets.get(session.agentId)?.close(1000)',
       },
@@ -67,10 +70,10 @@ export const fleetGuards = defineGuards({
   },
   agentQuota: {
     does: 'Each host has a quota of reports; a host over its quota does not slow others down',
-    test: { file: 'server/src/ingest/shares.test.ts', name: 'must wait, while others are served' },
+    test: { file: 'server/src/features/fleet/ingest/shares.test.ts', name: 'must wait, while others are served' },
     removedBy: [
       {
-        file: 'server/src/ingest/shares.ts',
+        file: 'server/src/features/fleet/ingest/shares.ts',
         find: 'if (level <= 0) throw tooMany(',
         replace: 'if (level < -1e15) throw tooMany(',
       },
@@ -78,10 +81,13 @@ export const fleetGuards = defineGuards({
   },
   deviceText: {
     does: 'Text from hosts and devices is cleaned before it is stored and encoded wherever it is shown',
-    test: { file: 'server/src/ingest/hostile.test.ts', name: 'never leave a control or direction mark in any answer' },
+    test: {
+      file: 'server/src/features/fleet/ingest/hostile.test.ts',
+      name: 'never leave a control or direction mark in any answer',
+    },
     removedBy: [
       {
-        file: 'server/src/features/agents/facts.ts',
+        file: 'server/src/features/fleet/agents/facts.ts',
         find: 'const clean = (text: string, max = 255): string => cleanText(text, max)',
         replace:
           "const clean = (text: string, max = 255): string => cleanText('', max) + text.slice(0, max).replaceAll('\\0', '')",
@@ -91,12 +97,12 @@ export const fleetGuards = defineGuards({
   armedPredecessor: {
     does: 'A new enrolment never takes over the identity of an armed host',
     test: {
-      file: 'server/src/ingest/check-in.test.ts',
+      file: 'server/src/features/fleet/ingest/check-in.test.ts',
       name: 'is a possible duplicate of an armed predecessor, however silent, which keeps its key',
     },
     removedBy: [
       {
-        file: 'server/src/features/agents/enrollment.service.ts',
+        file: 'server/src/features/fleet/agents/enrollment.service.ts',
         find: 'known.find((host) => !host.armed && (!host.connected || isPolledHere(host)))',
         replace: 'known.find((host) => !host.connected || isPolledHere(host))',
       },
@@ -105,12 +111,12 @@ export const fleetGuards = defineGuards({
   copiedKey: {
     does: 'A copied host key raises a critical event as soon as both hosts use it',
     test: {
-      file: 'server/src/ingest/check-in.test.ts',
+      file: 'server/src/features/fleet/ingest/check-in.test.ts',
       name: 'detect a copied key: an old start that returns raises an event, and both are served in turn',
     },
     removedBy: [
       {
-        file: 'server/src/features/agents/sessions.service.ts',
+        file: 'server/src/features/fleet/agents/sessions.service.ts',
         find: 'if (entered.isOld)\n',
         replace: 'if (entered.isOld && false)\n',
       },
@@ -119,12 +125,12 @@ export const fleetGuards = defineGuards({
   polledIdentity: {
     does: 'A polled host that claims another machine’s identifiers is shown beside it and hides nothing',
     test: {
-      file: 'server/src/features/agentless/agentless.test.ts',
+      file: 'server/src/features/fleet/agentless/agentless.test.ts',
       name: 'that claims to be another one hides nothing: it is shown beside it, and named',
     },
     removedBy: [
       {
-        file: 'server/src/features/agentless/polls.store.ts',
+        file: 'server/src/features/fleet/agentless/polls.store.ts',
         find: `where o.host_key = \${hostKey} and o.connection_id <>`,
         replace: `where \${hostKey}::text is not null and o.connection_id <>`,
       },
@@ -162,12 +168,12 @@ export const fleetGuards = defineGuards({
   enrolmentTokenHidden: {
     does: 'The enrolment token is read from standard input or a private file, never from arguments',
     test: {
-      file: 'server/src/features/agents/install/install.test.ts',
+      file: 'server/src/features/fleet/agents/install/install.test.ts',
       name: 'finding 9: refuses a token as an argument, and says that it was visible',
     },
     removedBy: [
       {
-        file: 'server/src/features/agents/install/script.ts',
+        file: 'server/src/features/fleet/agents/install/script.ts',
         find: "*:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when asked.' ;;",
         replace: '*:pce_*) TOKEN_FILE= ;;',
       },
@@ -190,12 +196,12 @@ export const fleetGuards = defineGuards({
   activatedWorkers: {
     does: 'Each worker process is activated by itself, with fresh authentication, before it receives any credentials',
     test: {
-      file: 'server/src/features/agentless/activation.test.ts',
+      file: 'server/src/features/fleet/agentless/activation.test.ts',
       name: 'finding 1: gets no credentials by an API token, and one that registers later waits for another activation',
     },
     removedBy: [
       {
-        file: 'server/src/features/agentless/worker.store.ts',
+        file: 'server/src/features/fleet/agentless/worker.store.ts',
         find: 'and p.is_activated and p.poller_id',
         replace: 'and p.poller_id',
       },
@@ -204,12 +210,12 @@ export const fleetGuards = defineGuards({
   confirmedComputers: {
     does: 'The default password goes only to computers that an Administrator added or confirmed with fresh authentication',
     test: {
-      file: 'server/src/features/agentless/activation.test.ts',
+      file: 'server/src/features/fleet/agentless/activation.test.ts',
       name: 'finding 1: sends the default password to no computer that an API token or a stale session added',
     },
     removedBy: [
       {
-        file: 'server/src/features/agentless/connections.service.ts',
+        file: 'server/src/features/fleet/agentless/connections.service.ts',
         find: "isAdministrator(actor) && (actor.kind === 'system' || isFresh(actor, now))",
         replace: 'isAdministrator(actor) || isFresh(actor, now)',
       },

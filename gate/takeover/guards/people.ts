@@ -1,6 +1,6 @@
 import { defineGuards } from '../guard.ts'
 
-const others = 'server/src/features/approvals/links-and-settings.test.ts'
+const others = 'server/src/features/system/approvals/links-and-settings.test.ts'
 
 /** Guards between people, their tokens, and what they may do. */
 export const peopleGuards = defineGuards({
@@ -40,12 +40,12 @@ export const peopleGuards = defineGuards({
   managerAccounts: {
     does: 'A Manager changes accounts of profile User only',
     test: {
-      file: 'server/src/features/accounts/accounts.test.ts',
+      file: 'server/src/features/people/accounts/accounts.test.ts',
       name: 'leaves a Manager the accounts of profile User',
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/accounts.service.ts',
+        file: 'server/src/features/people/accounts/accounts.service.ts',
         find: 'if (actor.profile === profiles.administrator) return\n',
         replace: 'if (actor.profile <= profiles.manager) return\n',
       },
@@ -54,12 +54,12 @@ export const peopleGuards = defineGuards({
   withdrawalEvents: {
     does: 'Disabling, demoting or deleting an account raises an event and a notice that name both people',
     test: {
-      file: 'server/src/features/accounts/withdrawal.test.ts',
+      file: 'server/src/features/people/accounts/withdrawal.test.ts',
       name: 'finding 6: raises an event and a notice for each account, whoever it belongs to',
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/accounts.service.ts',
+        file: 'server/src/features/people/accounts/accounts.service.ts',
         find: "if (taken.length > 0) await events.append(tx, [withdrawal(actor, before, taken.join(' and '))])",
         replace: '',
       },
@@ -68,12 +68,12 @@ export const peopleGuards = defineGuards({
   maskedSecrets: {
     does: 'Clients can write secrets of the configuration but never read them',
     test: {
-      file: 'server/src/features/settings/settings.test.ts',
+      file: 'server/src/features/system/settings/settings.test.ts',
       name: 'is written as a whole, masked when read, kept in versions and audited with its differences',
     },
     removedBy: [
       {
-        file: 'server/src/features/settings/settings.service.ts',
+        file: 'server/src/features/system/settings/settings.service.ts',
         find: "isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)",
         replace:
           'isSecret(name) && drafts.get(name)?.sealed ? envelope.open(drafts.get(name)?.sealed as Buffer, placeOfItem(name)).reveal() : textOf(drafts, name)',
@@ -83,12 +83,12 @@ export const peopleGuards = defineGuards({
   maskedWebhooks: {
     does: 'Nobody can read the path or query of a webhook, which may contain a token, or redirect them to another host',
     test: {
-      file: 'server/src/features/notifications/groups.test.ts',
+      file: 'server/src/features/outbound/notifications/groups.test.ts',
       name: 'finding 8: never show the path or query of a webhook, and keep them when the masked URL is saved',
     },
     removedBy: [
       {
-        file: 'server/src/features/notifications/groups.service.ts',
+        file: 'server/src/features/outbound/notifications/groups.service.ts',
         find: 'url: maskedUrl(config.channels.webhook.url),',
         replace: 'url: config.channels.webhook.url,',
       },
@@ -97,12 +97,12 @@ export const peopleGuards = defineGuards({
   accountGuesses: {
     does: 'Password guesses from other addresses never lock the owner out',
     test: {
-      file: 'server/src/features/accounts/signin.test.ts',
+      file: 'server/src/features/people/accounts/signin.test.ts',
       name: 'checks ten guesses per account from strange addresses and still lets the owner in',
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/signin.service.ts',
+        file: 'server/src/features/people/accounts/signin.service.ts',
         find: `isKnown ? [\`known:\${nameHash(key)}|\${address}\`, limits.known] : [\`account:\${nameHash(key)}\`, limits.account]`,
         replace: `[\`account:\${nameHash(key)}\`, isKnown ? limits.account : limits.account]`,
       },
@@ -110,10 +110,13 @@ export const peopleGuards = defineGuards({
   },
   auditWithChange: {
     does: 'A change commits only together with its audit record',
-    test: { file: 'server/src/features/audit/audit.test.ts', name: 'that cannot be written stops the change itself' },
+    test: {
+      file: 'server/src/features/system/audit/audit.test.ts',
+      name: 'that cannot be written stops the change itself',
+    },
     removedBy: [
       {
-        file: 'server/src/features/agents/enrollment.service.ts',
+        file: 'server/src/features/fleet/agents/enrollment.service.ts',
         find: "await audit.write(tx, actor, {\n          action: 'enrolment_token.created',",
         replace:
           "if (row.name !== '') return\n        await audit.write(tx, actor, {\n          action: 'enrolment_token.created',",
@@ -137,7 +140,7 @@ export const peopleGuards = defineGuards({
   tokenCannotMoveFleet: {
     does: 'Operations that move the fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
     test: {
-      file: 'server/src/features/accounts/reauthentication.test.ts',
+      file: 'server/src/features/people/accounts/reauthentication.test.ts',
       name: 'finding 1: an API token never performs an operation that needs fresh authentication',
     },
     removedBy: [
@@ -151,7 +154,7 @@ export const peopleGuards = defineGuards({
   tokenScope: {
     does: 'An API token can use only the permissions that its scopes name',
     test: {
-      file: 'server/src/features/accounts/token-scopes.test.ts',
+      file: 'server/src/features/people/accounts/token-scopes.test.ts',
       name: 'finding 11: a token cannot use a permission that is not among its scopes',
     },
     removedBy: [
@@ -165,12 +168,12 @@ export const peopleGuards = defineGuards({
   fairSignIn: {
     does: 'Sign-ins take turns by address, so that a flood from one address does not delay or refuse others',
     test: {
-      file: 'server/src/features/accounts/signin.flood.test.ts',
+      file: 'server/src/features/people/accounts/signin.flood.test.ts',
       name: 'finding 6: a correct sign-in from another address is accepted during a flood',
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/signin.service.ts',
+        file: 'server/src/features/people/accounts/signin.service.ts',
         find: 'passwords.turn({ lane, key: address },',
         replace: "passwords.turn({ lane: address === '' ? lane : 'stranger', key: 'all' },",
       },
@@ -181,7 +184,7 @@ export const peopleGuards = defineGuards({
     test: { file: others, name: 'finding 4b: an API token deletes and disables accounts of profile User only' },
     removedBy: [
       {
-        file: 'server/src/features/accounts/accounts.fresh.ts',
+        file: 'server/src/features/people/accounts/accounts.fresh.ts',
         find: 'if (isSensitive) assertFresh(actor, now)',
         replace: 'void [isSensitive, assertFresh, actor, now]',
       },
@@ -195,7 +198,7 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/accounts.fresh.ts',
+        file: 'server/src/features/people/accounts/accounts.fresh.ts',
         find: 'before.email !== after.email',
         replace: 'false',
       },
@@ -209,7 +212,7 @@ export const peopleGuards = defineGuards({
     },
     removedBy: [
       {
-        file: 'server/src/features/accounts/api-tokens.service.ts',
+        file: 'server/src/features/people/accounts/api-tokens.service.ts',
         find: 'if (!isOwn && deleted.owner_profile < profiles.user) assertFresh(actor, clock.now())',
         replace: 'void isOwn',
       },

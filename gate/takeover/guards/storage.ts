@@ -5,12 +5,12 @@ export const storageGuards = defineGuards({
   commandRows: {
     does: 'A command that was changed in the database has no valid signature, so its host refuses it',
     test: {
-      file: 'server/src/features/commands/commands.test.ts',
+      file: 'server/src/features/fleet/commands/commands.test.ts',
       name: 'written directly into the database has no valid signature',
     },
     removedBy: [
       {
-        file: 'server/src/features/commands/commands.store.ts',
+        file: 'server/src/features/fleet/commands/commands.store.ts',
         find: 'select due.agent_id, due.payload, due.signature, due.key_number',
         replace:
           'select due.agent_id, replace(due.payload, \'"Free"\', \'"Armed"\') as payload, due.signature, due.key_number',
@@ -20,12 +20,12 @@ export const storageGuards = defineGuards({
   ruleSeals: {
     does: 'A rule that was written directly into the database has no effect',
     test: {
-      file: 'server/src/features/policy/policy.test.ts',
+      file: 'server/src/features/devices/policy/policy.test.ts',
       name: 'never come from a row that was written directly into the database',
     },
     removedBy: [
       {
-        file: 'server/src/features/policy/open-policy.ts',
+        file: 'server/src/features/devices/policy/open-policy.ts',
         find: 'if (seals.isAuthentic(row)) return true',
         replace: 'if (seals.isAuthentic(row) || rows.length > 0) return true',
       },
@@ -53,7 +53,7 @@ export const storageGuards = defineGuards({
   hashedTokens: {
     does: 'Tokens are stored as hashes, so a copy of the database contains no usable credential',
     test: {
-      file: 'server/src/features/accounts/stored-credentials.test.ts',
+      file: 'server/src/features/people/accounts/stored-credentials.test.ts',
       name: 'a copy of the database contains no credential that works',
     },
     removedBy: [
@@ -72,7 +72,7 @@ export const storageGuards = defineGuards({
   appendOnlyTrail: {
     does: 'The product cannot change or remove audit records',
     test: {
-      file: 'server/src/features/audit/audit.test.ts',
+      file: 'server/src/features/system/audit/audit.test.ts',
       name: 'cannot be changed, deleted or emptied by the server',
     },
     removedBy: [
@@ -86,7 +86,7 @@ export const storageGuards = defineGuards({
   checkpoints: {
     does: 'A changed audit trail does not match its signed checkpoints, which are also kept outside the database',
     test: {
-      file: 'server/src/features/audit/verify-audit.test.ts',
+      file: 'server/src/features/system/audit/verify-audit.test.ts',
       name: 'that is changed in 1,000 ways is detected every time, with the first changed record',
     },
     removedBy: [
@@ -99,7 +99,7 @@ export const storageGuards = defineGuards({
   },
   checkpointCopies: {
     does: 'Copies of checkpoints outside the server reveal a trail that was rebuilt with the key file',
-    test: { file: 'server/src/features/audit/verify-audit.test.ts', name: 'compares copies of the checkpoints' },
+    test: { file: 'server/src/features/system/audit/verify-audit.test.ts', name: 'compares copies of the checkpoints' },
     removedBy: [
       {
         file: 'domain/src/audit-verify.ts',
@@ -111,12 +111,12 @@ export const storageGuards = defineGuards({
   noKeysOverHttp: {
     does: 'The key file can be exported only on the server’s command line',
     test: {
-      file: 'server/src/features/backup/key-file.test.ts',
+      file: 'server/src/features/system/backup/key-file.test.ts',
       name: 'finding 2: a backup with keys is refused over HTTP, says where it is made, and is recorded',
     },
     removedBy: [
       {
-        file: 'server/src/features/backup/index.ts',
+        file: 'server/src/features/system/backup/index.ts',
         find: 'if (body?.withKeys === true) {',
         replace: "if (body?.withKeys === true && actor.userName === '') {",
       },
@@ -125,12 +125,12 @@ export const storageGuards = defineGuards({
   serverReleaseKey: {
     does: 'The server publishes only builds signed with its configured release key, which no HTTP request can set',
     test: {
-      file: 'server/src/features/packages/release-key.test.ts',
+      file: 'server/src/features/fleet/packages/release-key.test.ts',
       name: 'finding 1: a server with one refuses a self-made build, by session and by API token, trusted or not',
     },
     removedBy: [
       {
-        file: 'server/src/features/packages/packages.service.ts',
+        file: 'server/src/features/fleet/packages/packages.service.ts',
         find: 'if (key.releaseKey !== header.releaseKey)\n      throw',
         replace: "if (key.releaseKey === '')\n      throw",
       },

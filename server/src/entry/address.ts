@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import type { Reach } from '#features/agents/index.ts'
+import type { Reach } from '#features/fleet/agents/index.ts'
 import type { Config } from '#platform/config.ts'
 import { StartError } from '#platform/start-error.ts'
 import { ensureOwnCertificate, localIdentity } from '#platform/tls/index.ts'

@@ -1,6 +1,6 @@
 /** `portcullis audit anchor`: after a restore, for whoever holds the machine and its key file. */
 import { parseArgs } from 'node:util'
-import { TrailFault } from '#features/audit/index.ts'
+import { TrailFault } from '#features/system/audit/index.ts'
 import { StartError } from '#platform/start-error.ts'
 import { withOfflineServer } from './composed.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
-import { makeLocalBackup } from '#features/backup/index.ts'
+import { makeLocalBackup } from '#features/system/backup/index.ts'
 import { systemClock } from '#platform/clock.ts'
 import { loadConfig } from '#platform/config.ts'
 import { createDb } from '#platform/db/db.ts'

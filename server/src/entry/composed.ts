@@ -1,8 +1,8 @@
 /** The composed server of an entry: with what this checkout has, and with the configuration of this machine. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { loadKnowledge } from '#features/knowledge/index.ts'
-import { loadReleaseKey } from '#features/packages/index.ts'
+import { loadKnowledge } from '#features/devices/knowledge/index.ts'
+import { loadReleaseKey } from '#features/fleet/packages/index.ts'
 import { systemClock } from '#platform/clock.ts'
 import { type Config, loadConfig } from '#platform/config.ts'
 import { openDatabase } from '#platform/db/open-database.ts'

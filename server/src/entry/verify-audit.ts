@@ -11,7 +11,7 @@ import {
   publicKeysOf,
   readCheckpointLines,
   trailLines,
-} from '#features/audit/index.ts'
+} from '#features/system/audit/index.ts'
 import { loadConfig } from '#platform/config.ts'
 import { createDb, type Db } from '#platform/db/db.ts'
 import { type OpenDatabase, openDatabase } from '#platform/db/open-database.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
-import { loadReleaseKey, type ReleaseKeySource } from '#features/packages/index.ts'
+import { loadReleaseKey, type ReleaseKeySource } from '#features/fleet/packages/index.ts'
 import type { Config } from '#platform/config.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 import type { ServerKeyFile } from './server-environment.ts'

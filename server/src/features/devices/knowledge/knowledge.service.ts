@@ -1,0 +1,444 @@
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import {
+  type BodyOf,
+  type KnowledgeEffect,
+  type KnowledgeFileName,
+  type KnowledgePayload,
+  type KnowledgeSet,
+  type KnowledgeStatus,
+  knowledgeFileNames,
+  knowledgeLimits,
+  knowledgeProofText,
+  type uploadKnowledge,
+} from '@portcullis/contract'
+import { createKnowledge, type Knowledge } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { JobsApi } from '#features/system/jobs/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { lock, locks } from '#platform/db/locks.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
+import { isId, newId } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import { readPayload, withFiles } from './knowledge.check.ts'
+import type { KnowledgeSeals } from './knowledge.seal.ts'
+import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'
+import type { JudgingPort } from './ports.ts'
+
+type Files = KnowledgePayload['files']
+/** Files of a set as stored: its own and those it took over, each with the version it came with. */
+type StoredFiles = Partial<Record<KnowledgeFileName, { version: string; content: unknown }>>
+
+export interface KnowledgeDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
+  seals: KnowledgeSeals
+  audit: Audit
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  /** What the release brings. */
+  release: Knowledge
+  jobs: Pick<JobsApi, 'enqueue'>
+  judging: JudgingPort
+}
+
+/** Kind of the job that judges all devices by the knowledge in force; peripherals carry it out. */
+export const judgingJob = 'knowledge'
+
+interface KnowledgeChange {
+  what: 'apply' | 'rollback'
+  id: string
+  version: string
+  /** What it brings and changes, for the approver. */
+  text: string
+}
+
+/** Topic of the bus: what is in force changed. */
+const topic = 'knowledge'
+const historyLength = 50
+const dayMs = 86_400_000
+
+const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
+
+/** Order of versions of numbers with dots. */
+const compareVersions = (a: string, b: string): number => {
+  const [left, right] = [a, b].map((text) => text.split('.').map(Number)) as [number[], number[]]
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const order = (left[i] ?? 0) - (right[i] ?? 0)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+const shown = (row: SetRow): KnowledgeSet => ({
+  id: row.set_id,
+  version: row.version,
+  state: row.state as KnowledgeSet['state'],
+  createdAt: row.created_at.toISOString(),
+  uploadedAt: row.uploaded_at.toISOString(),
+  uploadedBy: row.uploaded_by,
+  key: row.fingerprint,
+  brings: row.brings as KnowledgeFileName[],
+  appliedAt: row.applied_at?.toISOString() ?? null,
+  appliedBy: row.applied_by,
+})
+
+/** JSON text of what agents judge attack tools by, and its SHA-256. */
+export interface AgentDocument {
+  text: string
+  hash: string
+}
+
+/** Formed once for each knowledge; asked for with each policy. */
+const documents = new WeakMap<Knowledge, AgentDocument>()
+const documentOf = (knowledge: Knowledge): AgentDocument => {
+  const known = documents.get(knowledge)
+  if (known !== undefined) return known
+  const { attackTools, genuine } = knowledge.sources
+  const text = JSON.stringify({ attackTools, genuine })
+  const document = { text, hash: sha256(text) }
+  documents.set(knowledge, document)
+  return document
+}
+
+export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>>
+
+/** The knowledge in force: that of the release, or a signed set on top of it that an Administrator put in force. */
+export const createKnowledgeService = async (deps: KnowledgeDeps) => {
+  const { db, clock, log, bus, seals, audit, approvals, release, jobs } = deps
+  /** Starts the job that judges all designs anew, at COMMIT. */
+  const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
+    jobs.enqueue(tx, actor, {
+      kind: judgingJob,
+      title: `Judge all devices by knowledge ${version}`,
+      data: { version },
+    })
+  const store = createKnowledgeStore(db)
+  let current: { knowledge: Knowledge; set: SetRow | null; files: StoredFiles } = {
+    knowledge: release,
+    set: null,
+    files: {},
+  }
+
+  const authentic = (set: WholeSet | undefined): WholeSet | undefined => {
+    if (set === undefined || seals.isSet(set)) return set
+    log.error({ setId: set.set_id }, 'a knowledge set is not authentic and is ignored')
+    return undefined
+  }
+
+  const filesOf = (set: WholeSet): StoredFiles => JSON.parse(set.files) as StoredFiles
+
+  /** The set with what it takes from the release; its version tells both apart from every other. */
+  const build = (set: WholeSet): Knowledge => {
+    const files = filesOf(set)
+    const content = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, file.content])) as Files
+    const print = sha256(`${release.info.version}\n${set.files}`).slice(0, 8)
+    return createKnowledge(withFiles(release.sources, content, `${set.version}+${print}`))
+  }
+
+  /** Takes over what is in force; a release that is newer than the set counts instead. */
+  const refresh = async (): Promise<void> => {
+    const set = authentic(await store.inState('In force'))
+    if (set === undefined || compareVersions(set.version, release.info.version) < 0)
+      current = { knowledge: release, set: null, files: {} }
+    else if (current.set?.set_id !== set.set_id) current = { knowledge: build(set), set, files: filesOf(set) }
+  }
+
+  const hear = (): void => {
+    refresh().catch((error: unknown) => log.warn({ err: error }, 'knowledge could not be read again'))
+  }
+  bus.on(topic, hear)
+  bus.onGap(hear)
+  await refresh()
+
+  const trusted = async () => (await store.keys()).filter((key) => seals.isKey(key))
+
+  /** The key of a file, when it signed it. */
+  const signerOf = (body: BodyOf<typeof uploadKnowledge>): { der: Buffer; fingerprint: string } => {
+    const der = Buffer.from(body.publicKey, 'base64')
+    try {
+      const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
+      const text = Buffer.from(knowledgeProofText(body.payload))
+      if (key.asymmetricKeyType === 'ed25519' && verify(null, text, key, Buffer.from(body.signature, 'base64')))
+        return { der, fingerprint: sha256(der) }
+    } catch {
+      // Not a key at all: as wrong as a signature can be.
+    }
+    throw new AppError('knowledge_signature_wrong')
+  }
+
+  /** Agents refuse more; an armed one would be left without a policy. */
+  const assertFitsAgents = (knowledge: Knowledge): void => {
+    const bytes = Buffer.byteLength(documentOf(knowledge).text)
+    if (bytes > knowledgeLimits.agentDocument)
+      throw new AppError('knowledge_invalid', {
+        detail: `With what is in force, attack tools and genuine descriptors have ${bytes} bytes; agents take ${knowledgeLimits.agentDocument}.`,
+      })
+  }
+
+  const effect = async (knowledge: Knowledge, version: string): Promise<KnowledgeEffect> => ({
+    version,
+    computedAt: new Date(clock.now()).toISOString(),
+    ...(await deps.judging.effectOf(knowledge)),
+  })
+
+  const candidateOf = async (): Promise<WholeSet> => {
+    const set = authentic(await store.inState('Candidate'))
+    if (set === undefined) throw notFound('There is no candidate.')
+    return set
+  }
+
+  const upload = async (actor: Actor, body: BodyOf<typeof uploadKnowledge>) => {
+    const { der, fingerprint } = signerOf(body)
+    const keys = await trusted()
+    const isKnown = keys.some((key) => key.fingerprint === fingerprint)
+    if (!isKnown && keys.length > 0) throw new AppError('knowledge_key_refused', { fingerprint })
+    if (!isKnown && body.trust !== fingerprint) throw new AppError('knowledge_key_unknown', { fingerprint })
+    if (!isKnown) assertFresh(actor, clock.now())
+    const payload = readPayload(body.payload)
+    await refresh()
+    const inForce = current.set?.version ?? release.info.version
+    if (compareVersions(payload.version, inForce) <= 0)
+      throw new AppError('conflict', {
+        detail: `Version ${payload.version} is not newer than ${inForce}, which is in force.`,
+      })
+    const own = Object.entries(payload.files).map(([name, content]) => [name, { version: payload.version, content }])
+    const now = new Date(clock.now())
+    const part = {
+      set_id: newId(clock.now()),
+      version: payload.version,
+      state: 'Candidate',
+      created_at: new Date(payload.createdAt),
+      fingerprint,
+      base_id: current.set?.set_id ?? null,
+      files: JSON.stringify({ ...current.files, ...Object.fromEntries(own) }),
+    }
+    const set: WholeSet = {
+      ...part,
+      uploaded_at: now,
+      uploaded_by: actor.userName,
+      brings: Object.keys(payload.files),
+      applied_at: null,
+      applied_by: null,
+      seal: seals.ofSet(part),
+    }
+    const built = build(set)
+    assertFitsAgents(built)
+    const found = await effect(built, set.version)
+    await db.transaction(async (tx) => {
+      const writes = createKnowledgeStore(tx)
+      await lock(tx, locks.knowledge)
+      // Somebody else may have pinned another key meanwhile.
+      const now = (await writes.keys()).filter((key) => seals.isKey(key))
+      if (now.length > 0 && !now.some((key) => key.fingerprint === fingerprint))
+        throw new AppError('knowledge_key_refused', { fingerprint })
+      if (now.length === 0)
+        await writes.addKey({
+          fingerprint,
+          public_key: der,
+          trusted_at: set.uploaded_at,
+          trusted_by: actor.userName,
+          seal: seals.ofKey(fingerprint, der),
+        })
+      await writes.dropCandidate()
+      await writes.add(set)
+      if (now.length === 0)
+        await audit.write(tx, actor, { action: 'knowledge.key_trusted', entity: `key ${fingerprint}`, severity: 4 })
+      await audit.write(tx, actor, {
+        action: 'knowledge.uploaded',
+        entity: `knowledge ${set.version}`,
+        details: `brings ${set.brings.join(', ')}; signed by ${fingerprint}; changes ${found.designs} designs on ${found.hosts} hosts`,
+      })
+    })
+    return { candidate: shown(set), effect: found }
+  }
+
+  const moved = (set: WholeSet, state: string, applied?: { at: Date; by: string }) => ({
+    ...set,
+    state,
+    applied_at: applied?.at ?? set.applied_at,
+    applied_by: applied?.by ?? set.applied_by,
+    seal: seals.ofSet({ ...set, state }),
+  })
+
+  const announced = async (tx: Tx, actor: Actor, version: string): Promise<string> => {
+    await bus.publish(tx, topic)
+    return startJudging(tx, actor, version)
+  }
+
+  const applyIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
+    const writes = createKnowledgeStore(tx)
+    await lock(tx, locks.knowledge)
+    const set = authentic(await writes.inState('Candidate'))
+    if (set === undefined || set.set_id !== id)
+      throw new AppError('conflict', { detail: 'This is not the candidate any more; look at its effect again.' })
+    const before = authentic(await writes.inState('In force'))
+    if ((before?.set_id ?? null) !== set.base_id && current.set !== null)
+      throw new AppError('conflict', { detail: 'Other knowledge came into force meanwhile; upload the file again.' })
+    if (before !== undefined) await writes.move(moved(before, 'Replaced'))
+    await writes.move(moved(set, 'In force', { at: new Date(clock.now()), by: actor.userName }))
+    const started = await announced(tx, actor, set.version)
+    await audit.write(tx, actor, { action: 'knowledge.applied', entity: `knowledge ${set.version}`, severity: 4 })
+    return started
+  }
+
+  const rollbackIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
+    const writes = createKnowledgeStore(tx)
+    await lock(tx, locks.knowledge)
+    const set = await writes.inState('In force')
+    if (set !== undefined && set.set_id !== id)
+      throw new AppError('conflict', { detail: 'Other knowledge has come into force since.' })
+    if (set === undefined)
+      throw new AppError('conflict', {
+        detail: 'The knowledge of the release is in force; there is nothing before it.',
+      })
+    await writes.move(moved(set, 'Withdrawn'))
+    const base = set.base_id === null ? undefined : authentic(await writes.byId(set.base_id))
+    if (base !== undefined)
+      await writes.move(moved(base, 'In force', { at: new Date(clock.now()), by: actor.userName }))
+    const to = base?.version ?? release.info.version
+    const started = await announced(tx, actor, to)
+    await audit.write(tx, actor, {
+      action: 'knowledge.rolled_back',
+      entity: `knowledge ${set.version}`,
+      details: `back to ${to}`,
+      severity: 4,
+    })
+    return started
+  }
+
+  /** One person alone may change what counts as an attack tool only while there has never been a second Administrator. */
+  const change = async (actor: Actor, wish: KnowledgeChange) => {
+    if (!(await approvals.mayAlone(actor, { kind: 'program' })))
+      return approvals.require<KnowledgeChange>(actor, {
+        kind: 'knowledge',
+        change: wish,
+        detail:
+          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Nothing has changed yet: another Administrator has to approve request {id}.',
+      })
+    const jobId = await db.transaction((tx) =>
+      wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id),
+    )
+    await refresh()
+    return { version: current.knowledge.info.version, jobId }
+  }
+
+  approvals.handle<KnowledgeChange>('knowledge', {
+    action: 'settings',
+    title: ({ what, version, text }) =>
+      what === 'apply'
+        ? `Put knowledge ${version} in force: ${text}`
+        : `Withdraw knowledge ${version} and go back to what was in force before`,
+    carryOut: async (tx, actor, { what, id }) => {
+      await (what === 'apply' ? applyIn(tx, actor, id) : rollbackIn(tx, actor, id))
+      return refresh
+    },
+  })
+
+  const apply = async (actor: Actor, id: string) => {
+    const set = authentic(await store.inState('Candidate'))
+    if (set === undefined || set.set_id !== id)
+      throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
+    const { designs, hosts, worse, better } = await deps.judging.effectOf(build(set))
+    const text = `signed by key ${set.fingerprint}, brings ${set.brings.join(', ')}; of ${designs} models on ${hosts} hosts whose verdict changes, ${worse} are judged worse and ${better} better`
+    return change(actor, { what: 'apply', id, version: set.version, text })
+  }
+
+  const rollback = async (actor: Actor) => {
+    const set = await store.inState('In force')
+    if (set === undefined)
+      throw new AppError('conflict', {
+        detail: 'The knowledge of the release is in force. There is nothing to go back to.',
+      })
+    return change(actor, { what: 'rollback', id: set.set_id, version: set.version, text: '' })
+  }
+
+  /** When what is in force was made, and how many days ago. */
+  const ageNow = (): { madeAt: Date; ageDays: number } => {
+    const madeAt = current.set?.created_at ?? releaseDate(release.info.version)
+    return { madeAt, ageDays: Math.max(0, Math.floor((clock.now() - madeAt.getTime()) / dayMs)) }
+  }
+
+  const status = async (): Promise<KnowledgeStatus> => {
+    const { knowledge, set, files } = current
+    const { info, sources } = knowledge
+    const [keys, history, judging] = await Promise.all([
+      trusted(),
+      store.history(historyLength),
+      deps.judging.progress(info.version),
+    ])
+    const contents = {
+      usbIds: [sources.usbIdsText, info.usbIdsNames],
+      attackTools: [JSON.stringify(sources.attackTools), sources.attackTools.length],
+      vulnerable: [JSON.stringify(sources.vulnerable), sources.vulnerable.length],
+      genuine: [JSON.stringify(sources.genuine), sources.genuine.length],
+      supplement: [
+        JSON.stringify(sources.supplement),
+        Object.keys(sources.supplement.vendors).length + Object.keys(sources.supplement.products).length,
+      ],
+    } as const satisfies Record<KnowledgeFileName, readonly [string, number]>
+    const { madeAt, ageDays } = ageNow()
+    return {
+      version: info.version,
+      source: set === null ? 'release' : 'upload',
+      releaseVersion: release.info.version,
+      madeAt: madeAt.toISOString(),
+      ageDays,
+      files: knowledgeFileNames.map((name) => ({
+        name,
+        version: name === 'usbIds' ? info.usbIds : (files[name]?.version ?? release.info.version),
+        source: files[name] === undefined ? 'release' : 'upload',
+        entries: contents[name][1],
+        bytes: Buffer.byteLength(contents[name][0]),
+      })),
+      agentsHash: documentOf(knowledge).hash,
+      trustedKeys: keys.map((key) => ({
+        fingerprint: key.fingerprint,
+        trustedAt: key.trusted_at.toISOString(),
+        trustedBy: key.trusted_by,
+      })),
+      candidate: history.filter((row) => row.state === 'Candidate').map(shown)[0] ?? null,
+      history: history.map(shown),
+      judging,
+    }
+  }
+
+  return {
+    current: (): Knowledge => current.knowledge,
+    /** What agents hold of it. */
+    forAgents: (): AgentDocument => documentOf(current.knowledge),
+    refresh,
+    upload,
+    preview: async (): Promise<KnowledgeEffect> => {
+      const set = await candidateOf()
+      return effect(build(set), set.version)
+    },
+    apply: (actor: Actor, id: string) => {
+      if (!isId(id)) throw notFound('There is no candidate with this id.')
+      return apply(actor, id)
+    },
+    rollback,
+    status,
+    age: (): { version: string; ageDays: number } => ({
+      version: current.knowledge.info.version,
+      ageDays: ageNow().ageDays,
+    }),
+    /** Starts the job that judges anew when stored verdicts are not by the knowledge in force: after an update of the server, or a crash. */
+    catchUp: async (): Promise<void> => {
+      const { version } = current.knowledge.info
+      const { waiting, hosts } = await deps.judging.progress(version)
+      if (waiting + hosts > 0) await db.transaction((tx) => startJudging(tx, { userName: 'system' }, version))
+    },
+  }
+}
+
+/** Versions of the release are dates: `2026.11.21`. */
+const releaseDate = (version: string): Date => {
+  const [year = 1970, month = 1, day = 1] = version.split('.').map(Number)
+  return new Date(Date.UTC(year, month - 1, day))
+}

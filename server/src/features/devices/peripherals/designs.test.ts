@@ -1,0 +1,37 @@
+import { plainKeyboard } from '@portcullis/domain/testing'
+import { describe, expect, it } from 'vitest'
+import { loadKnowledge } from '#features/devices/knowledge/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import { fakeStore } from './designs.test-store.ts'
+import { createDesigns } from './designs.ts'
+
+const devices = (from: number, n: number) =>
+  Array.from({ length: n }, (_, i) => plainKeyboard({ portPath: '1-1', product: `made up ${from + i}` }))
+const now = new Date(0)
+
+describe('designs in memory', () => {
+  it('are let go when there are too many, and every report has its own all the same', async () => {
+    const { store } = fakeStore()
+    const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
+    const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge, limit: 20_000 })
+    const known = devices(0, 5)
+    await designs.judgeAll(known, now)
+    for (let round = 1; round < 10; round++) {
+      const judged = await designs.judgeAll([...known, ...devices(round * 100, 7)], now)
+      expect(judged.map((j) => j.design?.product)).toEqual([
+        ...known.map((d) => d.product),
+        ...devices(round * 100, 7).map((d) => d.product),
+      ])
+      const ids = judged.map((j) => j.design.id)
+      expect([...(await designs.byIds(ids)).keys()].sort()).toEqual([...ids].sort())
+    }
+  })
+
+  it('are asked for once while there is room', async () => {
+    const { store, asked } = fakeStore()
+    const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
+    const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge })
+    for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
+    expect(asked()).toBe(50)
+  })
+})

@@ -1,0 +1,56 @@
+import { judgingJob, type KnowledgeApi } from '#features/devices/knowledge/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { JobsApi } from '#features/system/jobs/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import { createDesigns } from './designs.ts'
+import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
+import { registerPeripheralRoutes } from './peripherals.routes.ts'
+import { createPeripheralsStore } from './peripherals.store.ts'
+import { createRejudge, type RejudgeDeps } from './rejudge.ts'
+
+export { decider, decisionReason } from './decision-words.ts'
+export { type Design, deviceOf, type JudgedDevice } from './design.ts'
+export { modelsList, peripheralsList } from './peripherals.read.ts'
+export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
+export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
+
+/** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
+export const peripheralsFeature = (
+  app: HttpApp,
+  deps: {
+    exportDb: Db
+    agents: Pick<AgentsApi, 'onRemove'>
+    jobs: Pick<JobsApi, 'handle'>
+    knowledge: Pick<KnowledgeApi, 'current' | 'refresh'>
+  } & Omit<RejudgeDeps, 'designs' | 'peripherals' | 'knowledge'>,
+) => {
+  const store = createPeripheralsStore(deps.db)
+  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge.current })
+  const rejudge = createRejudge({ ...deps, knowledge: deps.knowledge.current, designs, peripherals: store })
+  const peripherals = createList(peripheralsList, deps)
+  const read = createPeripheralsRead(deps.db)
+  deps.agents.onRemove({ before: store.forgetAgents })
+  deps.jobs.handle(judgingJob, {
+    run: async (job) => {
+      await deps.knowledge.refresh()
+      await rejudge.run(job)
+      return 'done'
+    },
+  })
+  registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, read)
+  return {
+    /** JSON text of an agent's peripherals, present and gone; at most 2,000. */
+    ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),
+    findings: read.findings,
+    /** What reports and assessments change of the devices of locked hosts. */
+    storedOf: store.ofAgents,
+    writeReported: store.write,
+    writeDecisions: store.writeDecisions,
+    moveCounters: store.moveCounters,
+    designs,
+    /** Verdicts by other knowledge: tried on, and brought into force. */
+    rejudge,
+  }
+}

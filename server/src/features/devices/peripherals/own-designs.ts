@@ -1,0 +1,95 @@
+import { type Knowledge, parseReport } from '@portcullis/domain'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { designKey, judge, type NewDesign, verdictVersion } from './design.ts'
+import { newsOf, reportOf } from './judge-again.ts'
+import type { PeripheralsStore } from './peripherals.store.ts'
+import type { createRejudgeStore, JudgedRow, SerialRow } from './rejudge.store.ts'
+
+/** Peripherals per batch. */
+const rowsAtOnce = 5_000
+
+interface OwnDesignsDeps {
+  db: Db
+  clock: Clock
+  store: ReturnType<typeof createRejudgeStore>
+  peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
+  agents: Pick<AgentsApi, 'lockStates'>
+  knowledge(): Knowledge
+}
+
+/**
+ * Assigns a separate design to each peripheral whose serial number matches the current knowledge, because that verdict
+ * applies to no other device. Earlier knowledge may not have matched these serial numbers.
+ */
+export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowledge }: OwnDesignsDeps) => {
+  /** Splits a shared design: one design for each peripheral. */
+  const designsFor = (by: Knowledge, rows: readonly SerialRow[], rowOf: ReadonlyMap<number, JudgedRow>) =>
+    rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewDesign }[] => {
+      const from = rowOf.get(row.design_id)
+      if (from === undefined || from.judged_by === null || from.judged_by.serial === row.serial) return []
+      const report = { ...reportOf(from, undefined), serial: row.serial }
+      const parsed = parseReport(report)
+      return [{ row, from, design: judge(by, report, parsed, designKey(by, report, parsed)) }]
+    })
+
+  const move = async (named: readonly SerialRow[]): Promise<void> => {
+    const by = knowledge()
+    const now = new Date(clock.now())
+    const rowOf = new Map(
+      (await store.byIds(db, [...new Set(named.map((r) => r.design_id))])).map((r) => [r.design_id, r]),
+    )
+    const own = designsFor(by, named, rowOf)
+    if (own.length === 0) return
+    const unique = [...new Map(own.map(({ design }) => [design.fingerprint, design])).values()]
+    const stored = await peripherals.ensureDesigns(db, unique, verdictVersion(by.info.version), now)
+    const idOf = new Map(stored.map((design) => [design.fingerprint, design]))
+    const agentIds = [...new Set(own.map(({ row }) => row.agent_id))]
+    await db.transaction(async (tx) => {
+      await agents.lockStates(tx, agentIds)
+      const current = new Map((await store.again(tx, named)).map((r) => [`${r.agent_id} ${r.device_id}`, r]))
+      const moves = own.flatMap(({ row, from, design }) => {
+        const now = current.get(`${row.agent_id} ${row.device_id}`)
+        const to = idOf.get(design.fingerprint)?.id
+        const isSame = now?.design_id === row.design_id && now.serial === row.serial
+        return now === undefined || to === undefined || !isSame ? [] : [{ ...now, to, news: newsOf(from, design) }]
+      })
+      if (moves.length === 0) return
+      const touched = [...new Set(moves.flatMap((m) => [m.design_id, m.to]))]
+      const counts = async () =>
+        new Map((await store.presentOf(tx, agentIds, touched)).map((r) => [`${r.agent_id} ${r.design_id}`, r] as const))
+      const before = await counts()
+      await store.moveTo(tx, moves)
+      const after = await counts()
+      const deltas = new Map(touched.map((id) => [id, { id, hosts: 0, devices: 0 }]))
+      for (const key of new Set([...before.keys(), ...after.keys()])) {
+        const [was, is] = [before.get(key), after.get(key)]
+        const delta = deltas.get((was ?? is)?.design_id ?? 0)
+        if (delta === undefined) continue
+        delta.devices += (is?.n ?? 0) - (was?.n ?? 0)
+        delta.hosts += Number(is !== undefined) - Number(was !== undefined)
+      }
+      const models = [...new Set(moves.map((m) => rowOf.get(m.design_id)?.model_id ?? 0))]
+      await peripherals.moveCounters(tx, now, {
+        models: models.map((id) => ({ id, hosts: 0, devices: 0 })),
+        shapes: [],
+        designs: [...deltas.values()],
+      })
+    })
+  }
+
+  /** Checks all serial numbers, about 200,000 a second. */
+  return async (breathe: () => Promise<void>): Promise<void> => {
+    const { namesSerial } = knowledge()
+    for (let after = { agentId: '00000000-0000-0000-0000-000000000000', deviceId: '' }; ; ) {
+      const rows = await store.withSerial(after, rowsAtOnce)
+      const named = rows.filter((row) => namesSerial(row.serial))
+      if (named.length > 0) await move(named)
+      const last = rows.at(-1)
+      if (last === undefined) return
+      after = { agentId: last.agent_id, deviceId: last.device_id }
+      await breathe()
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import { type EventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
+import type { Knowledge } from '@portcullis/domain'
+import type { AgentState, AgentsApi } from '#features/fleet/agents/index.ts'
+import { deviceDetails, type NewEvent } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { fold } from '#platform/list/columns.ts'
+import { type Design, foldedText, namesBy, type Verdict, verdictVersion } from './design.ts'
+import type { createDesigns } from './designs.ts'
+import { hasChanged, judgeAgain, levels, newVerdict } from './judge-again.ts'
+import { createOwnDesigns } from './own-designs.ts'
+import type { PeripheralsStore } from './peripherals.store.ts'
+import type { DecisionsPort } from './ports.ts'
+import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
+
+/** Designs of one transaction: some 20 ms of judging. */
+const designsAtOnce = 200
+/** Hosts of one transaction. */
+const hostsAtOnce = 200
+const rowsShown = 500
+/** Inventories requested per second, which a server can apply in addition to its check-ins. */
+const inventoriesAtOnce = 250
+/** A report is stored within this time after it was judged. */
+const underWayMs = 60_000
+
+/** Topic of the bus: stored designs changed. */
+const topic = 'designs'
+
+/** A step of the job that judges anew, noted in the transaction that did it. */
+export interface JudgingStep {
+  /** Null where no knowledge came into force, and only what was queued is to be worked off. */
+  data: unknown
+  cursor: unknown
+  save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
+}
+
+export interface RejudgeDeps {
+  db: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
+  designs: ReturnType<typeof createDesigns>
+  peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
+  knowledge(): Knowledge
+  agents: Pick<AgentsApi, 'lockStates' | 'requestInventory'>
+  decisions: DecisionsPort
+  events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
+}
+
+const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000))
+
+/** Lets other requests through between batches. */
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
+export const createRejudge = (deps: RejudgeDeps) => {
+  const { db, clock, bus, designs, knowledge, agents, decisions, events, peripherals } = deps
+  const store = createRejudgeStore(db)
+  const giveOwnDesigns = createOwnDesigns({ db, clock, store, peripherals, agents, knowledge })
+  bus.on(topic, designs.forget)
+  bus.onGap(designs.forget)
+
+  const progress = (version: string) => store.progress(verdictVersion(version))
+
+  /** One batch of designs after an id; the last id, or null when there were none. */
+  const judgeDesigns = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
+    db.transaction(async (tx): Promise<number | null> => {
+      const by = knowledge()
+      const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, designsAtOnce)
+      const last = rows.at(-1)?.design_id
+      if (last === undefined) return null
+      const models = []
+      const verdicts: NewVerdict[] = []
+      for (const row of rows) {
+        const names = namesBy(by, row)
+        // A name that only devices gave stays as the first of them gave it.
+        const vendor = by.vendorName(row.vid) ?? row.vendor
+        const product = by.productName(row.vid, row.pid) ?? row.model_product
+        if (vendor !== row.vendor || product !== row.model_product)
+          models.push({
+            modelId: row.model_id,
+            vendor,
+            product,
+            folded: fold([row.vid, row.pid, vendor, product].join(' ')),
+          })
+        const verdict = judgeAgain(by, row)
+        verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
+      }
+      await store.renameModels(tx, models)
+      await store.writeVerdicts(tx, verdictVersion(by.info.version), verdicts)
+      await note(tx, last, rows.length)
+      await bus.publish(tx, topic)
+      return last
+    })
+
+  const newsEvents = async (
+    tx: Tx,
+    agentIds: readonly string[],
+    states: readonly AgentState[],
+  ): Promise<NewEvent[]> => {
+    const rows = await store.takeNews(tx, agentIds)
+    const known = await designs.byIds(rows.map((row) => row.design_id))
+    const stateOf = new Map(states.map((state) => [state.agent_id, state]))
+    return rows.flatMap((row) => {
+      const state = stateOf.get(row.agent_id) as AgentState
+      const design = known.get(row.design_id) as Design
+      const event = (kind: EventKind): NewEvent => ({
+        kind,
+        agentId: row.agent_id,
+        entity: `${state.host} (${state.address})`,
+        hashtags: state.hashtags,
+        icon: design.icon,
+        deviceId: row.device_id,
+        details: deviceDetails({
+          vulnerable: design.vulnerable,
+          vid: design.vid,
+          pid: design.pid,
+          serial: row.serial,
+          vendor: design.vendorName,
+          product: design.productName,
+        }),
+      })
+      return [...(row.news & 1 ? [event('attackTool')] : []), ...(row.news & 2 ? [event('vulnerable')] : [])]
+    })
+  }
+
+  /** One batch of hosts; how many, 0 when none is left. */
+  const judgeHosts = (note: (tx: Tx, count: number) => Promise<void>): Promise<number> =>
+    db.transaction(async (tx) => {
+      const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
+      if (ids.length === 0) return 0
+      const states = await agents.lockStates(tx, ids)
+      await decisions.reassess(tx, ids)
+      const news = await newsEvents(tx, ids, states)
+      await note(tx, ids.length)
+      if (news.length > 0) await events.append(tx, news)
+      return ids.length
+    })
+
+  /**
+   * Requests new reports from hosts whose designs have no stored inputs. Limits the rate, because inventories of a whole
+   * fleet at once would delay other requests.
+   */
+  const askForInventories = async (): Promise<void> => {
+    for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+      const hosts = await store.withoutInputs(after, inventoriesAtOnce)
+      const last = hosts.at(-1)
+      if (last === undefined) return
+      await agents.requestInventory(db, hosts)
+      after = last
+      await pause()
+    }
+  }
+
+  /** All of it, resumable: designs first, then the hosts of those that changed. */
+  const run = async (job: JudgingStep): Promise<void> => {
+    let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
+    const since = new Date(clock.now() - underWayMs)
+    designs.forget()
+    const { waiting } = await progress(knowledge().info.version)
+    let total = waiting
+    if (job.data !== null && job.cursor === null)
+      await db.transaction(async (tx) => {
+        await store.queueArmed(tx)
+        await job.save(tx, { total, cursor: { after } })
+      })
+    while (after !== null) {
+      after = await judgeDesigns(after, (tx, last, count) =>
+        job.save(tx, { done: count, total, cursor: { after: last } }),
+      )
+      designs.forget()
+      await breathe()
+    }
+    if (job.data !== null) await giveOwnDesigns(breathe)
+    total += (await progress(knowledge().info.version)).hosts
+    // What reports brought meanwhile may still carry the verdict that a design had when they came in.
+    do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await breathe()
+    while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
+    if (job.data !== null) await askForInventories()
+  }
+
+  /** What other knowledge would change, over all that is present. */
+  const effectOf = async (other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> => {
+    const found: { row: JudgedRow; verdict: Verdict }[] = []
+    const renamed = new Set<number>()
+    for (let after = 0; ; ) {
+      const rows = await store.present(after, designsAtOnce)
+      for (const row of rows) {
+        const verdict = judgeAgain(other, row)
+        if (hasChanged(row, verdict)) found.push({ row, verdict })
+        if (
+          (other.vendorName(row.vid) ?? row.vendor) !== row.vendor ||
+          (other.productName(row.vid, row.pid) ?? row.model_product) !== row.model_product
+        )
+          renamed.add(row.model_id)
+      }
+      const last = rows.at(-1)
+      if (last === undefined) break
+      after = last.design_id
+      await breathe()
+    }
+    found.sort((a, b) => b.verdict.severity - a.verdict.severity || b.row.severity - a.row.severity)
+    return {
+      designs: found.length,
+      devices: found.reduce((sum, { row }) => sum + row.devices, 0),
+      hosts: found.length === 0 ? 0 : await store.hostsOf(found.map(({ row }) => row.design_id)),
+      worse: found.filter(({ row, verdict }) => verdict.severity > row.severity).length,
+      better: found.filter(({ row, verdict }) => verdict.severity < row.severity).length,
+      renamed: renamed.size,
+      data: found.slice(0, rowsShown).map(({ row, verdict }) => ({
+        vid: row.vid,
+        pid: row.pid,
+        guiVid: row.vendor,
+        guiPid: row.model_product || row.product,
+        devIcon: row.icon,
+        fingerprint: row.fingerprint,
+        before: {
+          severity: row.severity,
+          attackTool: levels[row.attack_tool] ?? '',
+          vulnerable: row.vulnerable,
+          findings: row.findings,
+        },
+        after: {
+          severity: verdict.severity,
+          attackTool: verdict.attackTool ?? '',
+          vulnerable: verdict.vulnerable,
+          findings: verdict.findings,
+        },
+        agentsCount: row.hosts,
+        peripheralsCount: row.devices,
+      })),
+    }
+  }
+
+  return { run, effectOf, progress }
+}

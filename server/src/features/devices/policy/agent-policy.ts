@@ -1,0 +1,61 @@
+import { agentLimits, type PolicyPayload, type PolicyRequest, type SignedText } from '@portcullis/contract'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { Log } from '#platform/log.ts'
+import type { OpenPolicy } from './open-policy.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+
+export interface AgentPolicyDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  agents: Pick<AgentsApi, 'takePolicyDue'>
+  settings: PolicySettingsApi
+  open: OpenPolicy['open']
+  keys: Pick<Keys, 'command'>
+  /** SHA-256 of the knowledge that agents are given. */
+  knowledgeHash(): string
+}
+
+/** The policy of one host as it is handed out: signed for that host and that question, so that none can be played again. */
+export const createAgentPolicy =
+  ({ db, clock, log, agents, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
+  async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
+    let commandKey = 0
+    const policy = await db.transaction(async (tx): Promise<PolicyPayload | null> => {
+      const host = await agents.takePolicyDue(tx, agentId)
+      if (host === undefined) return null
+      commandKey = host.command_key
+      const { version, policies } = await open(tx, [{ agent_id: agentId, ...host }])
+      const now = clock.now()
+      const rules = (policies.get(agentId)?.all() ?? []).filter(
+        (rule) => rule.expiresAt === undefined || Date.parse(rule.expiresAt) > now,
+      )
+      if (rules.length > agentLimits.rules)
+        log.error(
+          { agentId, rules: rules.length },
+          'a host has more rules than an agent takes; the widest are left out',
+        )
+      // An agent that does not know the member would refuse the whole policy.
+      const options = understands.includes('options') ? await settings.options(tx, host.hashtags) : undefined
+      return {
+        kind: 'policy',
+        agentId,
+        nonce,
+        version,
+        issuedAt: new Date(now).toISOString(),
+        // Denies first: what is left out beyond the bound only ever blocks more.
+        rules: [...rules]
+          .sort((a, b) => Number(a.effect === 'allow') - Number(b.effect === 'allow'))
+          .slice(0, agentLimits.rules),
+        knowledgeHash: knowledgeHash(),
+        contact: (await settings.read(tx)).contact,
+        ...(options === undefined ? {} : { options }),
+      }
+    })
+    if (policy === null) return null
+    const payload = JSON.stringify(policy)
+    return { payload, signature: keys.command.signerFor(commandKey, clock.now()).sign(payload) }
+  }

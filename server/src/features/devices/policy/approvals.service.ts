@@ -1,0 +1,348 @@
+import type { BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
+import type { Design, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
+import type { AgentIdentity, ResolvedAgent } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import { requireTime } from '#platform/time.ts'
+import type { Changes } from './changes.service.ts'
+import { matchKey, plainReason } from './policy.rules.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+import type { PolicyStore, RuleRow } from './policy.store.ts'
+
+export interface ApprovalsDeps {
+  db: Queryable
+  clock: Clock
+  settings: Pick<PolicySettingsApi, 'read'>
+  store: PolicyStore
+  changes: Changes
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs'>
+  commands: Pick<CommandsApi, 'queue'>
+  /** The one agent that each identity names; a 400 that says none or how many. */
+  resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
+}
+
+type Body = BodyOf<typeof peripheralsCommand>
+type Item = NonNullable<Body['peripheralsIds']>[number]
+
+/** What a host rule made by hand asks of a device. */
+type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint'>
+
+const administrator = 10
+
+/** Approving and denying devices of hosts: rules for one host, made from what is attached there. */
+export const createApprovals = ({
+  db,
+  clock,
+  settings,
+  store,
+  changes,
+  peripherals,
+  commands,
+  resolve,
+}: ApprovalsDeps) => {
+  const ruleFor = (
+    actor: Actor,
+    agentId: string,
+    effect: 'allow' | 'deny',
+    match: ByHand,
+    reason: string,
+    override: boolean,
+    expiresAt: Date | null = null,
+  ): RuleRow => {
+    const now = new Date(clock.now())
+    return changes.sealed({
+      rule_id: newId(clock.now()),
+      effect,
+      is_grant: expiresAt !== null,
+      ...match,
+      kinds: null,
+      agent_id: agentId,
+      tag_id: null,
+      tag_name: null,
+      expires_at: expiresAt,
+      reason,
+      override_attack_tool: override,
+      // Grants are listed with those that people write.
+      origin: expiresAt === null ? 'approval' : 'rule',
+      created_at: now,
+      created_by: actor.userName,
+      changed_at: now,
+      changed_by: actor.userName,
+    })
+  }
+
+  /** By what the console shows, or by what the host will find. */
+  const isTool = (design: Design | undefined, row: StoredPeripheral): boolean =>
+    design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
+
+  /** Devices of a host that an item means. */
+  const meant = (item: Item, rows: readonly (StoredPeripheral & { vid: string; pid: string })[]) =>
+    rows.filter(
+      (row) =>
+        row.vid === item.vid.toUpperCase() &&
+        row.pid === item.pid.toUpperCase() &&
+        (item.serialNumber === null || item.serialNumber === undefined || row.serial === item.serialNumber) &&
+        (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
+    )
+
+  const write = async (
+    tx: Tx,
+    actor: Actor,
+    rules: readonly RuleRow[],
+    summary: string,
+    action: string,
+    details: string,
+    orders: (version: number) => Promise<unknown>,
+    granted = 0,
+  ) => {
+    const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
+    // The newest word about a device counts: what was made by hand before about the same one goes.
+    const keys = new Set(rules.map(matchKey))
+    const isGrant = rules.some((r) => r.is_grant)
+    // A grant ends by itself, and what was decided before it is in force again then.
+    const old = isGrant ? [] : (await store.approvalsOf(tx, agentIds)).filter((r) => keys.has(matchKey(r)))
+    const isSame = (r: RuleRow, o: RuleRow) =>
+      o.expires_at === null &&
+      matchKey(r) === matchKey(o) &&
+      r.effect === o.effect &&
+      r.override_attack_tool === o.override_attack_tool
+    const fresh = rules.filter((r) => !old.some((o) => isSame(r, o)))
+    const remove = old.filter((o) => !rules.some((r) => isSame(r, o)))
+    if (fresh.length + remove.length === 0) return null
+    return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders, granted)
+  }
+
+  /** One decision about devices of hosts. */
+  interface Decision {
+    effect: 'allow' | 'deny'
+    items: readonly Item[]
+    /** Place of the items in the request, for messages. */
+    at: string
+    reason: string
+    /** False if the server made the reason up. */
+    hasReason: boolean
+    override: boolean
+    /** End of a grant; null for decisions without an end. */
+    expiresAt: Date | null
+  }
+
+  /** Rules of a decision. One bad item, and nothing changes. */
+  const rulesOf = async (tx: Tx, actor: Actor, agents: readonly ResolvedAgent[], decision: Decision) => {
+    const { effect, items, at, reason, hasReason, override, expiresAt } = decision
+    const agentIds = [...new Set(agents.map((a) => a.uuid))]
+    const rows = await peripherals.storedOf(tx, agentIds)
+    const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    const rowsOf = Map.groupBy(
+      rows.flatMap((row) => {
+        const design = designs.get(row.design_id)
+        return design === undefined ? [] : [{ ...row, vid: design.vid, pid: design.pid }]
+      }),
+      (row) => row.agent_id,
+    )
+    const rules = new Map<string, RuleRow>()
+    for (const [i, item] of items.entries()) {
+      const field = `${at}[${i}]`
+      const agentId = agents[i]?.uuid as string
+      const devices = meant(item, rowsOf.get(agentId) ?? [])
+      if (devices.length === 0)
+        throw invalid(field, `no such device (${item.vid}:${item.pid}) was ever seen on this agent`)
+      const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
+      if (effect === 'allow' && tools.length > 0) {
+        const name = designs.get((tools[0] as StoredPeripheral).design_id)?.attackToolName ?? ''
+        if (!override)
+          throw invalid(
+            field,
+            `is a known attack tool (${name}); approving it needs overrideAttackTool and a reason, by an Administrator`,
+          )
+        if (actor.profile > administrator)
+          throw new AppError('forbidden_object', { detail: 'Only an Administrator approves a known attack tool.' })
+        if (!hasReason) throw invalid('body.reason', 'is needed to approve a known attack tool')
+      }
+      const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
+      // Without a serial number the ids alone would speak of every device of the model.
+      const isOne = (item.deviceID ?? null) !== null || item.serialNumber === ''
+      // One device is meant: what it says of itself has to stay the same, its firmware may change.
+      const matches: ByHand[] = isOne
+        ? devices.map((row) => ({
+            vid,
+            pid,
+            serial: row.serial,
+            fingerprint: designs.get(row.design_id)?.device.fingerprintWithoutRevision ?? null,
+          }))
+        : [{ vid, pid, serial: item.serialNumber ?? null, fingerprint: null }]
+      for (const match of matches) {
+        const rule = ruleFor(
+          actor,
+          agentId,
+          effect,
+          match,
+          reason,
+          effect === 'allow' && override && tools.length > 0,
+          expiresAt,
+        )
+        rules.set(matchKey(rule), rule)
+      }
+    }
+    return { rules: [...rules.values()], agentIds }
+  }
+
+  const textOf = (rules: readonly RuleRow[], reason: string): string =>
+    `${reason}: ${rules
+      .slice(0, 100)
+      .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
+      .join('; ')}${rules.length > 100 ? `; and ${rules.length - 100} more, see the history of the policy` : ''}`
+
+  /** Carries a decision out: one version of the policy and one audit record. */
+  const decide = (actor: Actor, decision: Decision) =>
+    changes.change(actor, async (tx) => {
+      const agents = await resolve(tx, decision.items, decision.at)
+      const { rules, agentIds } = await rulesOf(tx, actor, agents, decision)
+      const verb = decision.expiresAt !== null ? 'Granted' : decision.effect === 'allow' ? 'Approved' : 'Denied'
+      const what =
+        rules.length === 1
+          ? `${rules[0]?.vid}:${rules[0]?.pid} on ${agents[0]?.hostIdentifier}`
+          : `${rules.length} devices on ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`
+      const allowed = rules.some((r) => r.override_attack_tool)
+        ? 'peripheral.attackToolApproved'
+        : 'peripheral.approved'
+      const done = await write(
+        tx,
+        actor,
+        rules,
+        `${verb} ${what}`,
+        decision.effect === 'allow' ? allowed : 'peripheral.denied',
+        textOf(rules, decision.reason),
+        // Armed hosts fetch the policy anyway; as a command it can be watched, and it expires visibly.
+        (version) =>
+          commands.queue(
+            tx,
+            actor,
+            [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))].map((agentId) => ({
+              agentId,
+              kind: 'policy',
+              title: 'Apply policy',
+              body: { version },
+            })),
+          ),
+      )
+      return {
+        jobId: done?.jobId ?? null,
+        isChanged: done !== null,
+        version: done?.version ?? (await store.versionAndOwn(tx, [])).version,
+        rules: rules.length,
+        agentIds,
+      }
+    })
+
+  const endOf = async (tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> => {
+    if ((body.decision === 'grant') !== (body.expiresAt !== undefined))
+      throw invalid('body.expiresAt', body.decision === 'grant' ? 'is required for a grant' : 'is for grants only')
+    if (body.expiresAt === undefined) return null
+    const at = requireTime('body.expiresAt', body.expiresAt).from
+    const { grantMaxHours } = await settings.read(tx)
+    if (at.getTime() <= clock.now()) throw invalid('body.expiresAt', 'is over already')
+    if (at.getTime() > clock.now() + grantMaxHours * 3_600_000)
+      throw invalid('body.expiresAt', `is more than ${grantMaxHours} hours ahead, the longest a grant may last`)
+    return at
+  }
+
+  return {
+    /** POST policy/decisions. */
+    decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
+      const reason = plainReason(body.reason, 'body.reason')
+      if (reason === '') throw invalid('body.reason', 'says nothing')
+      if (body.overrideAttackTool === true && body.decision === 'deny')
+        throw invalid('body.overrideAttackTool', 'belongs to an allow')
+      const { agentIds, ...done } = await decide(actor, {
+        effect: body.decision === 'deny' ? 'deny' : 'allow',
+        items: body.devices,
+        at: 'body.devices',
+        reason,
+        hasReason: true,
+        override: body.overrideAttackTool === true,
+        expiresAt: await endOf(db, body),
+      })
+      return { ...done, agents: agentIds.length }
+    },
+
+    /** POST peripherals/command: one bad item, nothing changes. Returns the uuids of the agents. */
+    command: async (actor: Actor, body: Body): Promise<string[]> => {
+      const opCode = body.opCode.toUpperCase()
+      if (opCode !== 'APPROVE' && opCode !== 'DISAPPROVE')
+        throw invalid('body.opCode', 'must be one of APPROVE, DISAPPROVE')
+      const items = body.peripheralsIds ?? []
+      if (items.length === 0) return []
+      const effect = opCode === 'APPROVE' ? 'allow' : 'deny'
+      const given = plainReason(body.reason ?? '', 'body.reason')
+      const done = await decide(actor, {
+        effect,
+        items,
+        at: 'body.peripheralsIds',
+        reason: given || `${effect === 'allow' ? 'Approved' : 'Denied'} by ${actor.userName}`.slice(0, 200),
+        hasReason: given !== '',
+        override: body.overrideAttackTool === true,
+        expiresAt: null,
+      })
+      return done.agentIds
+    },
+
+    /**
+     * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already
+     * for good. What was denied stays denied.
+     * `orders`: what else the caller gives these hosts; it locks them, so it comes after the rules and before the audit
+     * record. Returns the number of hosts with such a device.
+     */
+    approvePresent: async (
+      tx: Tx,
+      actor: Actor,
+      agentIds: readonly string[],
+      orders: () => Promise<unknown> = async () => {},
+      /** Number of hosts already counted. Infinity: a second approver approved all. */
+      granted = 0,
+    ): Promise<number> => {
+      await store.lockHead(tx)
+      const rows = (await peripherals.storedOf(tx, agentIds)).filter(
+        (row) => row.present && (row.source === 3 || row.source === 7),
+      )
+      const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+      const rules = new Map<string, RuleRow>()
+      for (const row of rows) {
+        const design = designs.get(row.design_id)
+        if (design === undefined || isTool(design, row)) continue
+        const rule = ruleFor(
+          actor,
+          row.agent_id,
+          'allow',
+          {
+            vid: design.vid,
+            pid: design.pid,
+            serial: row.serial,
+            fingerprint: design.device.fingerprintWithoutRevision,
+          },
+          `Attached when ${actor.userName} approved all`.slice(0, 200),
+          false,
+        )
+        rules.set(matchKey(rule), rule)
+      }
+      const all = [...rules.values()]
+      const wrote = await write(
+        tx,
+        actor,
+        all,
+        `Approved all that is attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
+        'peripheral.allApproved',
+        `${all.length} devices`,
+        orders,
+        granted,
+      )
+      if (wrote === null) await orders()
+      return new Set(all.map((rule) => rule.agent_id)).size
+    },
+  }
+}
+
+export type Approvals = ReturnType<typeof createApprovals>

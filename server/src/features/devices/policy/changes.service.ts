@@ -1,0 +1,492 @@
+import type {
+  PolicyChange,
+  PolicyGrantInput,
+  PolicyRuleInput,
+  PolicyRuleResource,
+  PolicyWarning,
+} from '@portcullis/contract'
+import { profiles } from '@portcullis/contract'
+import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
+import { isId, newId } from '#platform/ids.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Log } from '#platform/log.ts'
+import type { Affected } from './affected.ts'
+import { linesOfChange, type NewlyAllowed, reachOf, titleOfChange } from './newly-allowed.ts'
+import { type WrittenRule, writtenRule } from './policy.rules.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
+import { warningsOf } from './policy.warnings.ts'
+import type { PolicyHostsStore } from './policy-hosts.store.ts'
+import type { Seals } from './seal.ts'
+
+export interface ChangesDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  store: PolicyStore
+  seals: Seals
+  settings: PolicySettingsApi
+  audit: Audit
+  hosts: Pick<PolicyHostsStore, 'giveJob'>
+  affected: Affected
+  newlyAllowed: Pick<NewlyAllowed, 'measure'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  /** Starts the job that makes decisions of so many hosts anew; null when they are few and done at once. */
+  startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
+  /** Tells every replica at COMMIT. */
+  announceChange(tx: Tx): Promise<void>
+  /** Makes queued decisions anew. */
+  drain(): Promise<void>
+}
+
+/** Hosts whose decisions are made anew before the answer; more become a job. */
+const hostsAtOnce = 200
+
+/** What a change takes away and puts there. */
+export interface RuleChanges {
+  remove: readonly RuleRow[]
+  write: readonly RuleRow[]
+  /** Why; empty or absent when no reason was given. */
+  reason?: string | undefined
+}
+
+class DryRun extends Error {}
+
+const because = (details: string, reason: string): string => (reason === '' ? details : `${details}, reason: ${reason}`)
+
+/** A rule as a request stores it: JSON has neither times nor bytes. */
+type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
+  expires_at: string | null
+  created_at: string
+  changed_at: string
+  seal: string
+}
+
+/** A change of the rules that waits for a second approver. */
+interface CarriedChange {
+  title: string
+  hosts: number
+  remove: readonly string[]
+  write: readonly CarriedRule[]
+  /** Seals of the rules that it replaces or deletes, by id; null: there was none of this id. */
+  replaced: Readonly<Record<string, string | null>>
+  summary: string
+  action: string
+  details: string
+}
+
+const carried = (r: RuleRow): CarriedRule => ({
+  ...r,
+  expires_at: r.expires_at?.toISOString() ?? null,
+  created_at: r.created_at.toISOString(),
+  changed_at: r.changed_at.toISOString(),
+  seal: r.seal.toString('base64'),
+})
+
+const uncarried = (r: CarriedRule): RuleRow => ({
+  ...r,
+  expires_at: r.expires_at === null ? null : new Date(r.expires_at),
+  created_at: new Date(r.created_at),
+  changed_at: new Date(r.changed_at),
+  seal: Buffer.from(r.seal, 'base64'),
+})
+
+/** A rule as somebody would write it. */
+const inputOf = (row: RuleRow): PolicyRuleInput => ({
+  effect: row.effect,
+  ...(row.vid === null ? {} : { vid: row.vid }),
+  ...(row.pid === null ? {} : { pid: row.pid }),
+  ...(row.serial === null ? {} : { serial: row.serial }),
+  ...(row.kinds === null ? {} : { kinds: row.kinds }),
+  ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
+  ...(row.agent_id === null ? {} : { host: row.agent_id }),
+  ...(row.tag_name === null ? {} : { tag: row.tag_name }),
+  ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.toISOString() }),
+  reason: row.reason,
+  ...(row.override_attack_tool ? { overrideAttackTool: true } : {}),
+})
+
+/** Two rules of the same content are the same rule. */
+const contentOf = (row: RuleRow): string => {
+  const { kinds, ...rest } = inputOf(row)
+  return JSON.stringify([rest, kinds === null || kinds === undefined ? null : [...kinds].sort()])
+}
+
+export const createChanges = ({
+  db,
+  clock,
+  log,
+  store,
+  seals,
+  settings,
+  audit,
+  hosts,
+  affected,
+  newlyAllowed,
+  approvals,
+  startJob,
+  announceChange,
+  drain,
+}: ChangesDeps) => {
+  /** Brings a written rule into a row of its own, sealed. Host and tag have to exist. */
+  const rowOf = async (
+    tx: Queryable,
+    written: WrittenRule,
+    actor: Actor,
+    known: { id: string; createdAt: Date; createdBy: string; origin: string } | null,
+    field: string,
+  ): Promise<RuleRow> => {
+    const now = new Date(clock.now())
+    let tag: { tag_id: number; name: string } | undefined
+    if (written.tag_name !== null) {
+      tag = await store.tagByName(tx, fold(written.tag_name))
+      if (tag === undefined) throw invalid(`${field}.tag`, `there is no tag ${written.tag_name}`)
+    }
+    if (written.agent_id !== null && !(await store.hostExists(tx, written.agent_id)))
+      throw invalid(`${field}.host`, 'there is no agent with this uuid')
+    return sealed({
+      ...written,
+      rule_id: known?.id ?? newId(clock.now()),
+      tag_id: tag?.tag_id ?? null,
+      tag_name: tag?.name ?? null,
+      origin: known?.origin ?? 'rule',
+      created_at: known?.createdAt ?? now,
+      created_by: known?.createdBy ?? actor.userName,
+      changed_at: now,
+      changed_by: actor.userName,
+    })
+  }
+
+  const sealed = (row: Omit<RuleRow, 'seal'>): RuleRow => ({ ...row, seal: seals.sealOf(row) })
+
+  /**
+   * Carries changes of rules out: one version, its history, the hosts they touch, the audit record. The head is locked by
+   * the caller (`store.lockHead`). Returns the version from now on.
+   */
+  const commit = async (
+    tx: Tx,
+    actor: Actor,
+    { remove, write, reason = '' }: RuleChanges,
+    summary: string,
+    action: string,
+    details: string,
+    /** What else belongs to the change and locks hosts. */
+    tellHosts: (version: number) => Promise<unknown> = async () => {},
+    /** Number of hosts already counted for this change. Infinity: a second approver approved it. */
+    granted = 0,
+  ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> => {
+    const [head, before] = [
+      (await store.versionAndOwn(tx, [])).version,
+      await store.shown(
+        tx,
+        [...remove, ...write].map((r) => r.rule_id),
+      ),
+    ]
+    const old = await store.byIds(tx, [...before.keys()])
+    const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
+    if (granted !== Number.POSITIVE_INFINITY) {
+      if (write.some((r) => r.override_attack_tool)) assertFresh(actor, clock.now())
+      await assertAlone(
+        tx,
+        actor,
+        { remove, write, old, reason },
+        { summary, action, details: because(details, reason) },
+        granted,
+      )
+    }
+    const hadWideAllow = await affected.hasWideAllow(tx)
+    await store.remove(
+      tx,
+      remove.map((r) => r.rule_id),
+    )
+    await store.write(tx, write)
+    const after = await store.shown(
+      tx,
+      write.map((r) => r.rule_id),
+    )
+    const version = head + 1
+    await store.addVersion(tx, version, new Date(clock.now()), actor.userName, summary, [
+      ...remove.map((r) => ({
+        ruleId: r.rule_id,
+        before: before.get(r.rule_id) ?? null,
+        after: null,
+        seal: sealOf.get(r.rule_id) ?? null,
+      })),
+      ...write.map((r) => ({
+        ruleId: r.rule_id,
+        before: before.get(r.rule_id) ?? null,
+        after: after.get(r.rule_id) ?? null,
+        seal: sealOf.get(r.rule_id) ?? null,
+      })),
+    ])
+    const queued = await affected.queue(tx, [...old, ...write], hadWideAllow)
+    const jobId = queued > hostsAtOnce ? await startJob(tx, actor, queued, summary) : null
+    if (jobId !== null) await hosts.giveJob(tx, jobId)
+    await announceChange(tx)
+    await tellHosts(version)
+    await audit.write(tx, actor, { action, entity: summary, details: because(details, reason), severity: 4 })
+    return { version, jobId, after }
+  }
+
+  approvals.handle<CarriedChange>('rules', {
+    action: 'rules',
+    title: ({ title }) => title,
+    hosts: ({ hosts }) => hosts,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, request) => {
+      await store.lockHead(tx)
+      const write = request.write.map(uncarried)
+      const old = await store.byIds(tx, Object.keys(request.replaced))
+      const now = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
+      for (const [id, seal] of Object.entries(request.replaced))
+        if ((now.get(id) ?? null) !== seal) throw moved('A rule that it changes was changed or deleted.')
+      if (write.some((r) => r.expires_at !== null && r.expires_at.getTime() <= clock.now()))
+        throw moved('A rule that it adds has expired.')
+      for (const r of write) {
+        if (r.agent_id !== null && !(await store.hostExists(tx, r.agent_id))) throw moved('A host was deleted.')
+        if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
+          throw moved('A tag was deleted or created again.')
+      }
+      const { hosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
+      if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
+      const remove = old.filter((r) => request.remove.includes(r.rule_id))
+      const { summary, action, details } = request
+      const { jobId } = await commit(
+        tx,
+        actor,
+        { remove, write },
+        summary,
+        action,
+        details,
+        undefined,
+        Number.POSITIVE_INFINITY,
+      )
+      return jobId === null ? settle : undefined
+    },
+  })
+
+  const moved = (why: string): AppError =>
+    new AppError('conflict', { detail: `The rules changed since this was requested. ${why} Request it again.` })
+
+  /** Refuses a change that newly allows devices on more hosts than one person may open alone. */
+  const assertAlone = async (
+    tx: Tx,
+    actor: Actor,
+    { remove, write, old, reason = '' }: RuleChanges & { old: readonly RuleRow[] },
+    words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
+    granted: number,
+  ): Promise<void> => {
+    const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
+    const limit = await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted), isForLaterHosts)
+    if (limit === null) return
+    const sealOf = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
+    const ids = [...remove, ...write].map((r) => r.rule_id)
+    const named = [...old, ...write].flatMap((r) => (r.agent_id === null ? [] : [r.agent_id]))
+    const names = await store.hostNames(tx, [...new Set(named)])
+    throw new NeedsApprover<CarriedChange>({
+      kind: 'rules',
+      ...(isForLaterHosts
+        ? {
+            detail: `This allows attack tools on ${reachOf(hosts, true)}: request {id} waits for a second approver.`,
+          }
+        : { limit }),
+      details: [...(reason === '' ? [] : [`Reason: ${reason}`]), ...linesOfChange({ gone: old, write }, names)],
+      change: {
+        title: titleOfChange({ gone: old, write }, names, { hosts, isForLaterHosts }),
+        hosts,
+        remove: remove.map((r) => r.rule_id),
+        write: write.map(carried),
+        replaced: Object.fromEntries(ids.map((id) => [id, sealOf.get(id) ?? null])),
+        ...words,
+      },
+    })
+  }
+
+  // The change is in force. If its decisions cannot be calculated now, the timer calculates them.
+  const settle = (): Promise<void> =>
+    drain().catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
+
+  /** Runs a change in its transaction; few hosts are decided about anew before the answer. */
+  const change = async <T extends { jobId: string | null }>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const done = await transactionAgain(db, async (tx) => {
+      await store.lockHead(tx)
+      return work(tx)
+    }).catch((error: unknown) => {
+      // Its transaction was rolled back, so the request is filed in another one.
+      if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+      throw error
+    })
+    if (done.jobId === null) await settle()
+    return done
+  }
+
+  const answer = (
+    done: { version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> },
+    id: string | null,
+    warnings: PolicyWarning[],
+  ): PolicyChange & { jobId: string | null } => ({
+    version: done.version,
+    rule: id === null ? null : (done.after.get(id) ?? null),
+    warnings,
+    jobId: done.jobId,
+  })
+
+  const existing = async (tx: Tx, id: string, isGrant: boolean): Promise<RuleRow> => {
+    const [row] = isId(id) ? await store.byIds(tx, [id]) : []
+    if (row === undefined || row.is_grant !== isGrant)
+      throw notFound(`There is no ${isGrant ? 'grant' : 'rule'} with this id.`)
+    return row
+  }
+
+  const written = async (tx: Queryable, actor: Actor, input: PolicyRuleInput | PolicyGrantInput, isGrant: boolean) =>
+    writtenRule(input, {
+      actor,
+      now: clock.now(),
+      field: 'body',
+      grantMaxHours: isGrant ? (await settings.read(tx)).grantMaxHours : null,
+    })
+
+  const noun = (isGrant: boolean): string => (isGrant ? 'grant' : 'rule')
+  const sentenceOf = (after: ReadonlyMap<string, PolicyRuleResource>, id: string): string =>
+    after.get(id)?.sentence ?? id
+
+  return {
+    commit,
+    change,
+    sealed,
+
+    create: (actor: Actor, input: PolicyRuleInput | PolicyGrantInput, isGrant: boolean): Promise<PolicyChange> =>
+      change(actor, async (tx) => {
+        const row = await rowOf(tx, await written(tx, actor, input, isGrant), actor, null, 'body')
+        const warnings = warningsOf(row, await store.beside(tx, row.agent_id))
+        const override = row.override_attack_tool ? ' It allows a known attack tool.' : ''
+        const done = await commit(
+          tx,
+          actor,
+          { remove: [], write: [row] },
+          `Added a ${noun(isGrant)} (${row.reason})`,
+          `policy.${noun(isGrant)}.created`,
+          `${JSON.stringify(wireRule(row))}${override}`,
+        )
+        return answer(done, row.rule_id, warnings)
+      }),
+
+    replace: (
+      actor: Actor,
+      id: string,
+      input: PolicyRuleInput | PolicyGrantInput,
+      isGrant: boolean,
+    ): Promise<PolicyChange> =>
+      change(actor, async (tx) => {
+        const old = await existing(tx, id, isGrant)
+        const row = await rowOf(
+          tx,
+          await written(tx, actor, input, isGrant),
+          actor,
+          { id, createdAt: old.created_at, createdBy: old.created_by, origin: old.origin },
+          'body',
+        )
+        const others = (await store.beside(tx, row.agent_id)).filter((other) => other.rule_id !== id)
+        const warnings = warningsOf(row, others)
+        const done = await commit(
+          tx,
+          actor,
+          { remove: [], write: [row] },
+          `Changed a ${noun(isGrant)} (${row.reason})`,
+          `policy.${noun(isGrant)}.changed`,
+          `from ${JSON.stringify(wireRule(old))} to ${JSON.stringify(wireRule(row))}`,
+        )
+        return answer(done, id, warnings)
+      }),
+
+    /** Rules that people wrote, as they would write them again; in an order that says nothing of when, so that two documents compare. */
+    writtenRules: async (q: Queryable): Promise<PolicyRuleInput[]> =>
+      (await store.writtenRules(q))
+        .map((row) => [contentOf(row), inputOf(row)] as const)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, input]) => input),
+
+    /**
+     * Makes the rules that people wrote exactly these, with other work of the same transaction before and behind it; null
+     * leaves them. What locks the audit trail belongs behind it: hosts are locked here.
+     * A dry run does all of it and takes it back, so that it can not say anything else than the change does.
+     */
+    replaceRules: async <T>(
+      actor: Actor,
+      inputs: readonly PolicyRuleInput[] | null,
+      { before: prepare, after: conclude }: { before(tx: Tx): Promise<unknown>; after(tx: Tx): Promise<T> },
+      isDry: boolean,
+    ): Promise<{ alongside: T; added: string[]; removed: string[] }> => {
+      type Done = { alongside: T; added: string[]; removed: string[]; jobId: string | null }
+      const dry: Done[] = []
+      try {
+        return await change<Done>(actor, async (tx) => {
+          await prepare(tx)
+          const rules: Omit<Done, 'alongside'> = { added: [], removed: [], jobId: null }
+          const before = inputs === null ? [] : await store.writtenRules(tx)
+          const left = Map.groupBy(before, contentOf)
+          const write: RuleRow[] = []
+          for (const [i, input] of (inputs ?? []).entries()) {
+            const field = `body.rules[${i}]`
+            const given = writtenRule(input, { actor, now: clock.now(), field, grantMaxHours: null })
+            const row = await rowOf(tx, given, actor, null, field)
+            if (left.get(contentOf(row))?.shift() === undefined) write.push(row)
+          }
+          const remove = [...left.values()].flat()
+          if (write.length + remove.length > 0) {
+            const removed = await store.shown(
+              tx,
+              remove.map((row) => row.rule_id),
+            )
+            const { after, jobId } = await commit(
+              tx,
+              actor,
+              { remove, write },
+              `Rules of a document: ${write.length} added, ${remove.length} deleted`,
+              'policy.replaced',
+              `${write.length} added, ${remove.length} deleted`,
+              undefined,
+              isDry ? Number.POSITIVE_INFINITY : 0,
+            )
+            rules.added = write.map((row) => sentenceOf(after, row.rule_id))
+            rules.removed = remove.map((row) => sentenceOf(removed, row.rule_id))
+            rules.jobId = jobId
+          }
+          const done: Done = { ...rules, alongside: await conclude(tx) }
+          if (isDry) {
+            dry.push(done)
+            throw new DryRun()
+          }
+          return done
+        })
+      } catch (error) {
+        const [done] = dry
+        if (error instanceof DryRun && done !== undefined) return done
+        throw error
+      }
+    },
+
+    remove: (actor: Actor, id: string, isGrant: boolean, reason?: string): Promise<PolicyChange> =>
+      change(actor, async (tx) => {
+        const old = await existing(tx, id, isGrant)
+        const shown = await store.shown(tx, [id])
+        const done = await commit(
+          tx,
+          actor,
+          { remove: [old], write: [], reason },
+          `${isGrant ? 'Ended' : 'Deleted'}: ${sentenceOf(shown, id)}`.slice(0, 500),
+          `policy.${noun(isGrant)}.deleted`,
+          JSON.stringify(wireRule(old)),
+        )
+        return answer(done, null, [])
+      }),
+  }
+}
+
+export type Changes = ReturnType<typeof createChanges>

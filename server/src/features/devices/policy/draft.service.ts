@@ -1,0 +1,158 @@
+import type { PolicyDraft, PolicyEffect, PolicyWarning } from '@portcullis/contract'
+import { policySources } from '@portcullis/domain'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import { createBreath } from '#platform/breath.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import { allowing } from './host.ts'
+import type { LongRead } from './long.read.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
+import { type WrittenRule, writtenRule } from './policy.rules.ts'
+import type { PolicyStore, RuleRow } from './policy.store.ts'
+import { warningsOf } from './policy.warnings.ts'
+import type { PredictedRow } from './predict.read.ts'
+import type { Predict } from './predict.ts'
+
+export interface DraftDeps {
+  longRead: LongRead
+  clock: Clock
+  store: PolicyStore
+  predict: Predict
+  newlyAllowed: Pick<NewlyAllowed, 'measure'>
+  approvals: Pick<ApprovalsApi, 'mayAlone'>
+}
+
+/** Effects that an answer lists. */
+const listedEffects = 200
+/** Warnings that an answer lists. */
+const listedWarnings = 50
+
+/** Id of the n-th added rule of a draft; ids of stored ones are UUIDs. */
+const draftId = (n: number): string => `draft-${n + 1}`
+
+const effectOf = (source: number): 'allow' | 'block' =>
+  allowing.has(policySources[source] ?? 'default') ? 'allow' : 'block'
+
+const effectView = (row: PredictedRow): PolicyEffect => ({
+  uuid: row.agentId,
+  hostIdentifier: row.host,
+  deviceID: row.deviceId,
+  caption: row.caption,
+  vid: row.vid,
+  pid: row.pid,
+  devIcon: row.icon,
+  present: row.present,
+  armed: row.armed,
+  isKnownAttackTool: row.isTool,
+  before: effectOf(row.before),
+  after: effectOf(row.source),
+  lastSeen: row.lastSeen,
+  attachments: row.attachments,
+})
+
+/** Changes of the rules that are not made yet: what they would do; nothing is written. */
+export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, approvals }: DraftDeps) => {
+  const rowOf = (written: WrittenRule, n: number): RuleRow => ({
+    ...written,
+    rule_id: draftId(n),
+    tag_id: written.tag_name === null ? null : -1,
+    origin: 'rule',
+    created_at: new Date(clock.now()),
+    created_by: '',
+    changed_at: new Date(clock.now()),
+    changed_by: '',
+    seal: Buffer.alloc(0),
+  })
+
+  /** The rules that a draft adds and removes. */
+  const rulesOf = async (tx: Tx, actor: Actor, draft: PolicyDraft) => {
+    const now = clock.now()
+    const gone = await store.byIds(tx, (draft.remove ?? []).filter(isId))
+    const write = (draft.add ?? []).map((input, n) =>
+      rowOf(
+        writtenRule(
+          { ...input, overrideAttackTool: false },
+          { actor, now, field: `body.add[${n}]`, grantMaxHours: null },
+        ),
+        n,
+      ),
+    )
+    // What it overrides is a right of the one who saves it, not of the one who asks what it would do.
+    write.forEach((row, n) => {
+      row.override_attack_tool = draft.add?.[n]?.overrideAttackTool === true
+    })
+    return { gone, write }
+  }
+
+  /** What the added rules contradict, shadow or are shadowed by. */
+  const warningsAmongRules = async (tx: Tx, { gone, write }: Awaited<ReturnType<typeof rulesOf>>) => {
+    const breathe = createBreath(10)
+    const warnings: PolicyWarning[] = []
+    const removed = new Set(gone.map((r) => r.rule_id))
+    const others = (await store.wide(tx)).filter((r) => !removed.has(r.rule_id))
+    const hosts = [...new Set(write.flatMap((r) => (r.agent_id === null ? [] : [r.agent_id])))]
+    const own = hosts.length === 0 ? [] : (await store.own(tx, hosts)).filter((r) => !removed.has(r.rule_id))
+    const ownOf = Map.groupBy(own, (r) => r.agent_id)
+    for (const rule of write) {
+      if (warnings.length >= listedWarnings) break
+      await breathe()
+      const beside = rule.agent_id === null ? others : [...others, ...(ownOf.get(rule.agent_id) ?? [])]
+      warnings.push(...warningsOf(rule, beside))
+    }
+    return warnings
+  }
+
+  return {
+    rulesOf,
+
+    preview: (actor: Actor, draft: PolicyDraft) =>
+      longRead(async (tx) => {
+        const rules = await rulesOf(tx, actor, draft)
+        const { stated, totals, matched, rows } = await predict(tx, { rules })
+        const isIdle = totals.changed.peripherals === 0
+        const changed = isIdle ? [] : await rows({ only: 'changed', limit: listedEffects, offset: 0 })
+        const warnings = await warningsAmongRules(tx, rules)
+        const isAllowing = rules.write.some((r) => r.effect === 'allow')
+        if (rules.write.length > 0 && matched.length === 0)
+          warnings.push({
+            code: 'matches-nothing',
+            text: 'No known device matches on the hosts that can block devices.',
+            ruleId: null,
+          })
+        const tools = isAllowing ? matched.filter(({ isTool }) => isTool) : []
+        if (tools.length > 0)
+          warnings.push({
+            code: 'allows-attack-tool',
+            text: `${tools.length} of the matching devices ${tools.length === 1 ? 'is a known attack tool and stays' : 'are known attack tools and stay'} blocked unless that is overridden.`,
+            ruleId: null,
+          })
+        const blockedNow = totals.stopsWorking.peripherals
+        if (blockedNow > 0)
+          warnings.push({
+            code: 'blocks-present',
+            text: `${blockedNow} devices that are attached to armed hosts stop working.`,
+            ruleId: null,
+          })
+        const opened = await newlyAllowed.measure(tx, rules, new Date(clock.now()))
+        return {
+          computedAt: stated.computedAt,
+          agents: totals.changed.agents,
+          peripherals: totals.changed.peripherals,
+          matching: { agents: new Set(matched.map(({ agentId }) => agentId)).size, peripherals: matched.length },
+          allowed: totals.newlyAllowed.peripherals,
+          blocked: totals.newlyBlocked.peripherals,
+          blockedNow,
+          worksAgain: totals.worksAgain,
+          newlyAllowed: opened.hosts,
+          effects: changed.map(effectView),
+          warnings: warnings.slice(0, listedWarnings),
+          secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', ...opened }, tx)),
+          prediction: stated,
+        }
+      }),
+  }
+}
+
+export type Drafts = ReturnType<typeof createDrafts>

@@ -1,0 +1,190 @@
+import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { JobsApi } from '#features/system/jobs/index.ts'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import type { TagsApi } from '#features/system/tags/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import { createAffected } from './affected.ts'
+import { createAgentPolicy } from './agent-policy.ts'
+import { createApprovals } from './approvals.service.ts'
+import { createChanges } from './changes.service.ts'
+import { createDevicesRead } from './devices.read.ts'
+import { createDrafts } from './draft.service.ts'
+import { createLongRead } from './long.read.ts'
+import { createNewlyAllowed } from './newly-allowed.ts'
+import { createOpenPolicy } from './open-policy.ts'
+import { createOptionGate } from './option-gate.ts'
+import { createPolicyOverview } from './overview.service.ts'
+import { createPolicyRead, rulesList } from './policy.read.ts'
+import { registerPolicyRoutes } from './policy.routes.ts'
+import { createPolicySettings, optionNames } from './policy.settings.ts'
+import { createPolicyStore } from './policy.store.ts'
+import { createPolicyHostsStore } from './policy-hosts.store.ts'
+import { createPolicyTest } from './policy-test.service.ts'
+import { createPredict } from './predict.ts'
+import { createReassess } from './reassess.ts'
+import { createRestore } from './restore.service.ts'
+import { createSeals } from './seal.ts'
+import { createTagGate } from './tag-gate.ts'
+import { createPolicyUpkeep } from './upkeep.service.ts'
+
+export { type Assessment, assessHosts, rowOf } from './assess.ts'
+export { type HostPeripheral, hostOf, verdictOf } from './host.ts'
+export type { LongRead } from './long.read.ts'
+export { rulesFileList } from './policy.read.ts'
+export type { PredictedHost } from './predict.read.ts'
+export type { Change, Predict } from './predict.ts'
+export { worksAgainLines } from './works-again.ts'
+
+export interface PolicyDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  keys: Keys
+  log: Log
+  bus: Bus
+  /** The general configuration, where the settings are kept. */
+  config: Pick<SettingsApi, 'values' | 'write' | 'onChange' | 'guard'>
+  audit: Audit
+  jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
+  agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'>
+  peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
+  commands: Pick<CommandsApi, 'queue'>
+  /** SHA-256 of the knowledge that agents are given. */
+  knowledgeHash(): string
+  tags: Pick<TagsApi, 'carryOut'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'>
+  announce: Announce
+}
+
+/** Kind of the job that makes decisions anew, and topic of the bus that says rules changed. */
+const jobKind = 'policy'
+const changedTopic = 'policy-changed'
+
+/** The policy: rules, the decisions they make, and what hosts are told of them. */
+export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
+  const { db, clock, log, bus, jobs } = deps
+  const store = createPolicyStore()
+  const hosts = createPolicyHostsStore()
+  const devices = createDevicesRead()
+  const seals = createSeals(deps.keys.derive('policy-rules'))
+  const settings = createPolicySettings(deps.config)
+  const read = createPolicyRead(db)
+  const { open } = createOpenPolicy({ store, seals, log })
+  const reassess = createReassess({
+    ...deps,
+    store: hosts,
+    open: async (tx, states) => (await open(tx, states)).policies,
+    progress: (tx, jobId, hosts) => jobs.count(tx, [{ jobId, done: hosts, failed: 0 }]),
+  })
+  const affected = createAffected({ store, hosts, devices, designs: deps.peripherals.designs })
+  const newlyAllowed = createNewlyAllowed({ store, affected })
+  const { predict, scopes } = createPredict({ clock, store, seals, affected, designs: deps.peripherals.designs })
+  const tagGate = createTagGate({
+    ...deps,
+    store,
+    newlyAllowed,
+    settings,
+    predict,
+    scopes,
+    carryOut: deps.tags.carryOut,
+  })
+  const announceChange = (tx: Tx) => bus.publish(tx, changedTopic)
+  const changes = createChanges({
+    ...deps,
+    store,
+    hosts,
+    affected,
+    newlyAllowed,
+    seals,
+    settings,
+    startJob: (tx, actor, hosts, title) => jobs.enqueue(tx, actor, { kind: jobKind, title, total: hosts }),
+    announceChange,
+    drain: reassess.drain,
+  })
+  const approvals = createApprovals({ ...deps, settings, store, changes, resolve: deps.agents.resolve })
+  const longRead = createLongRead(deps.exportDb)
+  const drafts = createDrafts({ ...deps, longRead, store, predict, newlyAllowed })
+  const upkeep = createPolicyUpkeep({ db, clock, store, seals, affected, announceChange, drain: reassess.drain })
+  const overview = createPolicyOverview({
+    ...deps,
+    read,
+    settings,
+    guardOptions: createOptionGate({ ...deps, store, settings }),
+  })
+  deps.config.guard('vendorA', overview.guardItems)
+  const settle = (): Promise<unknown> =>
+    reassess
+      .drain()
+      .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
+  const drainAfterChange = (): void => void settle()
+  bus.on(changedTopic, drainAfterChange)
+  // Options of hosts are part of their signed policies.
+  deps.config.onChange((names) => {
+    if (names?.some((name) => optionNames.some((option) => option === name)) !== true) return
+    db.transaction((tx) => hosts.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
+      log.warn({ err: error }, 'hosts get the changed options with their next policy'),
+    )
+  })
+  jobs.handle(jobKind, {
+    run: async () => {
+      await reassess.drain()
+      return 'waits'
+    },
+  })
+  registerPolicyRoutes(app, {
+    clock,
+    rules: createList(rulesList, deps),
+    read,
+    changes,
+    restore: createRestore({ clock, store, changes, seals, settings, predict, newlyAllowed, longRead }),
+    approvals,
+    drafts,
+    previewTags: (actor, changes) => tagGate.preview(db, actor, changes),
+    test: createPolicyTest({ longRead, drafts, predict, scopes }),
+    overview,
+  })
+  return {
+    /** Policies of locked hosts, for the ingest. */
+    open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
+    countAttachments: hosts.countAttachments,
+    /** The signed policy of one host; null when it is unknown. */
+    forAgent: createAgentPolicy({ ...deps, settings, open }),
+    /** Decides anew about all that these hosts have, in a transaction of the caller. */
+    reassess: reassess.hosts,
+    /** Makes all queued decisions anew: tags changed, or a replica ended amid it. */
+    drain: reassess.drain,
+    /** The same, for who waits for its end and goes on when it fails: the timer makes them. */
+    settle,
+    /** Carries the end of rules and grants out. */
+    endOver: upkeep.endOver,
+    checkSeals: upkeep.checkSeals,
+    /** Runs a change of rules: locks the head, then the work, then makes decisions anew. */
+    change: changes.change,
+    writtenRules: changes.writtenRules,
+    replaceRules: changes.replaceRules,
+    approvePresent: approvals.approvePresent,
+    /** Predicts what a change of rules, tags, modes or approvals does. */
+    predict,
+    /** Runs a prediction for many hosts on the pool of long reads. */
+    longRead,
+    /** Hosts with a present device that `approvePresent` would newly allow. */
+    approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
+    ofAgent: read.ofAgent,
+    /** Measures changes of the tags of hosts. */
+    tagGate,
+    settings: overview.settings,
+  }
+}
+
+export type PolicyApi = ReturnType<typeof policyFeature>

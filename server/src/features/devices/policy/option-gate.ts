@@ -1,0 +1,73 @@
+import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
+import { type OptionName, optionNames, type PolicySettingsApi, tagNames } from './policy.settings.ts'
+import type { PolicyStore } from './policy.store.ts'
+
+export interface OptionGateDeps {
+  db: Db
+  store: Pick<PolicyStore, 'hostsChangingTag'>
+  settings: Pick<PolicySettingsApi, 'optionTexts' | 'writeOptions'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+}
+
+type Options = Record<OptionName, string>
+
+/** Items that name the tags of hosts with other options, waiting for a second approver. */
+interface OptionChange {
+  options: Options
+  hosts: number
+}
+
+const differing = (a: ReadonlySet<string>, b: ReadonlySet<string>): string[] => [
+  ...[...a].filter((one) => !b.has(one)),
+  ...[...b].filter((one) => !a.has(one)),
+]
+
+const linesOf = (before: Options, after: Options): string[] =>
+  optionNames.flatMap((name) =>
+    before[name] === after[name] ? [] : [`${name}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`],
+  )
+
+/** Counts hosts whose options change because an item of the configuration names other tags. */
+export const createOptionGate = ({ db, store, settings, approvals }: OptionGateDeps) => {
+  const hostsOf = async (tx: Tx, before: Options, after: Options): Promise<number> => {
+    const hosts = new Set<string>()
+    for (const name of optionNames)
+      for (const tag of differing(tagNames(before[name]), tagNames(after[name])))
+        for (const agentId of await store.hostsChangingTag(tx, fold(tag), null, 'remove')) hosts.add(agentId)
+    return hosts.size
+  }
+
+  approvals.handle<OptionChange>('policyOptions', {
+    action: 'settings',
+    title: () => 'Change which tags decide the options of hosts',
+    hosts: ({ hosts }) => hosts,
+    details: async (tx, { options }) => linesOf(await settings.optionTexts(tx), options),
+    carryOut: async (tx, actor, { options, hosts }) => {
+      if ((await hostsOf(tx, await settings.optionTexts(tx), options)) > hosts)
+        throw new AppError('conflict', {
+          detail: 'More hosts carry these tags than when this was requested. Request it again.',
+        })
+      await settings.writeOptions(tx, actor, options)
+      return undefined
+    },
+  })
+
+  /** Refuses a change of these items that concerns more hosts than one person may open; counts it otherwise. */
+  return async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
+    await transactionAgain(db, async (tx) => {
+      const before = await settings.optionTexts(tx)
+      const options = Object.fromEntries(optionNames.map((name) => [name, items.get(name) ?? before[name]])) as Options
+      const hosts = await hostsOf(tx, before, options)
+      const limit = await approvals.takeAllowed(tx, actor, hosts)
+      if (limit !== null)
+        throw new NeedsApprover<OptionChange>({ kind: 'policyOptions', limit, change: { options, hosts } })
+    }).catch((error: unknown) => {
+      if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+      throw error
+    })
+  }
+}

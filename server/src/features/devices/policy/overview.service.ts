@@ -1,0 +1,146 @@
+import type { PolicySettings } from '@portcullis/contract'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
+import type { PolicyRead } from './policy.read.ts'
+import { plainReason } from './policy.rules.ts'
+import { type PolicySettingsApi, settingsOf } from './policy.settings.ts'
+
+export interface OverviewDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  read: PolicyRead
+  settings: PolicySettingsApi
+  approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>
+  /** Refuses items that change options of more hosts than one person may. */
+  guardOptions(actor: Actor, items: ReadonlyMap<string, string>): Promise<void>
+}
+
+interface SettingsChange {
+  settings: PolicySettings
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+/** Settings as an approver reads them. */
+const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: PolicySettings): [string, string][] => [
+  ['Hosts without a second approver', twoPersonHosts === null ? 'any number' : String(twoPersonHosts)],
+  ['Longest grant (hours)', String(grantMaxHours)],
+  ['Commands expire after (hours)', String(commandHours)],
+  ['Contact', JSON.stringify(contact)],
+]
+
+/** The policy at a glance, its settings, and whether a second approver is needed. */
+export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals, guardOptions }: OverviewDeps) => {
+  /** Hosts above which a second approver is needed, and why; null: never. */
+  const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
+    const { twoPersonHosts } = await settings.read(db)
+    if (twoPersonHosts === null)
+      return { hosts: null, explanation: 'Switched off: one person can free or delete any number of hosts.' }
+    const until = await approvals.liftedUntil()
+    if (until !== null)
+      return {
+        hosts: null,
+        explanation: `Lifted on the command line of the server until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC: one person can free or delete any number of hosts.`,
+      }
+    if (!(await approvals.isLatched()))
+      return {
+        hosts: null,
+        explanation: `Off, because there has only been one Administrator. Once there is a second one, freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
+      }
+    return {
+      hosts: twoPersonHosts,
+      explanation: `Freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
+    }
+  }
+
+  const write = async (tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> => {
+    const before = await settings.read(tx)
+    await settings.write(tx, actor, given)
+    await audit.write(tx, actor, {
+      action: 'policy.settingsChanged',
+      entity: 'policy settings',
+      details: `from ${JSON.stringify(before)} to ${JSON.stringify(given)}`,
+      severity: 4,
+    })
+    return settings.read(tx)
+  }
+
+  approvals.handle<SettingsChange>('settings', {
+    action: 'settings',
+    title: ({ settings: { twoPersonHosts } }) =>
+      twoPersonHosts === null
+        ? 'Never require a second approver for hosts'
+        : `Require a second approver only above ${hostsText(twoPersonHosts)}`,
+    details: async (tx, change) => {
+      const before = textsOf(await settings.read(tx))
+      return textsOf(change.settings).flatMap(([name, value], i) => {
+        const old = before[i]?.[1]
+        return old === value ? [] : [`${name}: ${old} → ${value}`]
+      })
+    },
+    carryOut: async (tx, actor, change) => {
+      await write(tx, actor, change.settings)
+      return undefined
+    },
+  })
+
+  const guard = async (actor: Actor, given: PolicySettings): Promise<void> => {
+    const inForce = (await settings.read(db)).twoPersonHosts
+    // Also while one Administrator may raise it alone.
+    if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))
+      assertFresh(actor, clock.now())
+    if (!(await approvals.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
+      await approvals.require<SettingsChange>(actor, {
+        kind: 'settings',
+        change: { settings: given },
+        detail: 'Raising the limit needs a second approver: request {id} waits for another Administrator.',
+      })
+  }
+
+  return {
+    twoPerson,
+    /** Requires a second approver for items of the general configuration that would require one less often. */
+    guardItems: async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
+      await guard(
+        actor,
+        settingsOf((name) => items.get(name) ?? ''),
+      )
+      await guardOptions(actor, items)
+    },
+    /** In a transaction of the caller, so that it needs no second connection. */
+    settings: (tx: Queryable = db) => settings.read(tx),
+    read: async () => {
+      const [o, inForce, two, liftedUntil] = await Promise.all([
+        read.overview(),
+        settings.read(db),
+        twoPerson(),
+        approvals.liftedUntil(),
+      ])
+      return {
+        version: o.version,
+        rules: { allow: o.allow, deny: o.deny, grants: o.grants, inert: o.inert },
+        agents: { armed: o.armed, free: o.free },
+        waiting: o.waiting,
+        settings: inForce,
+        twoPerson: {
+          active: two.hosts !== null,
+          explanation: two.explanation,
+          liftedUntil: liftedUntil?.toISOString() ?? null,
+        },
+      }
+    },
+    write,
+    save: async (actor: Actor, input: PolicySettings): Promise<PolicySettings> => {
+      const given = { ...input, contact: plainReason(input.contact, 'body.contact') }
+      await guard(actor, given)
+      return db.transaction((tx) => write(tx, actor, given))
+    },
+  }
+}
+
+export type PolicyOverview = ReturnType<typeof createPolicyOverview>

@@ -1,0 +1,87 @@
+import { type PolicyDraft, type PolicyTestRow, predictedDays } from '@portcullis/contract'
+import { policySources } from '@portcullis/domain'
+import { decider, decisionReason } from '#features/devices/peripherals/index.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { Drafts } from './draft.service.ts'
+import { allowing } from './host.ts'
+import type { LongRead } from './long.read.ts'
+import type { PredictedPage, PredictedRow } from './predict.read.ts'
+import type { Change, Predict, PredictionScope, PredictionScopes } from './predict.ts'
+
+/** What is asked of the stored inventory and history. */
+export interface TestSelection {
+  days?: number | undefined
+  tags: readonly string[]
+  host: string | null
+  page: PredictedPage & { only: 'allow' | 'block' | null }
+}
+
+export interface PolicyTestDeps {
+  longRead: LongRead
+  drafts: Pick<Drafts, 'rulesOf'>
+  predict: Predict
+  scopes: PredictionScopes
+}
+
+const rowView = (row: PredictedRow): PolicyTestRow => ({
+  uuid: row.agentId,
+  hostIdentifier: row.host,
+  deviceID: row.deviceId,
+  vid: row.vid,
+  pid: row.pid,
+  guiVid: row.vendor,
+  guiPid: row.product,
+  devIcon: row.icon,
+  isKnownAttackTool: row.isTool,
+  decision: allowing.has(policySources[row.source] ?? 'default') ? 'allow' : 'block',
+  reason: decisionReason(row.source, row.ruleReason),
+  rule: decider(row.source, row.ruleId),
+  lastSeen: row.lastSeen,
+  attachments: row.attachments,
+})
+
+/** What arming would do: every device of stored inventory and history, judged as if newly attached to an armed host. */
+export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTestDeps) => {
+  const scopeOf = ({ days = predictedDays, tags, host }: TestSelection): PredictionScope => ({
+    days,
+    hosts: scopes.chosen(host, tags),
+    isEveryGrade: host !== null,
+  })
+
+  const run = (selection: TestSelection, changeOf: (tx: Tx) => Promise<Change>) =>
+    longRead(async (tx) => {
+      const { page, days = predictedDays } = selection
+      const { stated, totals, attachments, rows } = await predict(
+        tx,
+        { ...(await changeOf(tx)), mode: 'Armed' },
+        scopeOf(selection),
+      )
+      const { computedAt, agents, peripherals } = stated
+      const attached = await attachments()
+      const { blocked } = totals
+      const filtered = { allow: peripherals - blocked.peripherals, block: blocked.peripherals }
+      return {
+        stated,
+        answer: {
+          ...{ computedAt, days, agents, peripherals, attachments: attached.all },
+          blocked: { agents: blocked.agents, peripherals: blocked.peripherals, attachments: attached.blocked },
+          recordsTotal: peripherals,
+          recordsFiltered: page.only === null ? peripherals : filtered[page.only],
+          data: (await rows(page)).map(rowView),
+        },
+      }
+    })
+
+  return {
+    /** The stored decisions are those of an armed host already. */
+    inForce: async (selection: TestSelection) => (await run(selection, async () => ({}))).answer,
+
+    ofDraft: async (actor: Actor, draft: PolicyDraft, selection: TestSelection) => {
+      const { answer, stated } = await run(selection, async (tx) => ({ rules: await drafts.rulesOf(tx, actor, draft) }))
+      return { ...answer, prediction: stated }
+    },
+  }
+}
+
+export type PolicyTest = ReturnType<typeof createPolicyTest>

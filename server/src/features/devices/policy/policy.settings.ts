@@ -1,0 +1,75 @@
+import type { PolicyOptions, PolicySettings } from '@portcullis/contract'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
+
+/** Settings of the policy, from the items of the general configuration that hold them. */
+export const settingsOf = (text: (name: SettingName) => string): PolicySettings => {
+  const two = Number(text('VENDORA_TWO_PERSON_LIMIT'))
+  return {
+    twoPersonHosts: two === 0 ? null : two,
+    grantMaxHours: Number(text('VENDORA_GRANT_MAX_HOURS')),
+    commandHours: Number(text('VENDORA_COMMAND_EXPIRY_HOURS')),
+    contact: text('VENDORA_CONTACT'),
+  }
+}
+
+/** Options of a host by its tags; undefined where all are as by default. */
+const optionsOf = (text: (name: OptionName) => string, hashtags: string): PolicyOptions | undefined => {
+  const own = tagNames(hashtags)
+  const has = (name: OptionName): boolean => [...tagNames(text(name))].some((tag) => own.has(tag))
+  const options = {
+    keepsLastKeyboard: !has('VENDORA_NO_LAST_KEYBOARD_TAGS'),
+    failsClosed: has('VENDORA_FAIL_CLOSED_TAGS'),
+  }
+  return options.keepsLastKeyboard && !options.failsClosed ? undefined : options
+}
+
+/** Tags that an item names, in lower case. */
+export const tagNames = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .split(',')
+      .map((tag) => tag.trim().toLowerCase())
+      .filter((tag) => tag !== ''),
+  )
+
+/** Items that name the tags of hosts with other options than the default. */
+export const optionNames = ['VENDORA_NO_LAST_KEYBOARD_TAGS', 'VENDORA_FAIL_CLOSED_TAGS'] as const
+export type OptionName = (typeof optionNames)[number]
+
+export type SettingName =
+  | 'VENDORA_TWO_PERSON_LIMIT'
+  | 'VENDORA_GRANT_MAX_HOURS'
+  | 'VENDORA_COMMAND_EXPIRY_HOURS'
+  | 'VENDORA_CONTACT'
+
+/** Settings of the policy, kept as items of the general configuration. */
+export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write'>) => ({
+  read: async (db: Queryable): Promise<PolicySettings> => settingsOf((await config.values(db, 'vendorA')).text),
+  /** Options of a host with these tags, separated by commas. */
+  options: async (db: Queryable, hashtags: string): Promise<PolicyOptions | undefined> =>
+    optionsOf((await config.values(db, 'vendorA')).text, hashtags),
+  /** The items that name tags, as they are. */
+  optionTexts: async (db: Queryable): Promise<Record<OptionName, string>> => {
+    const { text } = await config.values(db, 'vendorA')
+    return Object.fromEntries(optionNames.map((name) => [name, text(name)])) as Record<OptionName, string>
+  },
+  writeOptions: (tx: Tx, actor: Actor, options: Record<OptionName, string>): Promise<void> =>
+    config.write(tx, actor, options),
+  /** Folded names of the tags that decide options of hosts. */
+  optionTags: async (db: Queryable): Promise<ReadonlySet<string>> => {
+    const { text } = await config.values(db, 'vendorA')
+    return new Set(optionNames.flatMap((name) => [...tagNames(text(name))].map(fold)))
+  },
+  write: (tx: Tx, actor: Actor, settings: PolicySettings): Promise<void> =>
+    config.write(tx, actor, {
+      VENDORA_TWO_PERSON_LIMIT: String(settings.twoPersonHosts ?? 0),
+      VENDORA_GRANT_MAX_HOURS: String(settings.grantMaxHours),
+      VENDORA_COMMAND_EXPIRY_HOURS: String(settings.commandHours),
+      VENDORA_CONTACT: settings.contact,
+    }),
+})
+
+export type PolicySettingsApi = ReturnType<typeof createPolicySettings>

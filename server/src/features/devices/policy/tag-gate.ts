@@ -1,0 +1,158 @@
+import { maxRequestDetails, type previewTags, profiles, type ResponseOf } from '@portcullis/contract'
+import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
+import type { HostTagChange, TagGate, TagOrder } from '#features/system/tags/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Queryable, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { NewlyAllowed } from './newly-allowed.ts'
+import type { PolicySettingsApi } from './policy.settings.ts'
+import type { PolicyStore } from './policy.store.ts'
+import type { Predict, Predicted, PredictionScopes } from './predict.ts'
+import { worksAgainLines } from './works-again.ts'
+
+export interface TagGateDeps {
+  clock: Clock
+  store: Pick<PolicyStore, 'wide' | 'hostNames' | 'hostsChangingTag' | 'lockHead'>
+  newlyAllowed: Pick<NewlyAllowed, 'among'>
+  settings: Pick<PolicySettingsApi, 'optionTags'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require' | 'mayAlone'>
+  predict: Predict
+  scopes: Pick<PredictionScopes, 'hosts'>
+  /** Carries an approved order out. */
+  carryOut(tx: Tx, actor: Actor, order: TagOrder): Promise<void>
+}
+
+/** A change of tags that waits for a second approver. */
+interface CarriedOrder {
+  order: TagOrder
+  changes: readonly HostTagChange[]
+  hosts: number
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+const listed = (names: readonly string[]): string =>
+  `${names.length === 1 ? 'tag' : 'tags'} ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
+
+const titleOf = ({ order, hosts }: CarriedOrder): string => {
+  const what =
+    order.op === 'delete'
+      ? `Delete ${listed(order.names)}`
+      : order.op === 'set'
+        ? `Set the tags of ${hostsText(order.agents.length)}`
+        : order.op === 'add'
+          ? `Add ${listed(order.names)} to ${hostsText(order.agentIds.length)}`
+          : `Remove ${listed(order.names)} from ${hostsText(order.agentIds.length)}`
+  return `${what} (newly allows devices on ${hostsText(hosts)})`
+}
+
+/** Measures changes of tags as what they are: changes of the rules and options that apply to hosts. */
+export const createTagGate = (deps: TagGateDeps) => {
+  const { clock, store, newlyAllowed, settings, approvals, predict, scopes, carryOut } = deps
+  /** Predicts what changes of tags do on the hosts that they name. */
+  const predicted = (q: Queryable, changes: readonly HostTagChange[]): Promise<Predicted> => {
+    const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
+    const isNamed = changes.every(({ agentIds }) => agentIds !== null)
+    return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null })
+  }
+
+  /** Hosts on which a change of their tags newly allows devices, or changes an option that a tag decides. */
+  const measure = async (tx: Queryable, changes: readonly HostTagChange[]): Promise<number> => {
+    const now = new Date(clock.now())
+    const rules = await store.wide(tx)
+    const optionTags = await settings.optionTags(tx)
+    const hosts = new Set<string>()
+    for (const { effect, names, agentIds } of changes)
+      for (const folded of new Set(names.map(fold))) {
+        const ofTag = rules.filter((r) => r.tag_name !== null && fold(r.tag_name) === folded)
+        const gone = effect === 'remove' ? ofTag.filter((r) => r.effect === 'deny') : []
+        const write = effect === 'add' ? ofTag.filter((r) => r.effect === 'allow') : []
+        const isOption = optionTags.has(folded)
+        if (gone.length + write.length === 0 && !isOption) continue
+        const changing = await store.hostsChangingTag(tx, folded, agentIds, effect)
+        const opened = isOption ? changing : await newlyAllowed.among(tx, { gone, write }, changing, now)
+        for (const agentId of opened) hosts.add(agentId)
+      }
+    return hosts.size
+  }
+
+  /**
+   * Returns the hosts on which the change allows devices, and the limit that it exceeds; null if one person may make the
+   * change, which is then counted. `granted` hosts are already counted. Waits for other transactions that change rules.
+   */
+  const take = async (tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) => {
+    const names = new Set(changes.flatMap((change) => change.names.map(fold)))
+    if ((await store.wide(tx)).some((r) => r.tag_name !== null && names.has(fold(r.tag_name)))) await store.lockHead(tx)
+    const hosts = await measure(tx, changes)
+    return { hosts, limit: await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted)) }
+  }
+
+  approvals.handle<CarriedOrder>('tags', {
+    action: 'rules',
+    title: titleOf,
+    hosts: ({ hosts }) => hosts,
+    approver: profiles.manager,
+    details: async (tx, { order, changes }) => {
+      const { stated } = await predicted(tx, changes)
+      const first = [
+        ...(order.reason === undefined ? [] : [`Reason: ${order.reason}`]),
+        ...worksAgainLines(stated.worksAgain),
+      ]
+      const most = maxRequestDetails - first.length
+      if (order.op === 'delete') return [...first, ...order.names.map((name) => `Delete tag ${name}`)]
+      const asked = order.op === 'set' ? order.agents.map(({ agentId }) => agentId) : order.agentIds
+      const shown = asked.length > most ? asked.slice(0, most - 1) : asked
+      const names = await store.hostNames(tx, shown)
+      const lines = shown.map((agentId, i) => {
+        const name = names.get(agentId) ?? agentId
+        return order.op === 'set' ? `${name}: ${order.agents[i]?.names.join(', ') || 'no tags'}` : name
+      })
+      return [
+        ...first,
+        ...(shown.length === asked.length ? lines : [...lines, `and ${hostsText(asked.length - shown.length)} more`]),
+      ]
+    },
+    carryOut: async (tx, actor, { order, changes, hosts }) => {
+      const now = await measure(tx, changes)
+      if (now > hosts)
+        throw new AppError('conflict', {
+          detail: `The rules or tags changed after this was requested. It would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
+        })
+      await carryOut(tx, actor, order)
+      return undefined
+    },
+  })
+
+  const gate: TagGate = {
+    measure,
+    worksAgain: async (q, changes) => (await predicted(q, changes)).stated.worksAgain,
+    assertAlone: async (tx, actor, changes, order) => {
+      const { hosts, limit } = await take(tx, actor, changes)
+      if (limit !== null)
+        throw new NeedsApprover<CarriedOrder>({ kind: 'tags', limit, change: { order, changes, hosts } })
+    },
+    run: (actor, transaction) =>
+      transaction().catch((error: unknown) => {
+        // Its transaction rolled back; the request is filed in another one.
+        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        throw error
+      }),
+  }
+  /** Says what changes of tags would do; nothing is written. */
+  const preview = async (
+    q: Queryable,
+    actor: Actor,
+    changes: readonly HostTagChange[],
+  ): Promise<ResponseOf<typeof previewTags>> => {
+    const hosts = await measure(q, changes)
+    return {
+      newlyAllowed: hosts,
+      secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', hosts })),
+      prediction: (await predicted(q, changes)).stated,
+    }
+  }
+
+  return { ...gate, take, preview }
+}

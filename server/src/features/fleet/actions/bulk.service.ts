@@ -1,0 +1,372 @@
+import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
+import type { Change, LongRead, Predict } from '#features/devices/policy/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import { agentsList } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { JobRun, JobsApi } from '#features/system/jobs/index.ts'
+import type { HostTagChange, TagsApi } from '#features/system/tags/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { SqlFragment } from '#platform/db/sql.ts'
+import { type Actor, permissionSetOf } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
+import { isId } from '#platform/ids.ts'
+import { compileList } from '#platform/list/compile.ts'
+import type { ActionsRead, TargetGroup } from './actions.read.ts'
+import { type BulkRelease, refuseUpdate } from './gated.ts'
+import { actionTitles, type Build, type Builds, commandFor, impossible, isUnchanged } from './possible.ts'
+import { recordOrder } from './record.ts'
+
+type Selection = BodyOf<typeof previewBulk>
+type Preview = ResponseOf<typeof previewBulk>
+type Result = ResponseOf<typeof runBulk>
+
+/** Kind of the jobs. */
+const jobKind = 'commands'
+/** Hosts of one step: their rows are locked for some 50 ms. */
+const hostsPerStep = 500
+/** Jobs of one person at once: each holds the ids of up to 100,000 hosts, and they are carried out one after the other. */
+const jobsPerPerson = 20
+/** What a job of ours is to do. */
+interface BulkJob {
+  action: BulkAction
+  applyToPresent: boolean
+  uuids: string[]
+  /** For tags alone. */
+  hashtags?: string[]
+  /** Hosts that were counted as newly allowing devices when the job was created; absent if a second approver approved all. */
+  counted?: number
+  actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'> & {
+    /** Permissions of the credential that ordered the job; absent in jobs from before scopes. */
+    permissions?: readonly Permission[]
+  }
+}
+
+export interface BulkDeps {
+  db: Db
+  clock: Clock
+  agents: Pick<AgentsApi, 'remove'>
+  tags: Pick<TagsApi, 'ensureTags' | 'tagAgents' | 'untagAgents' | 'requireNames'>
+  commands: Pick<CommandsApi, 'queue' | 'cancel' | 'cancelJob'>
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'takeAllowed' | 'require'>
+  read: ActionsRead
+  audit: Audit
+  latestPackage(architecture: string): Promise<Build | null>
+  approvePresent(
+    tx: Tx,
+    actor: Actor,
+    agentIds: readonly string[],
+    orders: () => Promise<unknown>,
+    granted: number,
+  ): Promise<number>
+  tagGate: {
+    measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number>
+    take(
+      tx: Tx,
+      actor: Actor,
+      changes: readonly HostTagChange[],
+      granted?: number,
+    ): Promise<{ hosts: number; limit: number | null }>
+  }
+  /** Hosts with a present device that approving newly allows. */
+  approvable(agentIds: readonly string[]): Promise<number>
+  predict: Predict
+  longRead: LongRead
+}
+
+/** Actions that end with the last step; others wait for what hosts say. */
+const endsHere: ReadonlySet<BulkAction> = new Set(['delete', 'cancelCommands', 'approveAll', 'tag', 'untag'])
+
+const opensMore = (): AppError =>
+  new AppError('conflict', {
+    detail:
+      'The rules changed after this job was created, so it would newly allow devices on more hosts. Run the action again.',
+  })
+
+/** Hosts and devices of a count, which may be missing. */
+const devicesOf = (counts: { agents: number; peripherals: number } | undefined) => ({
+  agents: counts?.agents ?? 0,
+  peripherals: counts?.peripherals ?? 0,
+})
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+/** One action on many hosts: said beforehand what it would do, then carried out by a job. */
+export const createBulk = (deps: BulkDeps) => {
+  const {
+    db,
+    clock,
+    agents,
+    tags,
+    commands,
+    jobs,
+    approvals,
+    read,
+    audit,
+    latestPackage,
+    approvePresent,
+    approvable,
+    tagGate,
+    predict,
+    longRead,
+  } = deps
+
+  const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
+    if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
+    return uuids === undefined ? compileList(agentsList, filter ?? {}).where : read.named(uuids.filter(isId))
+  }
+
+  /** Tags that a selection names; only two actions take some, and those need one. */
+  const tagsOf = ({ action, hashtags = [] }: Selection): string[] => {
+    const takes = action === 'tag' || action === 'untag'
+    if (takes !== hashtags.length > 0)
+      throw invalid('body.hashtags', takes ? 'names no tag' : 'is for putting tags on or taking them off')
+    tags.requireNames('body.hashtags', hashtags)
+    return hashtags
+  }
+
+  /** Newest builds for the architectures of these hosts; looked up for updates alone. */
+  const buildsFor = async (action: BulkAction, hosts: readonly { architecture: string }[]): Promise<Builds> => {
+    const builds = new Map<string, Build | null>()
+    if (action === 'update')
+      for (const architecture of new Set(hosts.map((host) => host.architecture)))
+        builds.set(architecture, await latestPackage(architecture))
+    return builds
+  }
+
+  const tagChanges = (action: 'tag' | 'untag', names: readonly string[], agentIds: readonly string[]) => [
+    { effect: action === 'tag' ? ('add' as const) : ('remove' as const), names, agentIds },
+  ]
+
+  const releases = (action: BulkAction): action is 'free' | 'delete' => action === 'free' || action === 'delete'
+
+  const needsApprover = async (actor: Actor, action: BulkAction, hosts: number): Promise<boolean> => {
+    if (action === 'update') return hosts > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))
+    if (action === 'approveAll' || action === 'tag' || action === 'untag')
+      return !(await approvals.mayAlone(actor, { kind: 'allow', hosts }))
+    return releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts }))
+  }
+
+  /** The change of modes and decisions that an action makes; null: none. */
+  const changeOf = (
+    { action, hashtags = [], applyToPresent = false }: Selection,
+    uuids: readonly string[],
+  ): Change | null => {
+    if (action === 'arm') return { mode: 'Armed', applyToPresent }
+    if (releases(action)) return { mode: 'Free' }
+    if (action === 'approveAll') return { isApproved: true }
+    return action === 'tag' || action === 'untag' ? { tags: tagChanges(action, hashtags, uuids) } : null
+  }
+
+  const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
+    const { action } = selection
+    const hashtags = tagsOf(selection)
+    const where = whereOf(selection)
+    const groups = await read.groups(where)
+    const builds = await buildsFor(action, groups)
+    const sum = (some: readonly TargetGroup[]): number => some.reduce((n, group) => n + group.agents, 0)
+    const reasons = new Map<string, number>()
+    const unknown = selection.uuids === undefined ? 0 : new Set(selection.uuids).size - sum(groups)
+    if (unknown > 0) reasons.set('There is no such host.', unknown)
+    const able = groups.filter((group) => {
+      const reason = impossible(action, group, builds)
+      if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + group.agents)
+      return reason === null
+    })
+    const count = sum(able)
+    const isTags = action === 'tag' || action === 'untag'
+    const named = isTags ? (await read.targets(db, where)).map((target) => target.agent_id) : []
+    const opened = isTags ? await tagGate.measure(db, tagChanges(action, hashtags, named)) : count
+    const change = changeOf(selection, named)
+    const predicted = change === null ? null : await longRead((tx) => predict(tx, change, { hosts: where }))
+    const arming = action === 'arm' ? predicted?.totals : undefined
+    return {
+      action,
+      agents: count,
+      impossible: [...reasons].map(([reason, n]) => ({ reason, agents: n })),
+      disconnected: sum(able.filter((group) => !group.connected && !group.agentless)),
+      unchanged: sum(able.filter((group) => isUnchanged(action, group))),
+      blocked: devicesOf(arming?.attachedBlocked),
+      attackTools: arming?.stopsWorking.attackTools ?? 0,
+      mismatched: devicesOf(arming?.mismatched),
+      worksAgain: predicted?.stated.worksAgain ?? { agents: 0, peripherals: 0, attackTools: 0 },
+      secondPerson: await needsApprover(actor, action, opened),
+      prediction: predicted?.stated ?? null,
+    }
+  }
+
+  const enqueue = async (
+    tx: Tx,
+    actor: Actor,
+    job: Omit<BulkJob, 'actor'>,
+    bounds: { mostPerPerson?: number } = {},
+  ): Promise<string> => {
+    const { userName, accountId, profile, permissions, ip } = actor
+    const title = `${actionTitles[job.action]}: ${hostsText(job.uuids.length)}`
+    const id = await jobs.enqueue(tx, actor, {
+      kind: jobKind,
+      title,
+      total: job.uuids.length,
+      canCancel: true,
+      ...bounds,
+      data: { ...job, actor: { userName, accountId, profile, permissions: [...permissions], ip } } satisfies BulkJob,
+    })
+    return id
+  }
+
+  const run = async (actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> => {
+    const { action } = given
+    if (action === 'update') assertFresh(actor, clock.now())
+    const hashtags = tagsOf(given)
+    const targets = await read.targets(db, whereOf(given))
+    const builds = await buildsFor(action, targets)
+    const able = targets.filter((target) => impossible(action, target, builds) === null)
+    const asked = given.uuids === undefined ? targets.length : new Set(given.uuids).size
+    if (given.expectedAgents !== undefined && given.expectedAgents !== able.length)
+      throw new AppError('conflict', {
+        detail: `This is for ${hostsText(able.length)} by now, not ${given.expectedAgents}.`,
+      })
+    const uuids = able.map((target) => target.agent_id)
+    const reason = given.reason?.trim() ?? ''
+    const why = reason === '' ? {} : { reason }
+    const skipped = asked - uuids.length
+    if (uuids.length === 0) return { accepted: 0, skipped, jobId: null }
+    if (releases(action)) {
+      const limit = await approvals.release(actor, uuids.length)
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
+    }
+    if (action === 'update') await refuseUpdate(approvals, actor, uuids, builds)
+    let counted = 0
+    if (action === 'approveAll') {
+      counted = await approvable(uuids)
+      const limit = await db.transaction((tx) => approvals.takeAllowed(tx, actor, counted))
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action, uuids, ...why }, limit })
+    }
+    if (action === 'tag' || action === 'untag') {
+      const { hosts, limit } = await db.transaction((tx) =>
+        tagGate.take(tx, actor, tagChanges(action, hashtags, uuids)),
+      )
+      counted = hosts
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, {
+          kind: 'bulk',
+          change: { action, uuids, hashtags, ...why },
+          limit,
+        })
+    }
+    const jobId = await db.transaction(async (tx) => {
+      const order = { action, applyToPresent: given.applyToPresent === true, uuids, hashtags, counted }
+      const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
+      await audit.write(tx, actor, {
+        action: 'bulk.ordered',
+        entity: hostsText(uuids.length),
+        details: `${actionTitles[action]}, job ${id}, ${given.filter === undefined ? 'hosts by name' : `filter ${JSON.stringify(given.filter)}`}${reason === '' ? '' : `, reason: ${reason}`}`,
+      })
+      return id
+    })
+    return { accepted: uuids.length, skipped, jobId }
+  }
+
+  /**
+   * Runs one step of a job in one transaction. Returns the number of hosts that were changed, directly or by a command, and
+   * the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so hosts
+   * beyond the `granted` ones are counted again.
+   */
+  const step = async (tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) => {
+    const targets = await read.targets(tx, read.named(some))
+    if (job.action === 'cancelCommands') {
+      await commands.cancel(tx, actor, some)
+      return { ended: targets.length, queued: [], order: targets, opened: 0 }
+    }
+    if (job.action === 'approveAll') {
+      const agentIds = targets.map((target) => target.agent_id)
+      const opened = await approvePresent(tx, actor, agentIds, async () => {}, granted).catch((error: unknown) => {
+        throw error instanceof NeedsApprover ? opensMore() : error
+      })
+      return { ended: targets.length, queued: [], order: targets, opened }
+    }
+    if (job.action === 'tag' || job.action === 'untag') {
+      const ids = await tags.ensureTags(tx, job.hashtags ?? [])
+      const hosts = targets.map((target) => target.agent_id)
+      const { hosts: opened, limit } = await tagGate.take(
+        tx,
+        actor,
+        tagChanges(job.action, job.hashtags ?? [], hosts),
+        granted,
+      )
+      if (limit !== null) throw opensMore()
+      if (job.action === 'tag') await tags.tagAgents(tx, hosts, ids)
+      else await tags.untagAgents(tx, hosts, ids)
+      return { ended: targets.length, queued: [], order: targets, opened }
+    }
+    const builds = await buildsFor(job.action, targets)
+    const able = targets.filter((target) => impossible(job.action, target, builds) === null)
+    const specs = able.flatMap(
+      (target) => commandFor(job.action, target, { applyToPresent: job.applyToPresent, builds, jobId }) ?? [],
+    )
+    const { queued } = await commands.queue(tx, actor, specs)
+    return { ended: 0, queued, order: able, opened: 0 }
+  }
+
+  const work = async (run: JobRun): Promise<'done' | 'waits'> => {
+    const job = run.data as BulkJob
+    const actor: Actor = {
+      ...job.actor,
+      permissions:
+        job.actor.permissions === undefined ? permissionSetOf(job.actor.profile) : new Set(job.actor.permissions),
+      kind: 'session',
+      credentialId: null,
+      mustChangePassword: false,
+      secondFactorDueAt: null,
+      authenticatedAt: null,
+    }
+    let { opened } = (run.tally as { opened: number } | null) ?? { opened: 0 }
+    for (let at = (run.cursor as number | null) ?? 0; at < job.uuids.length; at += hostsPerStep) {
+      const some = job.uuids.slice(at, at + hostsPerStep)
+      const next = at + hostsPerStep
+      if (job.action === 'delete') {
+        // In a transaction of its own; done again after a crash it finds nothing more to do.
+        await agents.remove(actor, some)
+        await db.transaction((tx) => run.save(tx, { done: some.length, cursor: next }))
+        continue
+      }
+      const granted = job.counted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, job.counted - opened)
+      opened += await transactionAgain(db, async (tx) => {
+        const done = await step(tx, job, actor, run.id, some, granted)
+        await run.save(tx, {
+          done: done.ended,
+          failed: some.length - done.ended - done.queued.length,
+          cursor: next,
+          tally: { opened: opened + done.opened },
+        })
+        await recordOrder(audit, tx, actor, actionTitles[job.action], done.order)
+        return done.opened
+      })
+    }
+    return endsHere.has(job.action) ? 'done' : 'waits'
+  }
+
+  jobs.handle(jobKind, {
+    run: work,
+    cancelled: async (run) => {
+      await commands.cancelJob(run.id, 'Cancelled with its job.')
+    },
+  })
+
+  return {
+    preview,
+    run,
+    enqueue,
+    /** Counts the blocked devices that work again when an action is carried out on hosts. */
+    worksAgain: async (tx: Tx, { action, uuids, hashtags = [] }: BulkRelease): Promise<WorksAgain> => {
+      const change = changeOf({ action, hashtags: [...hashtags] }, uuids)
+      return (await predict(tx, change ?? {}, { hosts: read.named(uuids) })).stated.worksAgain
+    },
+  }
+}

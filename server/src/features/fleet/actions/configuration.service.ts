@@ -1,0 +1,163 @@
+import type { agentsConfiguration, BodyOf, ResponseOf } from '@portcullis/contract'
+import type { AgentsApi, ResolvedAgent } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { ActionsRead, Target } from './actions.read.ts'
+import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
+import { commandFor, impossible } from './possible.ts'
+import { recordOrder } from './record.ts'
+
+type Given = NonNullable<BodyOf<typeof agentsConfiguration>>
+type Answer = ResponseOf<typeof agentsConfiguration>
+
+export interface ConfigurationDeps {
+  db: Db
+  agents: Pick<AgentsApi, 'resolve'>
+  commands: Pick<CommandsApi, 'queue'>
+  approvals: Pick<ApprovalsApi, 'release' | 'require'>
+  read: Pick<ActionsRead, 'targets' | 'named'>
+  audit: Audit
+  /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
+  approvePresent(
+    tx: Tx,
+    actor: Actor,
+    agentIds: readonly string[],
+    orders: () => Promise<unknown>,
+    granted: number,
+  ): Promise<unknown>
+  /** Makes decisions anew that approvals changed; never fails. */
+  settle(): Promise<unknown>
+}
+
+const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
+const words = { Armed: 'arm', Free: 'free' } as const
+const none = { builds: new Map() }
+
+/** What is asked of one host; every fault is a 400 that names the item. */
+const readRequest = (item: Given[number], i: number): Omit<ConfigurationItem, 'uuid'> => {
+  const asked = item.agentConfigViewResource ?? {}
+  const text = asked.isSystemArmed ?? ''
+  const mode = modes[text.trim().toUpperCase()] ?? null
+  const at = `body[${i}].agentConfigViewResource`
+  if (text !== '' && mode === null) throw invalid(`${at}.isSystemArmed`, 'must be ARM or free')
+  const approveAll = asked.approveAll === true
+  if (mode === null && !approveAll) throw invalid(at, 'asks for nothing: give isSystemArmed or approveAll')
+  return { mode, approveAll, applyToPresent: asked.applyToPresent === true }
+}
+
+/** Arms and frees hosts as clients of the field ask for it: by identities, all or nothing. */
+export const createConfiguration = ({
+  db,
+  agents,
+  commands,
+  approvals,
+  read,
+  audit,
+  approvePresent,
+  settle,
+}: ConfigurationDeps) => {
+  const assertPossible = (agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void => {
+    if (request.mode === null) return
+    const able = { ...agent, version: '', architecture: '', release_key: '' }
+    const reason = impossible(words[request.mode], able, none.builds)
+    if (reason !== null) throw invalid(`body[${i}]`, `${agent.hostIdentifier}: ${reason}`)
+  }
+
+  /** Approves, queues and records, in the caller's transaction. Hosts that are gone are left out. */
+  const carryOut = async (
+    tx: Tx,
+    actor: Actor,
+    items: readonly ConfigurationItem[],
+    granted: number,
+  ): Promise<void> => {
+    const targets = new Map<string, Target>(
+      (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
+    )
+    const known = items.filter((item) => targets.has(item.uuid))
+    const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
+    const specs = known.flatMap(({ uuid, mode, applyToPresent }) => {
+      const target = targets.get(uuid) as Target
+      const spec = mode === null ? null : commandFor(words[mode], target, { applyToPresent, builds: none.builds })
+      return spec === null ? [] : [spec]
+    })
+    const order = async () => {
+      if (specs.length > 0) await commands.queue(tx, actor, specs)
+    }
+    if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
+    else await order()
+    for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
+      const title = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
+      await recordOrder(
+        audit,
+        tx,
+        actor,
+        title,
+        some.map((item) => targets.get(item.uuid) as Target),
+      )
+    }
+  }
+
+  return {
+    carryOut: (tx: Tx, actor: Actor, items: readonly ConfigurationItem[]) =>
+      carryOut(tx, actor, items, Number.POSITIVE_INFINITY),
+
+    configure: async (actor: Actor, body: Given | null): Promise<Answer> => {
+      const given = body ?? []
+      if (given.length === 0) return []
+      const asked = given.map(readRequest)
+      const freed = asked.filter((request) => request.mode === 'Free').length
+      const plan = async (tx: Tx) => {
+        const resolved = await agents.resolve(tx, given, 'body')
+        const places = new Map<string, number>()
+        const items = resolved.map((agent, i) => {
+          const before = places.get(agent.uuid)
+          if (before !== undefined)
+            throw invalid(`body[${i}]`, `names ${agent.hostIdentifier} again, as body[${before}] does`)
+          places.set(agent.uuid, i)
+          const request = asked[i] as Omit<ConfigurationItem, 'uuid'>
+          assertPossible(agent, request, i)
+          return { uuid: agent.uuid, ...request }
+        })
+        return { resolved, items }
+      }
+      // What is wrong with the request shows before anybody is asked. Noted and filed in transactions of their own: a
+      // refusal rolls nothing of it back.
+      if (freed > 0) {
+        const { items } = await transactionAgain(db, plan)
+        const limit = await approvals.release(actor, freed)
+        if (limit !== null)
+          await approvals.require<ConfigurationChange>(actor, { kind: 'configuration', change: { items }, limit })
+      }
+      const outcome = await transactionAgain(db, async (tx) => {
+        const planned = await plan(tx)
+        await carryOut(tx, actor, planned.items, 0)
+        return planned
+      }).catch(async (error: unknown) => {
+        if (!(error instanceof NeedsApprover)) throw error
+        // Approving attached devices opens too many hosts, so the whole order waits, not only its rules.
+        const { items } = await transactionAgain(db, plan)
+        return approvals.require<ConfigurationChange>(actor, {
+          kind: 'configuration',
+          change: { items },
+          ...(error.wish.limit === undefined ? {} : { limit: error.wish.limit }),
+        })
+      })
+      // So that who asked reads what he approved.
+      if (outcome.items.some((item) => item.approveAll)) await settle()
+      return outcome.resolved.map((agent, i) => ({
+        uuid: agent.uuid,
+        hostIdentifier: agent.hostIdentifier,
+        ipAddress: agent.ipAddress,
+        agentConfigViewResource: {
+          isSystemArmed: given[i]?.agentConfigViewResource?.isSystemArmed ?? null,
+          isSystemLocked: null,
+          centralizedConsoleIP: null,
+        },
+      }))
+    },
+  }
+}

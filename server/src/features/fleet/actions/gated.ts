@@ -1,0 +1,175 @@
+import { type BulkAction, maxRequestDetails, profiles, type WorksAgain } from '@portcullis/contract'
+import { worksAgainLines } from '#features/devices/policy/index.ts'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { Build, Builds } from './possible.ts'
+
+/** One host of `configuration`, resolved. */
+export interface ConfigurationItem {
+  uuid: string
+  mode: 'Armed' | 'Free' | null
+  approveAll: boolean
+  applyToPresent: boolean
+}
+
+export interface ConfigurationChange {
+  items: readonly ConfigurationItem[]
+}
+
+/** One action on hosts by name that one person may not do alone. */
+export interface BulkRelease {
+  action: 'free' | 'delete' | 'approveAll' | 'tag' | 'untag'
+  uuids: readonly string[]
+  /** For `tag` and `untag` alone. */
+  hashtags?: readonly string[]
+  /** Why the requester wants it; absent when they gave no reason. */
+  reason?: string
+}
+
+/** A published build, as a request for a second approver names it. */
+type NamedBuild = Pick<Build, 'architecture' | 'version' | 'sha256'>
+
+/** Updating the agent of hosts by name. */
+export interface BulkUpdate {
+  update: readonly string[]
+  /** Exactly these builds are installed; absent in requests of older servers. */
+  builds?: readonly NamedBuild[]
+}
+
+const namedBuilds = (builds: Builds): NamedBuild[] =>
+  [...builds.values()]
+    .flatMap((build) => build ?? [])
+    .map(({ architecture, version, sha256 }) => ({ architecture, version, sha256 }))
+    .sort((a, b) => (a.architecture < b.architecture ? -1 : 1))
+
+const buildsText = (builds: readonly NamedBuild[] | undefined): string =>
+  builds === undefined
+    ? 'the newest published build'
+    : builds.map(({ version, architecture }) => `${version} for ${architecture}`).join(', ')
+
+const verbs: Readonly<Record<Exclude<BulkRelease['action'], 'tag' | 'untag'>, string>> = {
+  free: 'Free',
+  delete: 'Delete',
+  approveAll: 'Approve what is attached to',
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
+  const tags = `${hashtags.length === 1 ? 'tag' : 'tags'} ${hashtags.join(', ')}`
+  if (action === 'tag') return `Add ${tags} to ${hostsText(uuids.length)}`
+  if (action === 'untag') return `Remove ${tags} from ${hostsText(uuids.length)}`
+  return `${verbs[action]} ${hostsText(uuids.length)}`
+}
+
+/** Orders that may need a second approver, as kinds of change requests. */
+export const registerGated = (
+  approvals: Pick<ApprovalsApi, 'handle'>,
+  carryOut: {
+    configuration(tx: Tx, actor: Actor, items: readonly ConfigurationItem[]): Promise<void>
+    bulk(
+      tx: Tx,
+      actor: Actor,
+      change: { action: BulkAction; uuids: readonly string[]; hashtags?: readonly string[] },
+    ): Promise<unknown>
+    /** Names of hosts by id. */
+    names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
+    /** Blocked devices that work again after the change. */
+    worksAgain(tx: Tx, change: BulkRelease): Promise<WorksAgain>
+    /** Newest published build for an architecture. */
+    latestPackage(architecture: string): Promise<Build | null>
+  },
+): void => {
+  /** One line per host. Only as many names are read as a request shows. */
+  const linesOf = async (
+    tx: Tx,
+    uuids: readonly string[],
+    lineOf: (name: string, i: number) => string = (name) => name,
+    most = maxRequestDetails,
+  ): Promise<string[]> => {
+    const shown = uuids.length > most ? uuids.slice(0, most - 1) : uuids
+    const names = await carryOut.names(tx, shown)
+    const lines = shown.map((uuid, i) => lineOf(names.get(uuid) ?? uuid, i))
+    return shown.length === uuids.length ? lines : [...lines, `and ${hostsText(uuids.length - shown.length)} more`]
+  }
+  approvals.handle<ConfigurationChange>('configuration', {
+    action: ({ items }) => (items.some((item) => item.mode === 'Free') ? 'free' : 'rules'),
+    title: ({ items }) => {
+      const parts = [
+        ['Free', items.filter((item) => item.mode === 'Free').length],
+        ['arm', items.filter((item) => item.mode === 'Armed').length],
+        ['approve what is attached to', items.filter((item) => item.approveAll).length],
+      ] as const
+      return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
+    },
+    details: (tx, { items }) =>
+      linesOf(
+        tx,
+        items.map((item) => item.uuid),
+        (name, i) => {
+          const { mode, approveAll } = items[i] as ConfigurationItem
+          const orders = [mode === null ? [] : mode === 'Free' ? ['free'] : ['arm'], approveAll ? ['approve all'] : []]
+          return `${name}: ${orders.flat().join(', ')}`
+        },
+      ),
+    hosts: ({ items }) => items.filter((item) => item.mode === 'Free' || item.approveAll).length,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, { items }) => {
+      await carryOut.configuration(tx, actor, items)
+      return undefined
+    },
+  })
+  approvals.handle<BulkRelease>('bulk', {
+    action: ({ action }) => (action === 'free' || action === 'delete' ? action : 'rules'),
+    title: bulkTitle,
+    details: async (tx, change) => {
+      const { uuids, reason } = change
+      const first = [
+        ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+        ...worksAgainLines(await carryOut.worksAgain(tx, change)),
+      ]
+      return [...first, ...(await linesOf(tx, uuids, undefined, maxRequestDetails - first.length))]
+    },
+    hosts: ({ uuids }) => uuids.length,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, change) => {
+      await carryOut.bulk(tx, actor, change)
+      return undefined
+    },
+  })
+  approvals.handle<BulkUpdate>('bulk-update', {
+    action: 'update',
+    title: ({ update, builds }) => `Update the agent of ${hostsText(update.length)} to ${buildsText(builds)}`,
+    details: async (tx, { update, builds = [] }) => [
+      ...builds.map(({ version, architecture, sha256 }) => `${version} for ${architecture}: SHA-256 ${sha256}`),
+      ...(await linesOf(tx, update, undefined, maxRequestDetails - builds.length)),
+    ],
+    hosts: ({ update }) => update.length,
+    carryOut: async (tx, actor, { update, builds = [] }) => {
+      for (const { architecture, sha256, version } of builds)
+        if ((await carryOut.latestPackage(architecture))?.sha256 !== sha256)
+          throw new AppError('conflict', {
+            detail: `${version} for ${architecture} is no longer the newest published build. Request the update again.`,
+          })
+      await carryOut.bulk(tx, actor, { action: 'update', uuids: update })
+      return undefined
+    },
+  })
+}
+
+/** Refuses and files an update that needs a second approver: alone, one person could install their own build. */
+export const refuseUpdate = async (
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'require'>,
+  actor: Actor,
+  update: readonly string[],
+  builds: Builds,
+): Promise<void> => {
+  if (update.length === 0 || (await approvals.mayAlone(actor, { kind: 'program' }))) return
+  await approvals.require<BulkUpdate>(actor, {
+    kind: 'bulk-update',
+    change: { update, builds: namedBuilds(builds) },
+    detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
+  })
+}

@@ -1,0 +1,127 @@
+import type { BulkResult, UpdateResult } from '@portcullis/contract'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import type { ActionsRead, Target } from './actions.read.ts'
+import { type BulkRelease, refuseUpdate } from './gated.ts'
+import { actionTitles, type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
+import { recordOrder } from './record.ts'
+
+export interface OnIdsDeps {
+  db: Db
+  commands: Pick<CommandsApi, 'queue' | 'cancel'>
+  approvals: Pick<ApprovalsApi, 'mayAlone' | 'release' | 'require'>
+  read: Pick<ActionsRead, 'targets' | 'named' | 'existing'>
+  audit: Audit
+  latestPackage(architecture: string): Promise<Build | null>
+}
+
+const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => target.agent_id)
+
+/** Operations on named agents: unknown ids are reported, not fatal. */
+export const createOnIds = ({ db, commands, approvals, read, audit, latestPackage }: OnIdsDeps) => {
+  /** Runs `work` over the agents that exist; those it returns are accepted. */
+  const over = (
+    uuids: readonly string[],
+    work: (tx: Tx, targets: Target[]) => Promise<readonly string[]>,
+  ): Promise<BulkResult> => {
+    const ids = [...new Set(uuids)]
+    return transactionAgain(db, async (tx) => {
+      const targets = await read.targets(tx, read.named(ids.filter(isId)))
+      const known = new Set(targets.map((target) => target.agent_id))
+      const accepted = new Set(targets.length === 0 ? [] : await work(tx, targets))
+      return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !known.has(id)) }
+    })
+  }
+
+  const refuseAgentless = (targets: readonly Target[]): void => {
+    const [first, ...more] = targets.filter((target) => target.agentless)
+    if (first !== undefined)
+      throw new AppError('conflict', {
+        detail: `There is no agent on ${first.host}${more.length === 0 ? '' : ` and ${more.length} more hosts`}.`,
+      })
+  }
+
+  return {
+    cancelCommands: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+      over(uuids, async (tx, targets) => {
+        const cancelled = await commands.cancel(
+          tx,
+          actor,
+          targets.map((target) => target.agent_id),
+        )
+        await recordOrder(audit, tx, actor, actionTitles.cancelCommands, targets)
+        return cancelled
+      }),
+
+    collectLogs: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+      over(uuids, async (tx, targets) => {
+        refuseAgentless(targets)
+        const specs = targets.flatMap(
+          (target) => commandFor('collectLogs', target, { applyToPresent: false, builds: new Map() }) ?? [],
+        )
+        const { queued } = await commands.queue(tx, actor, specs)
+        await recordOrder(audit, tx, actor, actionTitles.collectLogs, targets)
+        return queued
+      }),
+
+    update: async (actor: Actor, uuids: readonly string[]): Promise<UpdateResult> => {
+      // Before the transaction: what is published has nothing to do with the agents' rows.
+      const asked = await read.targets(db, read.named(uuids.filter(isId)))
+      const architectures = new Set(asked.map((target) => target.architecture))
+      const builds = new Map<string, Build | null>()
+      for (const architecture of architectures) builds.set(architecture, await latestPackage(architecture))
+      const wanted = asked.filter((target) => impossible('update', target, builds) === null)
+      refuseAgentless(asked)
+      await refuseUpdate(
+        approvals,
+        actor,
+        wanted.map((target) => target.agent_id),
+        builds,
+      )
+      const asGated = new Set(wanted.map((target) => target.agent_id))
+      const skipped = { current: [] as string[], notPublished: [] as string[], noReleaseKey: [] as string[] }
+      const result = await over(uuids, async (tx, targets) => {
+        refuseAgentless(targets)
+        const published = targets.filter((target) => builds.get(target.architecture) != null)
+        if (published.length === 0)
+          throw new AppError('conflict', { detail: 'No agent build is published for these hosts.' })
+        const able = published.filter(
+          (target) => asGated.has(target.agent_id) && impossible('update', target, builds) === null,
+        )
+        const refusing = published.filter(
+          (target) => hasNoReleaseKey(target) && impossible('update', target, builds) !== currentAgent,
+        )
+        if (able.length === 0)
+          throw new AppError('conflict', {
+            detail:
+              refusing.length > 0
+                ? 'These agents are up to date, or were built without a release key and accept no updates.'
+                : 'These agents are already up to date.',
+          })
+        const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
+        const { queued } = await commands.queue(tx, actor, specs)
+        await recordOrder(audit, tx, actor, actionTitles.update, able)
+        // Set, not appended to: the transaction may run again.
+        skipped.noReleaseKey = idsOf(refusing)
+        skipped.current = idsOf(published.filter((target) => !able.includes(target) && !refusing.includes(target)))
+        skipped.notPublished = idsOf(targets.filter((target) => !published.includes(target)))
+        return queued
+      })
+      return { ...result, ...skipped }
+    },
+
+    /** Refuses and files a request if one person may not delete that many hosts alone. */
+    assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
+      const ids = [...new Set(uuids)].filter(isId)
+      const hosts = await read.existing(ids)
+      const limit = await approvals.release(actor, hosts)
+      if (limit !== null)
+        await approvals.require<BulkRelease>(actor, { kind: 'bulk', change: { action: 'delete', uuids: ids }, limit })
+    },
+  }
+}

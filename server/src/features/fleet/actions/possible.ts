@@ -1,0 +1,69 @@
+import type { AgentCommandBodies, BulkAction } from '@portcullis/contract'
+import { compareVersions } from '@portcullis/domain'
+import type { CommandSpec } from '#features/fleet/commands/index.ts'
+import type { Target } from './actions.read.ts'
+
+export type Build = AgentCommandBodies['update']
+
+/** Newest builds by architecture; null where none is published. */
+export type Builds = ReadonlyMap<string, Build | null>
+
+type Able = Pick<Target, 'agentless' | 'enforcement' | 'version' | 'architecture' | 'release_key'>
+
+const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
+  arm: 'A host without an agent can not be armed.',
+  free: 'A host without an agent is never armed.',
+  update: 'There is no agent on this host.',
+  collectLogs: 'There is no agent on this host.',
+}
+
+/** Why a host can not be armed although it has an agent. */
+const observeOnly = 'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
+
+export const currentAgent = 'The agent is up to date.'
+const noReleaseKey =
+  'The agent was built without a release key and accepts no updates. Reinstall it with a build that has a release key.'
+
+/** Returns true if the agent refuses all updates. */
+export const hasNoReleaseKey = ({ release_key }: Pick<Target, 'release_key'>): boolean => release_key === 'none'
+
+/** Why an action is impossible for a host; null when it is possible. */
+export const impossible = (action: BulkAction, target: Able, builds: Builds): string | null => {
+  if (target.agentless && withoutAgent[action] !== undefined) return withoutAgent[action]
+  if (action === 'arm' && target.enforcement === 'observe') return observeOnly
+  if (action !== 'update') return null
+  const build = builds.get(target.architecture) ?? null
+  if (build === null) return `No agent is published for ${target.architecture || 'this architecture'}.`
+  if (compareVersions(build.version, target.version) <= 0) return currentAgent
+  return hasNoReleaseKey(target) ? noReleaseKey : null
+}
+
+/** Whether a host is already what the action would make it. */
+export const isUnchanged = (action: BulkAction, { armed, in_action }: Pick<Target, 'armed' | 'in_action'>): boolean =>
+  action === 'arm' ? armed : action === 'free' ? !armed && !in_action : action === 'cancelCommands' ? !in_action : false
+
+export const actionTitles: Readonly<Record<BulkAction, string>> = {
+  arm: 'Arm',
+  free: 'Free',
+  approveAll: 'Approve what is attached',
+  delete: 'Delete',
+  cancelCommands: 'Cancel commands',
+  update: 'Update agent',
+  collectLogs: 'Collect logs',
+  tag: 'Put tags on',
+  untag: 'Take tags off',
+}
+
+/** The command that carries an action out on a host; null for actions that need none. */
+export const commandFor = (
+  action: BulkAction,
+  target: Pick<Target, 'agent_id' | 'architecture'>,
+  { applyToPresent, builds, jobId }: { applyToPresent: boolean; builds: Builds; jobId?: string },
+): CommandSpec | null => {
+  const common = { agentId: target.agent_id, title: actionTitles[action], ...(jobId === undefined ? {} : { jobId }) }
+  if (action === 'arm') return { ...common, kind: 'configure', body: { mode: 'Armed', applyToPresent } }
+  if (action === 'free') return { ...common, kind: 'configure', body: { mode: 'Free', applyToPresent: false } }
+  if (action === 'collectLogs') return { ...common, kind: 'collect-logs', body: {} }
+  const build = action === 'update' ? builds.get(target.architecture) : null
+  return build == null ? null : { ...common, kind: 'update', body: build }
+}

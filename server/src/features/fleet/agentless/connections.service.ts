@@ -1,0 +1,314 @@
+import {
+  type addConnections,
+  type BodyOf,
+  type BulkResult,
+  type Connection,
+  type ConnectionInput,
+  type confirmHostKeys,
+  profiles,
+  type ResponseOf,
+  type updateConnection,
+} from '@portcullis/contract'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { TagsApi } from '#features/system/tags/index.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh, isFresh } from '#platform/http/fresh.ts'
+import { newId } from '#platform/ids.ts'
+import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
+import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+import { readHostKeys } from './host-keys.ts'
+import { keptSecrets, sealed } from './secrets.ts'
+
+export interface ConnectionsDeps {
+  db: Db
+  clock: Clock
+  envelope: Envelope
+  store: ConnectionsStore
+  agents: Pick<AgentsApi, 'disconnectPolled'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
+  audit: Audit
+  /** A connection as it is shown. */
+  shown(tx: Tx, key: string): Promise<Connection>
+}
+
+/** Tags that a host is to have. */
+export interface HostTags {
+  agentId: string
+  names: readonly string[]
+}
+
+type ConfirmedKeys = ResponseOf<typeof confirmHostKeys>
+
+/** Row and member that a secret of a connection is bound to. */
+export const placeOf = (connectionId: string): string => `connection ${connectionId}`
+
+const noSecrets = { password: null, private_key: null, passphrase: null }
+const plural = (n: number): string => `${n} ${n === 1 ? 'connection' : 'connections'}`
+/** A number as a change leaves it: 0 takes it away, an absent or null one stays. */
+const asGiven = (given: number | null | undefined, before: number | null): number | null =>
+  given === 0 ? null : (given ?? before)
+/** Names in an audit record; more are counted. */
+export const namesIn = (names: readonly string[]): string =>
+  names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
+
+/** Only an Administrator vouches for a computer. */
+const assertMayConfirm = (actor: Actor, input: Partial<ConnectionInput>, now: number): void => {
+  if (input.isConfirmed !== true) return
+  if (isAdministrator(actor)) assertFresh(actor, now)
+  else
+    throw new AppError('forbidden_object', {
+      detail: 'Only an Administrator confirms that the default password may be sent to a computer.',
+    })
+}
+
+const isAdministrator = (actor: Actor): boolean => actor.profile === profiles.administrator
+
+/** A stolen token or stale session sends the default password to no computer of its choice. */
+const mayConfirm = (actor: Actor, now: number): boolean =>
+  isAdministrator(actor) && (actor.kind === 'system' || isFresh(actor, now))
+
+/** Secrets would go somewhere else. */
+const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
+  row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
+
+/** Adding, changing and removing connections. */
+export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
+  const fresh = (actor: Actor, input: ConnectionInput): ConnectionRow => {
+    assertMayConfirm(actor, input, clock.now())
+    const connectionId = newId(clock.now())
+    return {
+      connection_id: connectionId,
+      computer_name: input.computerName.trim(),
+      name_key: nameKey(input.computerName),
+      port: asGiven(input.port, null),
+      platform: input.platform ?? 'auto',
+      user_name: input.userName ?? '',
+      ...sealed(envelope, placeOf(connectionId), secretsOf(input), null),
+      host_key: input.hostKeyFingerprint ?? '',
+      interval_minutes: asGiven(input.intervalMinutes, null),
+      is_override: overrides(input) ?? false,
+      tags: (input.hashtags ?? []).map((tag) => tag.trim()),
+      is_registered: true,
+      is_confirmed: mayConfirm(actor, clock.now()) && input.isConfirmed !== false,
+      agent_id: null,
+    }
+  }
+
+  /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
+  const changed = (actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
+    assertMayConfirm(actor, input, clock.now())
+    const isOverride = overrides(input) ?? row.is_override
+    const given = secretsOf(input)
+    const next = {
+      ...row,
+      computer_name: name,
+      name_key: nameKey(name),
+      port: asGiven(input.port, row.port),
+      platform: input.platform ?? row.platform,
+      user_name: isOverride ? (input.userName ?? row.user_name) : '',
+      ...(isOverride ? sealed(envelope, placeOf(row.connection_id), given, row) : noSecrets),
+      host_key: input.hostKeyFingerprint ?? row.host_key,
+      interval_minutes: isOverride ? asGiven(input.intervalMinutes, row.interval_minutes) : null,
+      is_override: isOverride,
+      tags: input.hashtags?.map((tag) => tag.trim()) ?? row.tags,
+    }
+    const stays = row.is_confirmed && (mayConfirm(actor, clock.now()) || !isElsewhere(row, next))
+    return { ...next, is_confirmed: input.isConfirmed ?? stays }
+  }
+
+  /** Another name, port or pinned key: stored secrets would be sent somewhere else, so they are to be given again. */
+  const assertSecretsMayStay = (
+    row: ConnectionRow,
+    next: ConnectionRow,
+    input: Partial<ConnectionInput>,
+    field: string,
+  ) => {
+    const kept = next.is_override ? keptSecrets(secretsOf(input), row) : []
+    if (isElsewhere(row, next) && kept.length > 0)
+      throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
+  }
+
+  /** Stores a changed connection. Returns the tags that its host gets; the caller sets them. */
+  const write = async (tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<HostTags[]> => {
+    const now = new Date(clock.now())
+    await tags.ensureTags(tx, next.tags)
+    await store.update(tx, now, next)
+    await store.startOver(tx, now, [row.connection_id])
+    return row.agent_id !== null && next.tags !== row.tags ? [{ agentId: row.agent_id, names: next.tags }] : []
+  }
+
+  const overNames = (
+    names: readonly string[],
+    actor: Actor,
+    action: string,
+    work: (tx: Tx, rows: readonly ConnectionRow[]) => Promise<void>,
+  ): Promise<BulkResult> =>
+    transactionAgain(db, async (tx) => {
+      const asked = [...new Map(names.map((name) => [nameKey(name), name.trim()])).entries()]
+      const rows = await store.lockByKeys(
+        tx,
+        asked.map(([key]) => key),
+      )
+      const found = new Set(rows.map((row) => row.name_key))
+      if (rows.length > 0) {
+        await work(tx, rows)
+        await audit.write(tx, actor, {
+          action: `connection.${action}`,
+          entity: plural(rows.length),
+          details: namesIn(rows.map((row) => row.computer_name)),
+        })
+      }
+      return {
+        accepted: asked.filter(([key]) => found.has(key)).map(([, name]) => name),
+        notFound: asked.filter(([key]) => !found.has(key)).map(([, name]) => name),
+      }
+    })
+
+  return {
+    fresh,
+    changed,
+    assertSecretsMayStay,
+    write,
+
+    add: (actor: Actor, body: BodyOf<typeof addConnections>): Promise<ResponseOf<typeof addConnections>> => {
+      const { connections, ...single } = body
+      const isMany = connections !== undefined
+      if (isMany && Object.keys(single).length > 0)
+        throw invalid('body', 'give either one connection or connections alone')
+      const inputs = connections ?? [single as ConnectionInput]
+      for (const [i, input] of inputs.entries()) assertConnection(input, isMany ? `body.connections[${i}]` : 'body')
+      const keys = new Map<string, number>()
+      for (const [i, input] of inputs.entries()) {
+        const key = nameKey(input.computerName)
+        if (keys.has(key))
+          throw invalid(`body.connections[${i}].computerName`, `is there twice: as connections[${keys.get(key)}], too`)
+        keys.set(key, i)
+      }
+      return transactionAgain(db, async (tx) => {
+        await tags.ensureTags(tx, [...new Set(inputs.flatMap((input) => input.hashtags ?? []))])
+        const added = new Set(
+          await store.insert(
+            tx,
+            new Date(clock.now()),
+            inputs.map((input) => fresh(actor, input)),
+          ),
+        )
+        const existing = inputs.filter((input) => !added.has(nameKey(input.computerName)))
+        if (!isMany && existing.length > 0)
+          throw new AppError('conflict', { detail: `There is a connection to ${existing[0]?.computerName} already.` })
+        if (added.size > 0)
+          await audit.write(tx, actor, {
+            action: 'connection.added',
+            entity: plural(added.size),
+            details: `${namesIn([...added])}${inputs.some((input) => overrides(input) !== true) ? '; with the default credentials' : ''}`,
+          })
+        return { added: added.size, existing: existing.map((input) => input.computerName) }
+      })
+    },
+
+    change: (actor: Actor, body: BodyOf<typeof updateConnection>): Promise<Connection> => {
+      const { newComputerName, ...input } = body
+      const name = (newComputerName ?? input.computerName).trim()
+      assertConnection({ ...input, computerName: name }, 'body')
+      return tags.runGated(actor, () =>
+        transactionAgain(db, async (tx) => {
+          const key = nameKey(input.computerName)
+          const rows = await store.lockByKeys(tx, [key, nameKey(name)])
+          const row = rows.find((one) => one.name_key === key)
+          if (row === undefined) throw notFound(`There is no connection to ${input.computerName}.`)
+          if (rows.length > 1) throw new AppError('conflict', { detail: `There is a connection to ${name} already.` })
+          const next = changed(
+            actor,
+            row,
+            input,
+            newComputerName === undefined || newComputerName === null ? row.computer_name : name,
+          )
+          assertSecretsMayStay(row, next, input, 'body')
+          await tags.setAgentTags(tx, actor, await write(tx, row, next))
+          const what = Object.keys(input).filter(
+            (member) => member !== 'computerName' && input[member as keyof typeof input] !== null,
+          )
+          await audit.write(tx, actor, {
+            action: 'connection.changed',
+            entity: row.computer_name,
+            // Which members, never their values: secrets are among them.
+            details: `${next.computer_name === row.computer_name ? '' : `renamed to ${next.computer_name}; `}${what.join(', ')}`,
+            severity: 4,
+          })
+          return shown(tx, next.name_key)
+        }),
+      )
+    },
+
+    /** Pins keys that a person compared. A computer that presented another key stays as it is. */
+    confirmKeys: (actor: Actor, { hosts, list }: BodyOf<typeof confirmHostKeys>): Promise<ConfirmedKeys> => {
+      if ((hosts === undefined) === (list === undefined)) throw invalid('body', 'must contain either hosts or list')
+      const { keys, unreadable } =
+        list === undefined
+          ? {
+              keys: new Map((hosts ?? []).map((one) => [nameKey(one.computerName), new Set([one.hostKeyFingerprint])])),
+              unreadable: [],
+            }
+          : readHostKeys(list)
+      return transactionAgain(db, async (tx) => {
+        const rows = (await store.lockByKeys(tx, [...keys.keys()])).filter((row) => row.host_key === '')
+        const answer: ConfirmedKeys = {
+          confirmed: [],
+          different: [],
+          notShown: [],
+          unknown: keys.size - rows.length,
+          unreadableLines: unreadable.slice(0, 100),
+        }
+        for (const row of rows) {
+          const given = keys.get(row.name_key) as ReadonlySet<string>
+          const shown = row.shown_host_key ?? ''
+          // A fingerprint for a named host is pinned even before the first contact. A list only confirms presented keys.
+          const key = shown === '' && list === undefined ? [...given][0] : shown
+          if (key === undefined || key === '') answer.notShown.push(row.computer_name)
+          else if (!given.has(key)) answer.different.push({ computerName: row.computer_name, shown: key })
+          else {
+            if (!row.is_override && !isAdministrator(actor))
+              throw new AppError('forbidden_object', {
+                detail: `${row.computer_name} uses the default credentials: only an Administrator can confirm its host key.`,
+              })
+            if (!row.is_override) assertFresh(actor, clock.now())
+            await write(tx, row, { ...row, host_key: key })
+            answer.confirmed.push(row.computer_name)
+          }
+        }
+        if (answer.confirmed.length > 0)
+          await audit.write(tx, actor, {
+            action: 'connection.host_key_confirmed',
+            entity: plural(answer.confirmed.length),
+            details: namesIn(answer.confirmed),
+            severity: 4,
+          })
+        return answer
+      })
+    },
+
+    remove: (actor: Actor, names: readonly string[]): Promise<BulkResult> =>
+      overNames(names, actor, 'deleted', async (tx, rows) => {
+        const left = await store.remove(
+          tx,
+          rows.map((row) => row.connection_id),
+        )
+        // Nobody polls these hosts any more; the search for silent hosts starts from connections.
+        await agents.disconnectPolled(tx, left)
+      }),
+
+    register: (actor: Actor, names: readonly string[], isRegistered: boolean): Promise<BulkResult> =>
+      overNames(names, actor, isRegistered ? 'registered' : 'unregistered', async (tx, rows) => {
+        const ids = rows.map((row) => row.connection_id)
+        await store.setRegistered(tx, ids, isRegistered)
+        await store.startOver(tx, new Date(clock.now()), ids)
+      }),
+  }
+}
+
+export type Connections = ReturnType<typeof createConnections>

@@ -1,0 +1,320 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  type ConnectionInput,
+  ConnectionInput as ConnectionShape,
+  pollInterval,
+  type ResponseOf,
+  type uploadConnections,
+} from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import { Compile } from 'typebox/compile'
+import { NeedsApprover } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { because, type TagsApi, tagNameFault } from '#features/system/tags/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { undefuse } from '#platform/csv.ts'
+import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertConnection, nameKey, overrides } from './connection.rules.ts'
+import { type Connections, type HostTags, namesIn } from './connections.service.ts'
+import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+
+type Report = ResponseOf<typeof uploadConnections>
+type Outcome = Report['lines'][number]['outcome']
+
+const columnNames = [
+  'ComputerName',
+  'Port',
+  'Platform',
+  'UserName',
+  'Password',
+  'PrivateKey',
+  'IntervalMinutes',
+  'Tags',
+] as const
+type ColumnName = (typeof columnNames)[number]
+
+/** Lines per statement. */
+const batchSize = 500
+const listedErrors = 1_000
+const listedLines = 200
+const shape = Compile(ConnectionShape)
+
+const readHeader = (record: CsvRecord | undefined): Map<ColumnName, number> => {
+  const wanted = `the columns ${columnNames.join(', ')}; ComputerName is needed`
+  if (record === undefined || 'fault' in record) throw invalid('body.file', `must begin with a header of ${wanted}`)
+  const found = new Map<ColumnName, number>()
+  for (const [at, cell] of record.cells.entries()) {
+    const name = columnNames.find((one) => one.toLowerCase() === cell.trim().toLowerCase())
+    if (name === undefined)
+      // Not its text: a file without a header begins with a computer and its password.
+      throw invalid('body.file', `has something unknown in column ${at + 1} of its header; known are ${wanted}`)
+    if (found.has(name)) throw invalid('body.file', `has the column ${name} twice`)
+    found.set(name, at)
+  }
+  if (!found.has('ComputerName')) throw invalid('body.file', `must have ${wanted}`)
+  return found
+}
+
+/** What is wrong with a line, by its column. */
+const faultOf = (error: AppError): string =>
+  error.errors.map(({ field, message }) => `${field.replace(/^\./, '')} ${message}.`).join(' ') || error.message
+
+/** Numbers out of range, in words. */
+const ranges: Readonly<Record<string, string>> = {
+  port: 'port is no whole number from 1 to 65,535.',
+  intervalMinutes: `intervalMinutes is no whole number from ${pollInterval.min} to ${pollInterval.max.toLocaleString('en')}.`,
+}
+
+/** Name in a line that can not be read, for whoever looks for it in the file. */
+const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): string =>
+  cleanText(undefuse(cells[columns.get('ComputerName') ?? -1] ?? ''), 255)
+
+/**
+ * A line as a connection, or what is wrong with it; nothing of that when it is not told: to find it takes 18 µs and much
+ * memory, which is 3.5 s and 300 MB for a file of 190,000 such lines. An empty cell is as if absent.
+ */
+const readLine = (
+  cells: readonly string[],
+  columns: ReadonlyMap<ColumnName, number>,
+  isTold: boolean,
+): ConnectionInput | string => {
+  if (cells.length > columns.size)
+    return `The line has ${cells.length} cells, the header ${columns.size}: a comma in a cell needs quotes around it.`
+  if (cells[columns.get('ComputerName') ?? -1]?.trim().toLowerCase() === 'computername') return 'The line is a header.'
+  // Secrets are taken to the letter; a spreadsheet may have put an apostrophe before the others.
+  const raw = (name: ColumnName): string => cells[columns.get(name) ?? -1] ?? ''
+  const cell = (name: ColumnName): string => undefuse(raw(name)).trim()
+  const number = (name: ColumnName) =>
+    cell(name) === '' ? {} : /^\d{1,9}$/.test(cell(name)) ? Number(cell(name)) : Number.NaN
+  const port = number('Port')
+  const interval = number('IntervalMinutes')
+  const input = {
+    computerName: cell('ComputerName'),
+    ...(typeof port === 'number' ? { port } : {}),
+    ...(cell('Platform') === '' ? {} : { platform: cell('Platform').toLowerCase() }),
+    ...(cell('UserName') === '' ? {} : { userName: cell('UserName') }),
+    ...(raw('Password') === '' ? {} : { password: raw('Password') }),
+    ...(raw('PrivateKey').trim() === '' ? {} : { privateKey: raw('PrivateKey').replaceAll('\\n', '\n') }),
+    ...(typeof interval === 'number' ? { intervalMinutes: interval } : {}),
+    ...(cell('Tags') === ''
+      ? {}
+      : {
+          hashtags: cell('Tags')
+            .split(';')
+            .map((tag) => tag.trim())
+            .filter((tag) => tag !== ''),
+        }),
+  }
+  if (!shape.Check(input)) {
+    if (!isTold) return ''
+    const [fault] = shape.Errors(input)
+    const member = fault?.instancePath.split('/')[1] ?? ''
+    return ranges[member] ?? `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
+  }
+  const badTag = (input.hashtags ?? []).map((tag) => tagNameFault(tag)).find((fault) => fault !== null)
+  if (badTag !== undefined) return `A tag ${badTag}.`
+  try {
+    assertConnection(input, '')
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return faultOf(error)
+  }
+  return input
+}
+
+export interface UploadDeps {
+  db: Db
+  clock: Clock
+  store: ConnectionsStore
+  connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
+  tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'measureAgentTags' | 'runGated'>
+  audit: Audit
+}
+
+interface NumberedInput {
+  line: number
+  input: ConnectionInput
+}
+
+interface Noted {
+  outcome: Outcome
+  message: string
+}
+/** Result of each line, by line number. */
+type Outcomes = Map<number, Noted>
+
+/** Lines that were stored in a transaction. */
+interface Applied {
+  outcomes: Outcomes
+  /** Tags of hosts, which are set for all lines at once. */
+  tagged: HostTags[]
+  /** Writes the audit record, after the tags: they lock hosts, and the audit trail is locked last. */
+  record(reason: string): Promise<void>
+}
+
+interface Options {
+  dryRun: boolean
+  /** Why; empty when no reason was given. */
+  reason: string
+}
+
+class DryRun extends Error {}
+
+const waits =
+  'The tags in this file need a second approver: request {id} waits. Upload the file again after it is approved.'
+
+/** Reads a file of connections: every good line is carried out, every bad one is reported. */
+export const createUpload = ({ db, clock, store, connections, tags, audit }: UploadDeps) => {
+  /** What a line asks of a connection that is there changes nothing. */
+  const isUnchanged = (row: ConnectionRow, next: ConnectionRow, input: ConnectionInput): boolean =>
+    input.password === undefined &&
+    input.privateKey === undefined &&
+    JSON.stringify({ ...row, password: 0, private_key: 0, passphrase: 0 }) ===
+      JSON.stringify({ ...next, password: 0, private_key: 0, passphrase: 0 })
+
+  const apply = async (tx: Tx, actor: Actor, lines: readonly NumberedInput[]): Promise<Applied> => {
+    const outcomes: Outcomes = new Map()
+    const tagged: HostTags[] = []
+    const keys = lines.map(({ input }) => nameKey(input.computerName))
+    const rows = new Map((await store.lockByKeys(tx, keys)).map((row) => [row.name_key, row]))
+    await tags.ensureTags(tx, [...new Set(lines.flatMap(({ input }) => input.hashtags ?? []))])
+    const added = lines.filter(({ input }) => !rows.has(nameKey(input.computerName)))
+    await store.insert(
+      tx,
+      new Date(clock.now()),
+      added.map(({ input }) => connections.fresh(actor, input)),
+    )
+    for (const { line } of added) outcomes.set(line, { outcome: 'added', message: '' })
+    let updated = 0
+    for (const { line, input } of lines) {
+      const row = rows.get(nameKey(input.computerName))
+      if (row === undefined) continue
+      try {
+        const next = connections.changed(actor, row, input, row.computer_name)
+        if (isUnchanged(row, next, input)) {
+          outcomes.set(line, { outcome: 'unchanged', message: '' })
+          continue
+        }
+        connections.assertSecretsMayStay(row, next, input, '')
+        tagged.push(...(await connections.write(tx, row, next)))
+        updated++
+        outcomes.set(line, { outcome: 'updated', message: '' })
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error
+        outcomes.set(line, { outcome: 'failed', message: faultOf(error) })
+      }
+    }
+    const record = async (reason: string): Promise<void> => {
+      if (added.length + updated === 0) return
+      await audit.write(tx, actor, {
+        action: 'connections.imported',
+        entity: `${added.length + updated} connections`,
+        details: [
+          `${added.length} added, ${updated} changed, lines ${lines[0]?.line} to ${lines.at(-1)?.line}`,
+          `with own credentials: ${lines.filter(({ input }) => overrides(input) === true).length}`,
+          namesIn(
+            lines
+              .filter(({ line }) => outcomes.get(line)?.outcome !== 'unchanged')
+              .map(({ input }) => input.computerName),
+          ),
+        ]
+          .join('; ')
+          .concat(because(reason)),
+      })
+    }
+    return { outcomes, tagged, record }
+  }
+
+  /**
+   * Stores all valid lines in one transaction. If their tags need a second approver, one request for all of them is stored and
+   * the file is refused.
+   */
+  const carryOut = async (
+    actor: Actor,
+    lines: readonly NumberedInput[],
+    { dryRun, reason }: Options,
+  ): Promise<{
+    outcomes: Outcomes
+    secondPerson: boolean
+    opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>>
+  }> => {
+    const outcomes: Outcomes = new Map()
+    let secondPerson = false
+    let opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>> = {}
+    const work = () =>
+      transactionAgain(db, async (tx) => {
+        const applied: Applied[] = []
+        for (let at = 0; at < lines.length; at += batchSize)
+          applied.push(await apply(tx, actor, lines.slice(at, at + batchSize)))
+        for (const one of applied) for (const [line, outcome] of one.outcomes) outcomes.set(line, outcome)
+        const tagged = applied.flatMap((one) => one.tagged)
+        if (dryRun) opened = await tags.measureAgentTags(tx, tagged)
+        await tags.setAgentTags(tx, actor, tagged, reason).catch((error: unknown) => {
+          if (!(error instanceof NeedsApprover)) throw error
+          if (!dryRun) throw new NeedsApprover({ ...error.wish, detail: waits })
+          secondPerson = true
+        })
+        for (const { record } of applied) await record(reason)
+        // Run the upload and roll it back, so that the preview always matches it.
+        if (dryRun) throw new DryRun()
+      })
+    try {
+      await (dryRun ? work() : tags.runGated(actor, work))
+    } catch (error) {
+      if (!(error instanceof DryRun)) throw error
+    }
+    return { outcomes, secondPerson, opened }
+  }
+
+  return async (actor: Actor, bytes: Buffer, options: Options): Promise<Report> => {
+    if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
+    const { header, batches } = readCsv(bytes)
+    const columns = readHeader(header)
+    const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [], secondPerson: false }
+    const note = (line: number, computerName: string, outcome: Outcome, message: string): void => {
+      if (outcome === 'added') report.added++
+      if (outcome === 'updated') report.updated++
+      if (outcome === 'failed') {
+        report.failed++
+        if (faults.length < listedErrors) report.errors.push({ line, message })
+      }
+      if (report.lines.length < listedLines) report.lines.push({ line, computerName, outcome, message })
+    }
+    const seen = new Map<string, number>()
+    const good: NumberedInput[] = []
+    const faults: { line: number; name: string; fault: string }[] = []
+    for await (const records of batches)
+      for (const record of records) {
+        const read =
+          'fault' in record
+            ? `The line ${record.fault}.`
+            : readLine(record.cells, columns, faults.length < listedErrors)
+        if (typeof read === 'string') {
+          faults.push({ line: record.line, name: 'fault' in record ? '' : nameIn(record.cells, columns), fault: read })
+          continue
+        }
+        const key = nameKey(read.computerName)
+        const before = seen.get(key)
+        if (before !== undefined) {
+          const fault = `This computer is already in line ${before}.`
+          faults.push({ line: record.line, name: read.computerName, fault })
+          continue
+        }
+        seen.set(key, record.line)
+        good.push({ line: record.line, input: read })
+      }
+    const { outcomes, secondPerson, opened } = await carryOut(actor, good, options)
+    report.secondPerson = secondPerson
+    Object.assign(report, opened)
+    const notes = [
+      ...faults.map(({ line, name, fault }) => ({ line, name, outcome: 'failed' as const, message: fault })),
+      ...good.map(({ line, input }) => ({ line, name: input.computerName, ...(outcomes.get(line) as Noted) })),
+    ]
+    for (const { line, name, outcome, message } of notes.sort((a, b) => a.line - b.line))
+      note(line, name, outcome, message)
+    return report
+  }
+}

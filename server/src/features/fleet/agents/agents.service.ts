@@ -1,0 +1,133 @@
+import type { AgentRevocation, BulkResult } from '@portcullis/contract'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import type { List } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
+import type { AgentsRead, DetailRow } from './agents.read.ts'
+import type { AgentsStore } from './agents.store.ts'
+import type { EnrollmentDeps } from './enrollment.service.ts'
+import type { DeletedAgent } from './revocations.ts'
+
+/** What else holds rows of hosts, and lets go of them in the transaction that removes them. */
+export interface RemovalStep {
+  /** Called before the rows of some hosts are deleted, with at most 2,000 of those asked for, in id order. */
+  before?(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Called once, after the rows of all of these were deleted: from here on nothing new names them. */
+  after?(tx: Tx, agentIds: readonly string[]): Promise<void>
+}
+
+export interface AgentsDeps {
+  db: Db
+  clock: Clock
+  store: AgentsStore
+  read: AgentsRead
+  list: List
+  audit: Audit
+  events: EnrollmentDeps['events']
+  announce: Announce
+  /** Signs that an agent was deleted. */
+  revoke(agent: DeletedAgent): AgentRevocation | null
+  removal: readonly RemovalStep[]
+  /** Tells every replica, at COMMIT, that these agents are gone. */
+  tellRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
+}
+
+export type AgentsService = ReturnType<typeof createAgentsService>
+
+/** Removing an agent touches some ten rows: so many agents end well within the time a statement has (compose.base.ts). */
+const rowsPerStatement = 2_000
+/** Ids of 37 characters that the details of one audit record hold. */
+const idsPerRecord = 200
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+
+export const createAgentsService = ({
+  db,
+  clock,
+  store,
+  read,
+  list,
+  audit,
+  events,
+  announce,
+  tellRemoved,
+  revoke,
+  removal,
+}: AgentsDeps) => ({
+  page: list.page,
+
+  /** The row of an agent in the list, as JSON text, and what only its page shows; null when there is none. */
+  one: async (agentId: string): Promise<{ row: string; detail: DetailRow } | null> => {
+    if (!isId(agentId)) return null
+    const [[row], detail] = await Promise.all([list.rowsWhere(read.isAgent(agentId), 1), read.detail(agentId)])
+    return row === undefined || detail === undefined ? null : { row, detail }
+  },
+
+  summary: async (query: Readonly<Record<string, unknown>>) => {
+    const compiled = list.compile(query)
+    const [s, groups] = await Promise.all([read.summary(compiled), read.groups(compiled)])
+    const group = (what: string) => groups.filter((g) => g.what === what).map(({ key, count }) => ({ key, count }))
+    return {
+      total: s.total,
+      connected: s.connected,
+      disconnected: s.total - s.connected,
+      armed: s.armed,
+      free: s.total - s.armed,
+      unapproved: s.unapproved,
+      vulnerable: s.vulnerable,
+      knownAttackTools: s.attack_tool,
+      bySeverity: group('severity'),
+      byOs: group('os'),
+      byVersion: group('version'),
+      license: { activated: s.activated, pending: s.pending, expired: s.expired, invalid: s.invalid },
+      deploymentMode: { agent: s.total - s.agentless, agentless: s.agentless },
+      computedAt: new Date(clock.now()).toISOString(),
+    }
+  },
+
+  /** Removes agents for good: their keys are refused from the COMMIT on. */
+  remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
+    transactionAgain(db, async (tx) => {
+      const ids = [...new Set(uuids)]
+      const known = ids.filter(isId).sort()
+      const removed: Awaited<ReturnType<AgentsStore['remove']>> = []
+      for (const some of slices(known, rowsPerStatement)) {
+        for (const step of removal) await step.before?.(tx, some)
+        removed.push(...(await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)))
+      }
+      const accepted = new Set(removed.map((r) => r.agent_id))
+      if (removed.length > 0) {
+        for (const step of removal) await step.after?.(tx, [...accepted])
+        await announce(tx, { agents: [...accepted] })
+        await tellRemoved(tx, [...accepted])
+        for (const some of slices(removed, rowsPerStatement))
+          await events.append(
+            tx,
+            some.map((r) => ({
+              kind: 'removed' as const,
+              agentId: r.agent_id,
+              entity: `${r.host} (${r.address})`,
+              hashtags: '',
+              details: `Removed by ${actor.userName}`,
+            })),
+          )
+        for (const r of removed.slice(0, 1000))
+          await audit.write(tx, actor, {
+            action: 'agent.removed',
+            entity: `${r.host} (${r.address})`,
+            details: `agent ${r.agent_id}`,
+          })
+        for (const some of slices(removed.slice(1000), idsPerRecord))
+          await audit.write(tx, actor, {
+            action: 'agent.removed',
+            entity: `${some.length} more agents`,
+            details: some.map((r) => r.agent_id).join(','),
+          })
+      }
+      return { accepted: ids.filter((id) => accepted.has(id)), notFound: ids.filter((id) => !accepted.has(id)) }
+    }),
+})

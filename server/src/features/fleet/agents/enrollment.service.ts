@@ -1,0 +1,223 @@
+import { createHash, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto'
+import {
+  type BodyOf,
+  type createEnrollmentToken,
+  type EnrollmentToken,
+  type EnrolRequest,
+  type EnrolResponse,
+  enrolProofText,
+} from '@portcullis/contract'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { CommandKeys } from '#platform/command-keys.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import { type AgentEvent, duplicateEvents } from './agent-events.ts'
+import type { AgentsStore } from './agents.store.ts'
+import type { Reach } from './downloads.ts'
+import type { EnrollmentStore, KnownHost, TokenRow } from './enrollment.store.ts'
+import { dictionaryTexts, storedFacts } from './facts.ts'
+
+export interface EnrollmentDeps {
+  db: Db
+  clock: Clock
+  store: EnrollmentStore
+  agents: AgentsStore
+  audit: Audit
+  events: { append(tx: Tx, events: readonly AgentEvent[]): Promise<unknown> }
+  tags: {
+    ensureTags(tx: Tx, names: readonly string[]): Promise<number[]>
+    tagAgents(tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void>
+  }
+  commandKeys: Pick<CommandKeys, 'newest'>
+  /** How hosts reach this server. */
+  reach(): Reach
+  /** The one line that enrols a host; it asks for the token. */
+  command(): string
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const statusOf = (row: TokenRow, now: number): EnrollmentToken['status'] => {
+  if (row.revoked_at !== null) return 'Revoked'
+  if (row.expires_at.getTime() <= now) return 'Expired'
+  return row.uses >= row.max_uses ? 'Used up' : 'Active'
+}
+
+const tokenPattern = /^pce_([0-9a-f]{32})_([A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{43})?$/
+
+const refuse = (detail: string): AppError => new AppError('enrolment_refused', { detail })
+
+export type EnrollmentService = ReturnType<typeof createEnrollmentService>
+
+export const createEnrollmentService = (deps: EnrollmentDeps) => {
+  const { db, clock, store, audit } = deps
+
+  const view = (row: TokenRow, hosts: EnrollmentToken['hosts'] = []): EnrollmentToken => ({
+    id: row.token_id,
+    name: row.name,
+    createdAt: row.created_at.toISOString(),
+    createdBy: row.created_by,
+    expiresAt: row.expires_at.toISOString(),
+    maxUses: row.max_uses,
+    uses: row.uses,
+    hashtags: row.hashtags,
+    allowTakeOver: row.allow_take_over,
+    status: statusOf(row, clock.now()),
+    hosts,
+  })
+
+  /** The row of a presented token; wrong secrets cost the same as unknown ids. */
+  const tokenOf = async (text: string): Promise<TokenRow> => {
+    const match = tokenPattern.exec(text)
+    if (match === null) throw refuse('The enrolment token is not one of this server.')
+    const id = (match[1] as string).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+    const row = await store.tokenById(id)
+    const expected = row?.secret_hash ?? Buffer.alloc(32)
+    if (!timingSafeEqual(digest(match[2] as string), expected) || row === undefined)
+      throw refuse('The enrolment token is not one of this server.')
+    const status = statusOf(row, clock.now())
+    // A used up one still answers the host that took its last use and never heard so.
+    if (status !== 'Active' && status !== 'Used up') throw refuse(`The enrolment token is ${status.toLowerCase()}.`)
+    return row
+  }
+
+  const assertProof = (request: EnrolRequest): Buffer => {
+    const der = Buffer.from(request.publicKey, 'base64')
+    let valid = false
+    try {
+      const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
+      const wanted = request.keyAlgorithm === 'Ed25519' ? 'ed25519' : 'ec'
+      if (
+        key.asymmetricKeyType !== wanted ||
+        (wanted === 'ec' && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+      )
+        throw refuse(`The public key is not an ${request.keyAlgorithm} key.`)
+      valid = verify(
+        wanted === 'ed25519' ? null : 'sha256',
+        Buffer.from(enrolProofText(request.token, request.publicKey)),
+        key,
+        Buffer.from(request.proof, 'base64'),
+      )
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      throw refuse('The public key can not be read.')
+    }
+    if (!valid) throw refuse('The proof of possession does not verify.')
+    return der
+  }
+
+  return {
+    list: async (): Promise<EnrollmentToken[]> => (await store.tokens()).map((row) => view(row, row.hosts)),
+
+    create: async (actor: Actor, body: BodyOf<typeof createEnrollmentToken>) => {
+      const now = clock.now()
+      const secret = randomBytes(32).toString('base64url')
+      const row: TokenRow = {
+        token_id: newId(now),
+        name: body.name,
+        secret_hash: digest(secret),
+        created_at: new Date(now),
+        created_by: actor.userName,
+        expires_at: new Date(now + (body.expiresInHours ?? 24) * 3_600_000),
+        max_uses: body.maxUses ?? 100,
+        uses: 0,
+        hashtags: body.hashtags ?? [],
+        allow_take_over: body.allowTakeOver ?? true,
+        revoked_at: null,
+      }
+      await db.transaction(async (tx) => {
+        await deps.tags.ensureTags(tx, row.hashtags)
+        await store.insertToken(tx, row)
+        await audit.write(tx, actor, {
+          action: 'enrolment_token.created',
+          entity: row.name,
+          details: `expires ${row.expires_at.toISOString()}, at most ${row.max_uses} hosts${row.hashtags.length > 0 ? `, tags ${row.hashtags.join(', ')}` : ''}`,
+        })
+      })
+      const { caKeyHash, reachableFromElsewhere } = deps.reach()
+      const token = `pce_${row.token_id.replaceAll('-', '')}_${secret}${caKeyHash === null ? '' : `.${caKeyHash}`}`
+      return { ...view(row), token, command: deps.command(), reachableFromElsewhere }
+    },
+
+    revoke: (actor: Actor, tokenId: string): Promise<{ deleted: boolean }> =>
+      db.transaction(async (tx) => {
+        if (!/^[0-9a-f-]{36}$/.test(tokenId)) throw notFound('There is no such enrolment token.')
+        const [row] = await store.revokeToken(tx, tokenId, new Date(clock.now()))
+        if (row === undefined) throw notFound('There is no such enrolment token, or it is revoked already.')
+        await audit.write(tx, actor, { action: 'enrolment_token.revoked', entity: row.name })
+        return { deleted: true }
+      }),
+
+    /** Enrols a host: a new agent, or a known silent host that takes its id over. */
+    enrol: async (request: EnrolRequest, ip: string): Promise<EnrolResponse> => {
+      const token = await tokenOf(request.token)
+      const publicKey = assertProof(request)
+      const texts = dictionaryTexts(request.facts)
+      const ids = await deps.agents.dictionaryIds([texts.os, texts.version])
+      const now = new Date(clock.now())
+      const commandKey = deps.commandKeys.newest()
+      const keys = { commandKey: commandKey.publicKey }
+      const actor: Actor = { ...systemActor('enrolment'), ip }
+      return db.transaction(async (tx) => {
+        const enrolled = await store.agentOfKey(tx, publicKey, token.token_id)
+        if (enrolled !== undefined)
+          return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, ...keys }
+        if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
+        const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
+        // An armed host that is silent may just be unplugged: who knows its ids must not replace it by one that is Free.
+        // One that was polled so far under this name goes on under its id: its devices and its story are this machine's.
+        const isPolledHere = (host: KnownHost): boolean =>
+          host.agentless && host.host.toLowerCase() === request.facts.hostname.toLowerCase()
+        const silent = token.allow_take_over
+          ? known.find((host) => !host.armed && (!host.connected || isPolledHere(host)))
+          : undefined
+        const agentId = silent?.agent_id ?? newId(now.getTime())
+        const row = {
+          agentId,
+          host: storedFacts(agentId, request.facts, ids).host,
+          publicKey,
+          keyAlgorithm: request.keyAlgorithm,
+          machineIdHash: request.machineIdHash,
+          smbiosHash: request.smbiosHash,
+          now,
+          tokenId: token.token_id,
+          osId: ids.get(texts.os) as number,
+          versionId: ids.get(texts.version) as number,
+          agentless: false,
+          commandKey: commandKey.number,
+        }
+        if (silent === undefined) await store.insertAgent(tx, row)
+        else await store.replaceKey(tx, agentId, row)
+        const stated = storedFacts(agentId, request.facts, ids)
+        // Before its first connection a host may not know which of its addresses it uses.
+        const facts = stated.address === '' ? { ...stated, address: ip } : stated
+        await deps.agents.writeFacts(tx, [facts])
+        if (token.hashtags.length > 0)
+          await deps.tags.tagAgents(tx, [agentId], await deps.tags.ensureTags(tx, token.hashtags))
+        const others = known.filter((host) => host.agent_id !== agentId)
+        if (others.length > 0) await store.linkDuplicates(tx, [agentId, ...others.map((host) => host.agent_id)])
+        const entity = `${facts.host} (${facts.address})`
+        const hashtags = token.hashtags.join(',')
+        await deps.events.append(tx, [
+          {
+            kind: silent === undefined ? 'enrolled' : 'tookOver',
+            agentId,
+            entity,
+            hashtags,
+            details: `Token ${token.name}`,
+          },
+          ...duplicateEvents({ agentId, entity, hashtags }, others),
+        ])
+        await audit.write(tx, actor, {
+          action: silent === undefined ? 'agent.enrolled' : 'agent.taken_over',
+          entity,
+          details: `agent ${agentId}, token ${token.name}`,
+        })
+        return { agentId, serverTime: now.toISOString(), tookOver: silent !== undefined, ...keys }
+      })
+    },
+  }
+}

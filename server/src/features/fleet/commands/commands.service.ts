@@ -1,0 +1,329 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, SignedText } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { AgentsApi, CommandTarget } from '#features/fleet/agents/index.ts'
+import type { EventsApi, NewEvent } from '#features/system/events/index.ts'
+import type { JobsApi } from '#features/system/jobs/index.ts'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { CommandKeys } from '#platform/command-keys.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import {
+  type Ack,
+  createCommandsStore,
+  type DeliveredCommand,
+  type EndedCommand,
+  type NewCommand,
+} from './commands.store.ts'
+
+/** Rows of one statement: each moves entries of some indexes, 2,000 take well under a second. */
+const rowsPerStatement = 2_000
+/** Signatures between two looks at other work: some 2 ms each time. */
+const signedAtOnce = 50
+/** How long ended commands are kept. */
+const keptMs = 90 * 24 * 3_600_000
+
+/** A command to one host. */
+export type CommandSpec = {
+  [K in AgentCommandKind]: {
+    agentId: string
+    kind: K
+    body: AgentCommandBodies[K]
+    /** What it does, for people: `Arm`. */
+    title: string
+    /** Job that waits for it. */
+    jobId?: string
+  }
+}[AgentCommandKind]
+
+export interface CommandsDeps {
+  db: Db
+  clock: Clock
+  /** Keys of which each host holds one. */
+  commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
+  log: Log
+  agents: Pick<AgentsApi, 'lockForCommands' | 'commandsPending' | 'commandsDone' | 'configured' | 'onRemove' | 'wake'>
+  events: Pick<EventsApi, 'append'>
+  jobs: Pick<JobsApi, 'count'>
+  settings: Pick<SettingsApi, 'values'>
+  announce: Announce
+}
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+
+export const createCommandsService = ({
+  db,
+  clock,
+  commandKeys,
+  log,
+  agents,
+  events,
+  jobs,
+  settings,
+  announce,
+}: CommandsDeps) => {
+  const store = createCommandsStore(db)
+
+  /** Counts ended commands for their jobs. */
+  const countFor = (tx: Tx, ended: readonly EndedCommand[]): Promise<void> => {
+    const parts = new Map<string, { jobId: string; done: number; failed: number }>()
+    for (const { job_id: jobId, state, was } of ended) {
+      if (jobId === null) continue
+      const part = parts.get(jobId) ?? { jobId, done: 0, failed: 0 }
+      if (state === 'confirmed') part.done++
+      else part.failed++
+      // It was counted when it was cancelled or expired.
+      if (was === 'cancelled' || was === 'expired') part.failed--
+      parts.set(jobId, part)
+    }
+    return jobs.count(tx, [...parts.values()])
+  }
+
+  /** Agents for whom nothing waits any more say so. */
+  const settle = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+    const waiting = await store.waiting(tx, agentIds)
+    const idle = agentIds.filter((id) => !waiting.has(id))
+    if (idle.length > 0) await agents.commandsDone(tx, idle)
+  }
+
+  const signAll = async (
+    specs: readonly CommandSpec[],
+    targets: ReadonlyMap<string, CommandTarget>,
+    expiresAt: Date,
+  ): Promise<{ commands: NewCommand[]; counters: Map<string, number> }> => {
+    const now = clock.now()
+    const counters = new Map<string, number>()
+    const commands: NewCommand[] = []
+    for (const [i, { agentId, kind, body, title, jobId }] of specs.entries()) {
+      const target = targets.get(agentId) as CommandTarget
+      const counter = Math.max((counters.get(agentId) ?? target.command_counter) + 1, now)
+      counters.set(agentId, counter)
+      const id = newId(now)
+      const payload = JSON.stringify({ id, agentId, kind, counter, expiresAt: expiresAt.toISOString(), ...body })
+      const signer = commandKeys.signerFor(target.command_key, now)
+      commands.push({
+        id,
+        agentId,
+        host: target.host,
+        kind,
+        title,
+        counter,
+        payload,
+        signature: signer.sign(payload),
+        keyNumber: signer.number,
+        expiresAt,
+        jobId: jobId ?? null,
+      })
+      if (i % signedAtOnce === signedAtOnce - 1) await yieldToOthers()
+    }
+    return { commands, counters }
+  }
+
+  /** Returns a stored command, signed with the current key of its host; null if its stored signature is not valid. */
+  const signedFor = ({
+    agent_id,
+    payload,
+    signature,
+    key_number,
+    command_key,
+  }: DeliveredCommand): SignedText | null => {
+    const signer = commandKeys.signerFor(command_key, clock.now())
+    if (signer.number === key_number) return { payload, signature }
+    // The host has adopted another key since. Only a command with a valid old signature gets a new one.
+    if (commandKeys.isSignedBy(key_number, payload, signature, clock.now()))
+      return { payload, signature: signer.sign(payload) }
+    log.error(
+      { agentId: agent_id, key: key_number },
+      'a stored command is not signed by the key that it names, or that key is retired',
+    )
+    return null
+  }
+
+  const byAgent = (a: { agentId: string }, b: { agentId: string }): number => (a.agentId < b.agentId ? -1 : 1)
+
+  return {
+    /**
+     * Signs commands and keeps them until their hosts have ended them; hosts that are connected are woken at COMMIT. A
+     * newer command of a kind replaces a waiting one. Returns the agents that exist, and those that do not. Locks agents
+     * in id order, then commands, then jobs.
+     */
+    queue: async (
+      tx: Tx,
+      actor: Pick<Actor, 'userName'>,
+      specs: readonly CommandSpec[],
+    ): Promise<{ queued: string[]; missing: string[] }> => {
+      const now = new Date(clock.now())
+      const lifeHours = (await settings.values(tx, 'vendorA')).number('VENDORA_COMMAND_EXPIRY_HOURS')
+      const expiresAt = new Date(clock.now() + lifeHours * 3_600_000)
+      const queued: string[] = []
+      const missing: string[] = []
+      const replaced: EndedCommand[] = []
+      for (const some of slices([...specs].sort(byAgent), rowsPerStatement)) {
+        const targets = new Map(
+          (
+            await agents.lockForCommands(
+              tx,
+              some.map((spec) => spec.agentId),
+            )
+          ).map((target) => [target.agent_id, target]),
+        )
+        const possible = some.filter((spec) => targets.has(spec.agentId))
+        missing.push(...some.filter((spec) => !targets.has(spec.agentId)).map((spec) => spec.agentId))
+        if (possible.length === 0) continue
+        for (const [kind, ofKind] of Map.groupBy(possible, (spec) => spec.kind)) {
+          const agentIds = ofKind.map((spec) => spec.agentId)
+          replaced.push(...(await store.end(tx, now, 'cancelled', 'Replaced by a newer command.', { agentIds, kind })))
+        }
+        const { commands, counters } = await signAll(possible, targets, expiresAt)
+        await store.insert(tx, now, actor.userName, commands)
+        await agents.commandsPending(tx, counters)
+        queued.push(...counters.keys())
+      }
+      await countFor(tx, replaced)
+      if (queued.length > 0) {
+        await announce(tx, { agents: queued })
+        await agents.wake(tx, queued)
+      }
+      return { queued, missing }
+    },
+
+    /** What waits for these agents, for the answers to their check-ins. */
+    deliver: async (agentIds: readonly string[]): Promise<Map<string, SignedText[]>> => {
+      const rows = await store.deliver(new Date(clock.now()), agentIds)
+      const result = new Map<string, SignedText[]>()
+      for (const row of rows) {
+        const signed = signedFor(row)
+        if (signed === null) continue
+        const commands = result.get(row.agent_id)
+        if (commands === undefined) result.set(row.agent_id, [signed])
+        else commands.push(signed)
+      }
+      return result
+    },
+
+    /**
+     * Notes what hosts say about their commands, in the transaction of their reports, which has locked them. Returns the
+     * events to append. Locks commands, then jobs: call it after the counters of models.
+     */
+    acknowledge: async (
+      tx: Tx,
+      reports: readonly { agentId: string; acks: CheckInRequest['acks'] }[],
+      eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
+    ): Promise<NewEvent[]> => {
+      const acks = new Map<string, Ack>()
+      // By agent, too: what another one says of a command must not come before what its own host says.
+      for (const { agentId, acks: said } of reports)
+        for (const { commandId, outcome, message } of said ?? [])
+          if (isId(commandId) && !acks.has(`${agentId} ${commandId}`))
+            acks.set(`${agentId} ${commandId}`, {
+              agentId,
+              commandId,
+              confirmed: outcome === 'confirmed',
+              message: cleanText(message, 500),
+            })
+      if (acks.size === 0) return []
+      const now = new Date(clock.now())
+      const ended = await store.acknowledge(tx, now, [...acks.values()])
+      if (ended.length === 0) return []
+      const configured = ended.filter((c) => c.kind === 'configure' && c.state === 'confirmed').map((c) => c.agent_id)
+      if (configured.length > 0) await agents.configured(tx, now, configured)
+      await settle(tx, [...new Set(ended.map((c) => c.agent_id))])
+      await countFor(tx, ended)
+      return ended
+        .filter((c) => c.state === 'failed')
+        .map((c) => ({
+          ...eventBaseOf(c.agent_id),
+          kind: 'commandFailed',
+          details: c.message === '' ? c.title : `${c.title}: ${c.message}`,
+        }))
+    },
+
+    /** Cancels what these agents have not ended. Returns the agents that exist. */
+    cancel: async (tx: Tx, actor: Pick<Actor, 'userName'>, agentIds: readonly string[]): Promise<string[]> => {
+      const now = new Date(clock.now())
+      const known: string[] = []
+      const ended: EndedCommand[] = []
+      for (const some of slices([...agentIds].sort(), rowsPerStatement)) {
+        const targets = (await agents.lockForCommands(tx, some)).map((target) => target.agent_id)
+        if (targets.length === 0) continue
+        known.push(...targets)
+        ended.push(...(await store.end(tx, now, 'cancelled', `Cancelled by ${actor.userName}.`, { agentIds: targets })))
+        await settle(tx, targets)
+      }
+      await countFor(tx, ended)
+      if (ended.length > 0) await announce(tx, { agents: [...new Set(ended.map((c) => c.agent_id))] })
+      return known
+    },
+
+    /** Ends what waits for agents that were just removed. */
+    forgetAgents: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+      const now = new Date(clock.now())
+      const ended: EndedCommand[] = []
+      for (const some of slices([...agentIds].sort(), rowsPerStatement))
+        ended.push(...(await store.end(tx, now, 'cancelled', 'The agent was removed.', { agentIds: some })))
+      await countFor(tx, ended)
+    },
+
+    /** Cancels what waits of a job, by the slice; returns how many commands. */
+    cancelJob: async (jobId: string, message: string): Promise<number> => {
+      let cancelled = 0
+      for (;;) {
+        const agentIds = (await store.agentsOfJob(jobId, rowsPerStatement)).sort()
+        if (agentIds.length === 0) return cancelled
+        await db.transaction(async (tx) => {
+          await agents.lockForCommands(tx, agentIds)
+          const ended = await store.end(tx, new Date(clock.now()), 'cancelled', message, { agentIds, jobId })
+          await settle(tx, agentIds)
+          await countFor(tx, ended)
+          await announce(tx, { agents: agentIds })
+          cancelled += ended.length
+        })
+      }
+    },
+
+    /** Ends commands that are over their time, with an event each; run every ten seconds. */
+    expire: async (): Promise<number> => {
+      let expired = 0
+      for (;;) {
+        const now = new Date(clock.now())
+        const agentIds = (await store.overdue(now, rowsPerStatement)).sort()
+        if (agentIds.length === 0) return expired
+        await db.transaction(async (tx) => {
+          const targets = new Map(
+            (await agents.lockForCommands(tx, agentIds)).map((target) => [target.agent_id, target]),
+          )
+          const ended = await store.end(tx, now, 'expired', 'The host did not end it in time.', { agentIds })
+          await settle(tx, [...targets.keys()])
+          await countFor(tx, ended)
+          await announce(tx, { agents: agentIds })
+          await events.append(
+            tx,
+            ended.flatMap((c) => {
+              const target = targets.get(c.agent_id)
+              return target === undefined
+                ? []
+                : [
+                    {
+                      kind: 'commandFailed' as const,
+                      agentId: c.agent_id,
+                      entity: `${target.host} (${target.address})`,
+                      hashtags: target.hashtags,
+                      details: `${c.title}: expired before the host ended it`,
+                    },
+                  ]
+            }),
+          )
+          expired += ended.length
+        })
+      }
+    },
+
+    /** Drops commands that ended 90 days ago. */
+    forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
+  }
+}

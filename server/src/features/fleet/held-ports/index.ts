@@ -1,0 +1,155 @@
+import { type HeldPort, listHeldPorts, profiles, releaseHeldPort } from '@portcullis/contract'
+import { cleanText, mismatchText } from '@portcullis/domain'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import { type ApprovalsApi, NeedsApprover } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { deviceDetails, type NewEvent } from '#features/system/events/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { isId } from '#platform/ids.ts'
+import type { Announce } from '#platform/live.ts'
+import { createHeldPortsStore, type HeldPortRecord, type ReleasedHold, type ReportedHold } from './held-ports.store.ts'
+
+export type HeldPortsApi = ReturnType<typeof heldPortsFeature>
+
+export interface HeldPortsDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  commands: Pick<CommandsApi, 'queue'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
+  announce: Announce
+}
+
+/** A port that is released with drivers that its device did not claim. */
+interface DriverRelease {
+  agentId: string
+  id: string
+  title: string
+}
+
+const rowOf = ({ host, address, port_path, held_at, armed, release_asked_by, ...row }: HeldPortRecord) => ({
+  ...row,
+  hostIdentifier: host,
+  ipAddress: address,
+  portPath: port_path,
+  heldAt: held_at.toISOString(),
+  isEnforced: armed,
+  releaseAskedBy: release_asked_by,
+})
+
+const reported = (agentId: string, hold: HeldPort): ReportedHold => ({
+  agentId,
+  id: hold.id,
+  portPath: hold.portPath,
+  evidence: cleanText(mismatchText(hold.mismatch), 500),
+  vid: hold.vid,
+  pid: hold.pid,
+  serial: cleanText(hold.serial, 255),
+  name: cleanText(hold.name, 80),
+  fingerprint: hold.fingerprint,
+})
+
+/** Ports that hosts hold because a device was not what it claimed to be, until a person releases them. */
+export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, approvals, announce }: HeldPortsDeps) => {
+  const store = createHeldPortsStore()
+
+  app.register(listHeldPorts, async ({ query }) => {
+    const agentId = query.AgentId ?? null
+    if (agentId !== null && !isId(agentId)) return { data: [] }
+    return { data: (await store.list(db, agentId)).map(rowOf) }
+  })
+
+  /** Orders the release; `isApproved`: accepting the drivers needs nobody else. */
+  const release = async (tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, isApproved: boolean) => {
+    const known = isId(agentId) && isId(id)
+    const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
+    if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
+    if (accept && !isApproved) await assertAlone(tx, actor, { agentId, id, ...found })
+    const releases = await store.asked(tx, agentId)
+    const title = 'Release ports'
+    const { queued } = await commands.queue(tx, actor, [{ agentId, kind: 'release-ports', title, body: { releases } }])
+    await audit.write(tx, actor, {
+      action: 'heldPorts.released',
+      entity: found.host,
+      details: `Port ${found.port_path} released (${found.evidence}); drivers ${accept ? 'accepted' : 'not accepted'}; fingerprint ${found.fingerprint}`,
+      severity: 4,
+    })
+    await announce(tx, { agents: [agentId] })
+    return { commands: queued.length }
+  }
+
+  /** Accepting the drivers allows a device on a host, as a rule does: it counts as one. */
+  const assertAlone = async (
+    tx: Tx,
+    actor: Actor,
+    { agentId, id, host, port_path, evidence }: { agentId: string; id: string } & ReleasedHold,
+  ): Promise<void> => {
+    const limit = await approvals.takeAllowed(tx, actor, 1)
+    if (limit === null) return
+    const title = `Release port ${port_path} of ${host} and accept its drivers (${evidence})`
+    throw new NeedsApprover<DriverRelease>({
+      kind: 'accept-drivers',
+      change: { agentId, id, title },
+      detail: `Drivers were accepted or devices allowed on ${limit} ${limit === 1 ? 'host' : 'hosts'} within 15 minutes: request {id} waits for a second approver.`,
+    })
+  }
+
+  approvals.handle<DriverRelease>('accept-drivers', {
+    action: 'rules',
+    title: ({ title }) => title,
+    hosts: () => 1,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, { agentId, id }) => {
+      await release(tx, actor, agentId, id, true, true)
+      return undefined
+    },
+  })
+
+  app.register(releaseHeldPort, ({ actor, params: { agentId, id }, body }) =>
+    db
+      .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, false))
+      .catch((error: unknown) => {
+        // Its transaction rolled back; the request is filed in another one.
+        if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
+        throw error
+      }),
+  )
+
+  return {
+    /**
+     * Stores the held ports of hosts in the transaction of their reports, which has locked them. Returns an event for each
+     * newly held port.
+     */
+    report: async (
+      tx: Tx,
+      reports: readonly { agentId: string; held: readonly HeldPort[] }[],
+      eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
+    ): Promise<NewEvent[]> => {
+      if (reports.length === 0) return []
+      const holds = reports.flatMap(({ agentId, held }) => held.map((hold) => reported(agentId, hold)))
+      await store.dropOthers(
+        tx,
+        reports.map(({ agentId }) => agentId),
+        holds,
+      )
+      const added = await store.add(tx, new Date(clock.now()), holds)
+      return added.flatMap(({ agent_id, hold_id }) => {
+        const hold = holds.find((one) => one.agentId === agent_id && one.id === hold_id)
+        if (hold === undefined) return []
+        const { vid, pid, serial, name, evidence, portPath } = hold
+        const device = deviceDetails({ vulnerable: false, vid, pid, serial, vendor: '', product: name })
+        return [
+          {
+            ...eventBaseOf(agent_id),
+            kind: 'driverMismatch' as const,
+            details: `${device}: ${evidence}; port ${portPath} is held until a person releases it`,
+          },
+        ]
+      })
+    },
+  }
+}

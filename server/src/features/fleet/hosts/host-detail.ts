@@ -1,0 +1,91 @@
+import type { Agent, AgentDetail } from '@portcullis/contract'
+import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
+import type { PolicyApi } from '#features/devices/policy/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import { notFound } from '#platform/app-error.ts'
+import { JsonText } from '#platform/http/answer.ts'
+import { isId } from '#platform/ids.ts'
+
+export interface HostDetailDeps {
+  agents: Pick<AgentsApi, 'one'>
+  peripherals: Pick<PeripheralsApi, 'ofAgent'>
+  commands: Pick<CommandsApi, 'pendingOf' | 'logsOf'>
+  policy: Pick<PolicyApi, 'ofAgent'>
+  events: Pick<EventsApi, 'recentOf'>
+}
+
+const enforcementWords: Readonly<Record<string, string>> = {
+  'before-driver': 'can stop a device before a driver binds to it',
+  'after-attach': 'can stop a device after it was attached',
+  observe: 'can only be observed',
+}
+
+interface ModeFacts {
+  armed: boolean
+  whitelist: boolean
+  enforcement: string
+  facts: { enforcementReason?: string } | null
+}
+
+/** What is in force on a host, and why, in sentences. */
+const modeSummary = ({ armed, whitelist, enforcement, facts }: ModeFacts, rules: number): string => {
+  const mode = armed
+    ? 'Armed: what no rule allows is kept from being used.'
+    : 'Free: devices are observed, nothing is blocked.'
+  const inForce = rules === 0 ? 'No rule speaks to it' : `${rules} ${rules === 1 ? 'rule speaks' : 'rules speak'} to it`
+  const listed = whitelist ? ', so what they do not allow counts as unapproved' : ''
+  const why = facts?.enforcementReason ?? ''
+  return `${mode} ${inForce}${armed ? '' : listed}. This host ${enforcementWords[enforcement] ?? enforcementWords.observe}.${why === '' ? '' : ` ${why}`}`
+}
+
+/** One host with all that its page shows; the parts are JSON text formed by the database. */
+export const createHostDetail =
+  ({ agents, peripherals, commands, policy, events }: HostDetailDeps) =>
+  async (agentId: string): Promise<JsonText> => {
+    const missing = notFound('There is no agent with this uuid.')
+    if (!isId(agentId)) throw missing
+    const [found, attached, pendingCommands, debugLogs, rules, recent] = await Promise.all([
+      agents.one(agentId),
+      peripherals.ofAgent(agentId),
+      commands.pendingOf(agentId),
+      commands.logsOf(agentId),
+      policy.ofAgent(agentId),
+      events.recentOf(agentId, 50),
+    ])
+    if (found === null) throw missing
+    const { row, detail } = found
+    const mode = detail.armed ? 'Armed' : 'Free'
+    const rest: Omit<AgentDetail, keyof Agent | 'peripherals' | 'recentEvents'> = {
+      pendingCommands,
+      policy: {
+        mode,
+        version: rules.version,
+        summary: modeSummary(detail, rules.rules.length),
+        enforcement: detail.enforcement,
+        heldVersion: detail.policy_version,
+        reason: detail.mode_reason,
+        whitelist: detail.whitelist,
+        rules: rules.rules,
+      },
+      riskFactors: detail.risk_factors,
+      nics: detail.nics,
+      debugLogs,
+      facts: {
+        osName: '',
+        osVersion: '',
+        kernel: '',
+        architecture: '',
+        vendor: '',
+        model: '',
+        chassis: '',
+        sku: '',
+        ...detail.facts,
+      },
+      possibleDuplicates: detail.possible_duplicates,
+    }
+    return new JsonText(
+      `${row.slice(0, -1)},"peripherals":[${attached.join(',')}],"recentEvents":${JSON.stringify(recent)},${JSON.stringify(rest).slice(1)}`,
+    )
+  }

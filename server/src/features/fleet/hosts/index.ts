@@ -1,0 +1,20 @@
+import { deleteAgents, getAgent } from '@portcullis/contract'
+import type { ActionsApi } from '#features/fleet/actions/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createHostDetail, type HostDetailDeps } from './host-detail.ts'
+
+export interface HostsDeps extends HostDetailDeps {
+  agents: Pick<AgentsApi, 'one' | 'remove'>
+  actions: Pick<ActionsApi, 'assertMayDelete'>
+}
+
+/** One host as its page shows it, put together from all features that know something of it; and its removal by a person. */
+export const hostsFeature = (app: HttpApp, deps: HostsDeps): void => {
+  const detail = createHostDetail(deps)
+  app.register(getAgent, ({ params }) => detail(params.agentId))
+  app.register(deleteAgents, async ({ actor, body }) => {
+    await deps.actions.assertMayDelete(actor, body ?? [])
+    return deps.agents.remove(actor, body ?? [])
+  })
+}

@@ -1,0 +1,23 @@
+import type { AgentSession } from '#features/fleet/agents/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Guard } from '#platform/http/machine.ts'
+
+export interface AgentGuardDeps {
+  clock: Pick<Clock, 'now'>
+  /** The agent of a session token; null when the token is unknown or has expired. */
+  verifySession(token: string, nowSeconds: number): AgentSession | null
+  isRevoked?(agentId: string): Promise<boolean>
+}
+
+/** Lets an agent with a session pass, before its body. */
+export const agentGuard = ({ clock, verifySession, isRevoked }: AgentGuardDeps): Guard<AgentSession> => ({
+  credential: 'header',
+  check: async ({ headers }) => {
+    const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
+    const session = verifySession(token, clock.now() / 1000)
+    if (session === null) throw new AppError('agent_session_expired')
+    if ((await isRevoked?.(session.agentId)) === true) throw new AppError('agent_revoked')
+    return session
+  },
+})

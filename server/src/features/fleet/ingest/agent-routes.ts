@@ -1,0 +1,131 @@
+import {
+  agentPaths,
+  closed,
+  commandKeyHeader,
+  EnrolRequest,
+  EnrolResponse,
+  operation,
+  SessionRequest,
+  SessionResponse,
+} from '@portcullis/contract'
+import { Type } from 'typebox'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import { FileAnswer, WithHeaders } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
+
+const agentOperation = { tag: 'Agent protocol', permission: 'agent' } as const
+
+const enrol = operation({
+  ...agentOperation,
+  id: 'agentEnrol',
+  method: 'POST',
+  path: agentPaths.enrol,
+  summary: 'Exchanges an enrolment token and a public key for an agent id',
+  body: EnrolRequest,
+  response: EnrolResponse,
+  errors: ['enrolment_refused', 'too_many_requests'],
+})
+
+const openSession = operation({
+  ...agentOperation,
+  id: 'agentSession',
+  method: 'POST',
+  path: agentPaths.session,
+  summary: 'Opens a session by proof of possession of the agent key',
+  body: SessionRequest,
+  response: SessionResponse,
+  errors: ['agent_unknown', 'agent_revoked', 'conflict', 'too_many_requests'],
+})
+
+const installScript = operation({
+  ...agentOperation,
+  id: 'agentInstallScript',
+  method: 'GET',
+  path: '/agent/v1/install.sh',
+  summary: 'The script that installs the agent on a Linux host',
+  permission: 'public',
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'text/x-shellscript',
+})
+
+const download = operation({
+  ...agentOperation,
+  id: 'agentDownload',
+  method: 'GET',
+  path: '/agent/v1/download/{platform}',
+  summary: 'The agent as one executable',
+  permission: 'public',
+  params: closed({ platform: Type.String({ maxLength: 32, description: '`linux-x64`.' }) }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/octet-stream',
+})
+
+/**
+ * Failures within a minute at one enrolment token or one agent, from one address, before it waits: secrets have 256 bits,
+ * this only keeps the database calm. By the address alone 600 failures count: a whole site may be behind it.
+ */
+const failuresPerMinute = 30
+/** Prefix and id of an enrolment token, without its secret. */
+const tokenIdLength = 36
+
+/** The command key that an agent says it holds; it decides nothing but what that agent is sent. */
+const keyIdOf = (headers: Readonly<Record<string, unknown>>): string | undefined => {
+  const id = headers[commandKeyHeader]
+  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id) ? id : undefined
+}
+
+/** What a host does before it checks in: install, enrol, open a session. */
+export const registerAgentProtocol = (
+  app: HttpApp,
+  agents: Pick<AgentsApi, 'enrol' | 'openSession' | 'downloads'>,
+  clock: { now(): number },
+): void => {
+  const quota = createFailureQuota(clock)
+  /** The credential is in the body; an address that failed too often is refused before it. */
+  const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }
+  const failures = new Map<string, { since: number; count: number }>()
+  const limited = async <T>(ip: string, secret: string, work: () => Promise<T>): Promise<T> => {
+    const key = `${ip} ${secret}`
+    const now = clock.now()
+    const recent = () => {
+      const seen = failures.get(key)
+      return seen === undefined || now - seen.since > 60_000 ? { since: now, count: 0 } : seen
+    }
+    if (recent().count >= failuresPerMinute)
+      throw new AppError('too_many_requests', { seconds: 60 }, { headers: { 'retry-after': '60' } })
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof AppError && (error.code === 'enrolment_refused' || error.code === 'agent_unknown')) {
+        if (failures.size > 10_000) failures.clear()
+        const { since, count } = recent()
+        failures.set(key, { since, count: count + 1 })
+        quota.failed(ip)
+      }
+      throw error
+    }
+  }
+
+  app.registerMachine(enrol, newcomer, ({ body, request }) =>
+    limited(request.ip, body.token.slice(0, tokenIdLength), () => agents.enrol(body, request.ip)),
+  )
+  app.registerMachine(openSession, newcomer, ({ body, request }) =>
+    limited(request.ip, body.agentId, () => agents.openSession(body, keyIdOf(request.headers), request.ip)),
+  )
+  app.register(installScript, async () => {
+    const text = agents.downloads.script()
+    if (text === null) throw notFound('No agent executable was built on this server.')
+    return new FileAnswer('install.sh', 'text/x-shellscript; charset=utf-8', text)
+  })
+  app.register(download, async ({ params }) => {
+    const file = agents.downloads.executable(params.platform)
+    if (file === null) throw notFound('There is no agent executable for this platform.')
+    return new WithHeaders(new FileAnswer(file.name, 'application/octet-stream', file.stream), {
+      'content-length': String(file.size),
+    }) as never
+  })
+}

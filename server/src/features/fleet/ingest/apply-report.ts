@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util'
+import { cleanText, comparePortPaths, deviceId, type Identified, inventoryHash, mismatchText } from '@portcullis/domain'
+import type { Design, JudgedDevice } from '#features/devices/peripherals/index.ts'
+import type { HostPeripheral } from '#features/devices/policy/index.ts'
+
+export type HostChange = {
+  what: 'attached' | 'gone' | 'changed'
+  peripheral: HostPeripheral
+  /** It could be used before; a device that was not attached could not. */
+  wasUsable: boolean
+  /** The design before a report with more details (report descriptors, speed); else undefined. */
+  before?: Design
+  /** Its drivers contradict its claim, and did not before. */
+  isUnmasked: boolean
+}
+
+export interface Applied {
+  /** Ids of what changed. */
+  touched: ReadonlySet<string>
+  /** What happened, in order. */
+  changes: HostChange[]
+  /** All peripherals of the host afterwards, gone ones too. */
+  all: HostPeripheral[]
+}
+
+/** A change of the report with its judged device, where it has one. */
+export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
+
+/** Returns true if two designs have the same descriptors and strings, so that they may belong to the same device. */
+const isSameDevice = (a: Design, b: Design): boolean =>
+  a.id === b.id ||
+  (a.descriptors === b.descriptors &&
+    a.manufacturer === b.manufacturer &&
+    a.product === b.product &&
+    a.configuration === b.configuration)
+
+/**
+ * Applies changes, then a full inventory when there is one, to what is stored of a host. Pure. A device keeps its id when
+ * it comes back; two present devices that share vendor, product and serial number are told apart by their port.
+ */
+export const applyReport = (
+  stored: readonly HostPeripheral[],
+  changes: readonly JudgedChange[],
+  inventory: readonly JudgedDevice[] | null,
+): Applied => {
+  const byId = new Map(stored.map((p) => [p.deviceId, p]))
+  const byPort = new Map(stored.filter((p) => p.present).map((p) => [p.portPath, p]))
+  const touched = new Set<string>()
+  const happened: HostChange[] = []
+
+  const set = (peripheral: HostPeripheral): void => {
+    byId.set(peripheral.deviceId, peripheral)
+    touched.add(peripheral.deviceId)
+  }
+
+  const remove = (portPath: string): void => {
+    const there = byPort.get(portPath)
+    if (there === undefined) return
+    const gone = { ...there, present: false, unapproved: false }
+    byPort.delete(portPath)
+    set(gone)
+    happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, isUnmasked: false })
+  }
+
+  /** The id of a device at a port, free of others that are present elsewhere. */
+  const idFor = (device: Identified): string => {
+    let id = deviceId(device.vid, device.pid, device.serial, device.portPath)
+    for (let other = byId.get(id); other?.present && other.portPath !== device.portPath; other = byId.get(id))
+      id += `&${device.portPath}`
+    return id
+  }
+
+  const place = ({ report, design, serial }: JudgedDevice): void => {
+    const portPath = report.portPath
+    const there = byPort.get(portPath)
+    const fresh = {
+      design,
+      portPath,
+      serial,
+      speed: report.speedMbps ?? 0,
+      present: true,
+      authorized: report.authorized ?? true,
+      enforced: report.enforced ?? null,
+      driverMismatch: report.mismatch === undefined ? '' : cleanText(mismatchText(report.mismatch), 500),
+    }
+    const isUnmasked = (before: string): boolean => fresh.driverMismatch !== '' && fresh.driverMismatch !== before
+    if (there !== undefined && there.serial === serial && isSameDevice(there.design, design)) {
+      if (
+        there.design.id === design.id &&
+        there.authorized === fresh.authorized &&
+        there.speed === fresh.speed &&
+        there.driverMismatch === fresh.driverMismatch &&
+        isDeepStrictEqual(there.enforced, fresh.enforced)
+      )
+        return
+      const changed = { ...there, ...fresh }
+      byPort.set(portPath, changed)
+      set(changed)
+      happened.push({
+        what: 'changed',
+        peripheral: changed,
+        wasUsable: there.authorized,
+        isUnmasked: isUnmasked(there.driverMismatch),
+        ...(there.design.id === design.id ? {} : { before: there.design }),
+      })
+      return
+    }
+    if (there !== undefined) remove(portPath)
+    const deviceId = idFor({ vid: design.vid, pid: design.pid, serial, portPath })
+    const attached: HostPeripheral = {
+      ...fresh,
+      deviceId,
+      // Assessed once the whole report is applied.
+      severity: design.severity,
+      source: 'default',
+      ruleId: null,
+      unapproved: false,
+      caseNumber: byId.get(deviceId)?.caseNumber ?? '',
+    }
+    byPort.set(portPath, attached)
+    set(attached)
+    happened.push({ what: 'attached', peripheral: attached, wasUsable: false, isUnmasked: isUnmasked('') })
+  }
+
+  for (const change of changes) {
+    if (change.op === 'removed') remove(change.portPath)
+    else place(change.device)
+  }
+  if (inventory !== null) {
+    const ports = new Set(inventory.map((device) => device.report.portPath))
+    for (const portPath of [...byPort.keys()]) if (!ports.has(portPath)) remove(portPath)
+    for (const device of [...inventory].sort((a, b) => comparePortPaths(a.report.portPath, b.report.portPath)))
+      place(device)
+  }
+  return {
+    touched,
+    changes: happened,
+    all: [...byId.values()],
+  }
+}
+
+/** The inventory hash of what is stored, as the agent computes it over what is attached. */
+export const storedHash = (all: readonly HostPeripheral[]): string =>
+  inventoryHash(
+    all
+      .filter((p) => p.present)
+      .map((p) => ({
+        portPath: p.portPath,
+        descriptors: p.design.descriptors,
+        manufacturer: p.design.manufacturer,
+        product: p.design.product,
+        configuration: p.design.configuration,
+        serial: p.serial,
+        authorized: p.authorized,
+      })),
+  )

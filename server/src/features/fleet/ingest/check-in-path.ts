@@ -1,0 +1,215 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { agentLimits, agentPaths, CheckInRequest } from '@portcullis/contract'
+import { Compile } from 'typebox/compile'
+import type { AgentSession } from '#features/fleet/agents/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { credentialSeen } from '#platform/http/connections.ts'
+import { logFailure } from '#platform/http/log-failure.ts'
+import { problemOf, toAppError } from '#platform/http/problem.ts'
+import { faultsOf } from '#platform/http/read-body.ts'
+import { isEncrypted, safetyHeaders } from '#platform/http/safety-headers.ts'
+import { hasUnreadBody, turnAway } from '#platform/http/turn-away.ts'
+import type { Log } from '#platform/log.ts'
+import { traceOf } from '#platform/tracing/index.ts'
+import type { CheckIns } from './check-ins.ts'
+import type { Outcome } from './collect-report.ts'
+import { beatBytes, type Shares } from './shares.ts'
+
+export interface CheckInPathDeps {
+  clock: Clock
+  log: Log
+  checkIns: CheckIns
+  shares: Shares
+  verifySession(token: string, nowSeconds: number): AgentSession | null
+  /** Seconds between check-ins. */
+  intervalSeconds(): number
+  /** Milliseconds a check-in took, for the metrics. */
+  observed(milliseconds: number): void
+}
+
+const check = Compile(CheckInRequest)
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const isBeat = (r: CheckInRequest): boolean =>
+  r.changes === undefined &&
+  r.inventory === undefined &&
+  r.facts === undefined &&
+  r.acks === undefined &&
+  r.enforcement === undefined &&
+  r.errors === undefined
+
+/** Texts of devices are taken as they are and cleaned before they are stored: a device must not hide by an odd string. */
+const parse = (body: Buffer): CheckInRequest => {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(body))
+  } catch {
+    throw new AppError('agent_report_invalid', { detail: 'The body is not valid JSON in UTF-8.' })
+  }
+  if (!check.Check(value)) {
+    const faults = faultsOf(check, CheckInRequest, value)
+    throw new AppError(
+      'agent_report_invalid',
+      { detail: `${faults[0]?.field} ${faults[0]?.message}.` },
+      { errors: faults },
+    )
+  }
+  return value
+}
+
+/**
+ * The check-in, taken before the router: nine of ten requests a server gets are this one, and routing, hooks and schema
+ * serialisation cost more than all it does (ADR 0006). Same problems, same headers, same bounds as everywhere else.
+ */
+export const createCheckInPath = ({
+  clock,
+  log,
+  checkIns,
+  shares,
+  verifySession,
+  intervalSeconds,
+  observed,
+}: CheckInPathDeps) => {
+  const path = agentPaths.checkIn
+
+  const answer = (
+    response: ServerResponse,
+    status: number,
+    type: string,
+    text: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void => {
+    if (response.destroyed || response.headersSent) return
+    response.writeHead(status, {
+      'content-type': type,
+      'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    })
+    response.end(text)
+  }
+
+  const fail = (request: IncomingMessage, response: ServerResponse, given: unknown): void => {
+    const error = toAppError(given)
+    const { traceId } = traceOf(request.headers.traceparent)
+    if (hasUnreadBody(request)) turnAway(request, response)
+    else if (!request.complete) request.resume()
+    logFailure(log, error, { traceId, route: path })
+    const headers = {
+      ...error.headers,
+      ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      // A refusal may reach a browser; what an agent is told 1,700 times a second goes without 300 bytes for none.
+      ...safetyHeaders(isEncrypted(request.socket)),
+    }
+    answer(
+      response,
+      error.status,
+      'application/problem+json; charset=utf-8',
+      JSON.stringify(problemOf(error, path, traceId)),
+      headers,
+    )
+  }
+
+  const respond = (response: ServerResponse, outcome: Outcome): void => {
+    const interval = intervalSeconds()
+    const { needInventory, needFacts, needPolicy, commands } = outcome
+    const text =
+      needInventory === true || needFacts === true || needPolicy === true || commands !== undefined
+        ? JSON.stringify({
+            nextCheckInSeconds: interval,
+            ...(needInventory === true ? { needInventory } : {}),
+            ...(needFacts === true ? { needFacts } : {}),
+            ...(needPolicy === true ? { needPolicy } : {}),
+            ...(commands === undefined ? {} : { commands }),
+          })
+        : `{"nextCheckInSeconds":${interval}}`
+    answer(response, 200, 'application/json; charset=utf-8', text)
+  }
+
+  const handle = async (session: AgentSession, body: Buffer): Promise<Outcome> => {
+    // Before it is parsed, which costs the most, whatever it turns out to be.
+    const isLarge = body.length > beatBytes
+    if (isLarge) shares.charge(session.agentId, body.length, 0)
+    const request = parse(body)
+    if (request.bootId !== session.bootId) throw new AppError('agent_session_superseded')
+    if (!isBeat(request)) {
+      const changes = (request.changes?.length ?? 0) + (request.errors?.length ?? 0)
+      if (isLarge) shares.oweChanges(session.agentId, changes)
+      else shares.charge(session.agentId, body.length, changes)
+      return checkIns.report({ agentId: session.agentId, request })
+    }
+    return checkIns.beat({
+      agentId: session.agentId,
+      bootId: request.bootId,
+      seq: request.seq,
+      inventoryHash: request.inventoryHash,
+      factsHash: request.factsHash ?? null,
+      skewSeconds: Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((request.clock - clock.now()) / 1000))),
+    })
+  }
+
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (request.method !== 'POST' || request.url !== path) return false
+    const startedAt = performance.now()
+    const authorization = request.headers.authorization ?? ''
+    const session = authorization.startsWith('Bearer ')
+      ? verifySession(authorization.slice(7), clock.now() / 1000)
+      : null
+    if (session === null) {
+      fail(request, response, new AppError('agent_session_expired'))
+      return true
+    }
+    credentialSeen(request.socket)
+    if (Number(request.headers['content-length'] ?? 0) > agentLimits.bodyBytes) {
+      fail(request, response, new AppError('payload_too_large', { limit: agentLimits.bodyBytes }))
+      return true
+    }
+    try {
+      shares.enter(session.agentId, Number(request.headers['content-length'] ?? agentLimits.bodyBytes))
+    } catch (error) {
+      fail(request, response, error)
+      return true
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    let refused = false
+    let taken = false
+    const refuse = (error: unknown): void => {
+      refused = true
+      chunks.length = 0
+      fail(request, response, error)
+    }
+    request.on('data', (chunk: Buffer) => {
+      if (refused) return
+      size += chunk.length
+      chunks.push(chunk)
+      try {
+        shares.hold(chunk.length)
+        if (size > agentLimits.bodyBytes) throw new AppError('payload_too_large', { limit: agentLimits.bodyBytes })
+      } catch (error) {
+        refuse(error)
+      }
+    })
+    request.on('error', () => {})
+    // A body that was taken is held until it is answered for, whether its sender still waits or not.
+    request.on('close', () => {
+      if (!taken) shares.leave(session.agentId, size)
+    })
+    request.on('end', () => {
+      if (refused) return
+      taken = true
+      handle(session, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+        .then(
+          (outcome) => {
+            respond(response, outcome)
+            observed(performance.now() - startedAt)
+          },
+          (error) => fail(request, response, error),
+        )
+        .finally(() => shares.leave(session.agentId, size))
+    })
+    return true
+  }
+}

@@ -1,0 +1,117 @@
+import type { CheckInRequest, HeldPort, SignedText } from '@portcullis/contract'
+import { cleanText, factsHash } from '@portcullis/domain'
+import type { JudgedDevice } from '#features/devices/peripherals/index.ts'
+import type { HostPeripheral } from '#features/devices/policy/index.ts'
+import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/fleet/agents/index.ts'
+import type { NewEvent } from '#features/system/events/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import { type Applied, applyReport, type JudgedChange, storedHash } from './apply-report.ts'
+import { errorEventKind, eventBase, modeEvent } from './report-events.ts'
+
+/** What the answer to a check-in says beyond the next interval. */
+export interface Outcome {
+  needInventory?: boolean
+  needFacts?: boolean
+  needPolicy?: boolean
+  hasCommands?: boolean
+  /** Signed commands, by counter. */
+  commands?: SignedText[]
+}
+
+/** The devices of a check-in with their verdicts. */
+export interface Judged {
+  changes: JudgedChange[]
+  inventory: JudgedDevice[] | null
+}
+
+/** What one check-in says of its host, beside what is stored. */
+export interface CollectedReport {
+  agentId: string
+  /** The host as it is stored. */
+  state: AgentState
+  /** The same under the name and address that it reports. */
+  seen: AgentState
+  stored: readonly HostPeripheral[]
+  /** Its peripherals after the report. */
+  current: readonly HostPeripheral[]
+  applied: Applied
+  /** True for the first inventory of a new host. */
+  isFirst: boolean
+  /** True if devices or the mode changed, so that the host is assessed. */
+  isMoved: boolean
+  facts: StoredFacts | null
+  mode: { agentId: string; armed: boolean; version: number; reason: string } | null
+  held: readonly HeldPort[] | null
+  errors: { agentId: string; at: Date; code: string; message: string }[]
+  acks: CheckInRequest['acks']
+  /** Event of a changed mode, and events of errors. */
+  events: { mode: NewEvent[]; errors: NewEvent[] }
+  beat: Omit<StoredBeat, 'skewSeconds'> & { clock: number }
+  outcome: Outcome
+}
+
+/** The mode that a host reports is the truth: it may have gone back to Free by itself. */
+export const isArmed = (state: AgentState, request: CheckInRequest | undefined): boolean =>
+  (request?.enforcement?.mode ?? (state.armed ? 'Armed' : 'Free')) === 'Armed'
+
+/** Why a check-in changes nothing; null if it does. A repeated one is acknowledged again. */
+export const refusalOf = (state: AgentState | undefined, request: CheckInRequest): Outcome | AppError | null => {
+  if (state === undefined) return new AppError('agent_unknown')
+  if (state.boot_id !== request.bootId) return new AppError('agent_session_superseded')
+  return request.seq <= state.seq ? { hasCommands: state.has_commands } : null
+}
+
+/** Applies one check-in to what is stored of its host. Pure: nothing is decided and nothing written. */
+export const collectReport = (
+  state: AgentState,
+  request: CheckInRequest,
+  { changes, inventory }: Judged,
+  stored: readonly HostPeripheral[],
+  dictionary: ReadonlyMap<string, number>,
+): CollectedReport => {
+  const agentId = state.agent_id
+  const isFirst = state.inventory_hash === null && stored.length === 0 && inventory !== null
+  // Changes before the first inventory have nothing to stand on; the inventory that the answer asks for covers them.
+  const isBlind = state.inventory_hash === null && inventory === null
+  const applied = applyReport(stored, isBlind ? [] : changes, inventory)
+  const hash = isBlind ? null : storedHash(applied.all)
+  const facts = request.facts === undefined ? null : storedFacts(agentId, request.facts, dictionary)
+  const seen = { ...state, host: facts?.host ?? state.host, address: facts?.address ?? state.address }
+  const mode = request.enforcement
+  const reason = cleanText(mode?.reason ?? '', 500)
+  const isModeNew = isArmed(state, request) !== state.armed
+  const errors = (request.errors ?? []).map((error) => ({
+    agentId,
+    at: new Date(Math.min(error.at, 8.64e15)),
+    code: cleanText(error.code, 64),
+    message: cleanText(error.message, 500),
+    kind: errorEventKind(error.code),
+  }))
+  const newFacts = request.facts === undefined ? null : factsHash(request.facts)
+  return {
+    agentId,
+    state,
+    seen,
+    stored,
+    current: applied.all,
+    applied,
+    isFirst,
+    isMoved: applied.changes.length > 0 || isModeNew,
+    facts,
+    mode: mode === undefined ? null : { agentId, armed: mode.mode === 'Armed', version: mode.policyVersion, reason },
+    held: mode?.held ?? null,
+    errors: errors.map(({ kind: _, ...error }) => error),
+    acks: request.acks,
+    events: {
+      mode: mode !== undefined && isModeNew ? [modeEvent(seen, mode.mode === 'Armed', reason)] : [],
+      errors: errors.map(({ kind, message }) => ({ ...eventBase(seen), kind, details: message })),
+    },
+    beat: { agentId, seq: request.seq, inventoryHash: hash, factsHash: newFacts, clock: request.clock },
+    outcome: {
+      needInventory: hash !== request.inventoryHash,
+      needFacts: request.factsHash !== undefined && request.factsHash !== (newFacts ?? state.facts_hash),
+      needPolicy: state.policy_due,
+      hasCommands: state.has_commands,
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import type { Readable } from 'node:stream'
+import { agentPaths, closed, operation } from '@portcullis/contract'
+import { Type } from 'typebox'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { agentGuard } from './agent-guard.ts'
+import { tooMany } from './shares.ts'
+
+const upload = operation({
+  id: 'agentDebugLogs',
+  method: 'POST',
+  path: `${agentPaths.debugLogs}/{commandId}`,
+  tag: 'Agent protocol',
+  summary: 'Takes the debug logs a host was told to collect',
+  description: 'A gzip of at most 20 MiB, 400 MiB unpacked. Once per command; a repeated one is answered alike.',
+  permission: 'agent',
+  params: closed({ commandId: Type.String({ maxLength: 64, description: 'Id of the command that asked for them.' }) }),
+  streamType: 'application/gzip',
+  response: closed({ received: Type.Literal(true) }),
+  errors: ['agent_session_expired', 'agent_revoked', 'agent_report_invalid', 'payload_too_large', 'too_many_requests'],
+})
+
+/** After which an agent asks again whose upload is under way. */
+const secondsBetween = 5
+
+export interface DebugLogRouteDeps {
+  clock: Clock
+  agents: Pick<AgentsApi, 'verifySession' | 'isRevoked'>
+  commands: Pick<CommandsApi, 'receiveLog'>
+}
+
+export const registerDebugLogUpload = (app: HttpApp, { clock, agents, commands }: DebugLogRouteDeps): void => {
+  /** Agents that send logs: one upload each. */
+  const sending = new Set<string>()
+  const guard = agentGuard({ clock, verifySession: agents.verifySession, isRevoked: agents.isRevoked })
+  app.registerMachine(upload, guard, async ({ params, request, machine: { agentId } }) => {
+    if (sending.has(agentId)) throw tooMany(secondsBetween)
+    sending.add(agentId)
+    try {
+      // A body that is refused midway must not take the answer down with it.
+      const body = (request.body as Readable).iterator({ destroyOnReturn: false })
+      await commands.receiveLog(agentId, params.commandId, body)
+      return { received: true as const }
+    } finally {
+      sending.delete(agentId)
+    }
+  })
+}

@@ -1,0 +1,91 @@
+import type { AgentlessApi } from '#features/fleet/agentless/index.ts'
+import { type AgentsApi, hostTopics } from '#features/fleet/agents/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import { createRate } from '#platform/rate.ts'
+import type { Tracer } from '#platform/tracing/index.ts'
+import { registerAgentProtocol } from './agent-routes.ts'
+import { createCheckInPath } from './check-in-path.ts'
+import { createCheckIns } from './check-ins.ts'
+import { registerDebugLogUpload } from './debug-log-routes.ts'
+import { createReports, type ReportsDeps } from './reports.ts'
+import { createShares, workerShares } from './shares.ts'
+import { createWake } from './wake.ts'
+import { registerWorkerProtocol } from './worker-routes.ts'
+
+export { applyReport, storedHash } from './apply-report.ts'
+export { registerAgentPolicy } from './policy-routes.ts'
+
+export interface IngestDeps extends ReportsDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  bus: Pick<Bus, 'on'>
+  agents: AgentsApi
+  agentless: Pick<AgentlessApi, 'worker' | 'polls'>
+  intervalSeconds(): number
+  tracer: Pick<Tracer, 'work'>
+  metrics: Pick<Metrics, 'counter' | 'histogram'>
+}
+
+/** Missed intervals after which an agent counts as disconnected. */
+const missedIntervals = 3
+
+/** Everything that agents bring: enrolment and sessions, check-ins, wake sockets, and noticing who went silent. */
+export const createIngest = (deps: IngestDeps) => {
+  const { clock, log, agents, metrics } = deps
+  const rate = createRate()
+  const count = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
+  const duration = metrics.histogram(
+    'portcullis_check_in_duration_seconds',
+    'Time from request to answer of a check-in.',
+  )
+  const checkIns = createCheckIns({
+    clock,
+    agents,
+    reports: createReports(deps),
+    revoked: agents.revoked,
+    commandsFor: deps.commands.deliver,
+    log,
+    tracer: deps.tracer,
+    counted: (n) => {
+      count.inc({}, n)
+      rate.add(n)
+    },
+  })
+  const wake = createWake({ clock, verifySession: agents.verifySession })
+  deps.bus.on(hostTopics.wake, ({ ids }) => (ids as string[]).forEach(wake.wake))
+  deps.bus.on(hostTopics.removed, ({ ids }) => wake.drop(ids as string[]))
+  return {
+    fastPath: createCheckInPath({
+      clock,
+      log,
+      checkIns,
+      shares: createShares(clock),
+      verifySession: agents.verifySession,
+      intervalSeconds: deps.intervalSeconds,
+      observed: (milliseconds) => duration.observe(milliseconds / 1000),
+    }),
+    register: (app: HttpApp): void => {
+      registerAgentProtocol(app, agents, clock)
+      registerDebugLogUpload(app, deps)
+      registerWorkerProtocol(app, {
+        clock,
+        agentless: deps.agentless,
+        checkIns,
+        shares: createShares(clock, workerShares),
+      })
+      wake.attach(app.fastify.server)
+    },
+    wake,
+    figures: () => ({ queueDepth: checkIns.depth(), checkInsPerSecond: rate.perSecond() }),
+    drain: checkIns.drain,
+    /** Marks silent agents as disconnected; run every second. */
+    sweep: (): Promise<number> =>
+      agents.disconnectSilent(new Date(clock.now() - deps.intervalSeconds() * missedIntervals * 1000)),
+  }
+}

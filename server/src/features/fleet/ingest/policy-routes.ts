@@ -1,0 +1,88 @@
+import { finished } from 'node:stream'
+import { agentPaths, closed, operation, PolicyRequest, SignedText } from '@portcullis/contract'
+import { Type } from 'typebox'
+import type { PolicyApi } from '#features/devices/policy/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import { FileAnswer } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createSlots } from '#platform/slots.ts'
+import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
+import { tooMany } from './shares.ts'
+
+const fetchPolicy = operation({
+  id: 'agentPolicy',
+  method: 'POST',
+  path: agentPaths.policy,
+  tag: 'Agent protocol',
+  summary: 'The policy of the asking agent, signed for it and its nonce',
+  permission: 'agent',
+  body: PolicyRequest,
+  response: SignedText,
+  errors: ['agent_session_expired', 'agent_unknown', 'too_many_requests'],
+})
+
+const fetchKnowledge = operation({
+  id: 'agentKnowledge',
+  method: 'GET',
+  path: `${agentPaths.knowledge}/{hash}`,
+  tag: 'Agent protocol',
+  summary: 'What agents judge attack tools by; the policy names its hash',
+  permission: 'agent',
+  params: closed({ hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the answer.' }) }),
+  response: Type.String(),
+  responseKind: 'file',
+  fileType: 'application/json',
+  errors: ['agent_session_expired', 'too_many_requests'],
+})
+
+/**
+ * Policies that are made at once: each holds one of 12 connections, and check-ins need the others. When rules change for a
+ * whole fleet its armed hosts come together; those who wait for over 3 s come back.
+ */
+const makings = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 10 } }
+/** Seconds after which an agent asks again whose first request is still under way. */
+const meanwhile = 2
+
+export interface AgentPolicyRouteDeps extends AgentGuardDeps {
+  policy: Pick<PolicyApi, 'forAgent'>
+  /** What agents judge attack tools by. */
+  knowledge(): { text: string; hash: string }
+}
+
+/** What an armed host fetches: its policy, and the knowledge that the policy names. */
+export const registerAgentPolicy = (
+  app: HttpApp,
+  { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
+): void => {
+  const agent = agentGuard({ clock, verifySession })
+  const slots = createSlots(makings)
+  /** Agents that a policy is made for, and those that knowledge is sent to. */
+  const [asking, reading] = [new Set<string>(), new Set<string>()]
+  /** An agent does one thing after another; what comes beside that is none, or has lost its way. */
+  const claim = (agents: Set<string>, agentId: string): void => {
+    if (agents.has(agentId)) throw tooMany(meanwhile)
+    agents.add(agentId)
+  }
+  /** Bytes of the knowledge in force: some megabytes that all answers share. */
+  let document = { hash: '', bytes: Buffer.alloc(0) }
+
+  app.registerMachine(fetchPolicy, agent, async ({ body, machine: { agentId } }) => {
+    claim(asking, agentId)
+    try {
+      await slots.enter()
+      const signed = await policy.forAgent(agentId, body).finally(slots.leave)
+      if (signed === null) throw new AppError('agent_unknown')
+      return signed
+    } finally {
+      asking.delete(agentId)
+    }
+  })
+  app.registerMachine(fetchKnowledge, agent, async ({ params, reply, machine: { agentId } }) => {
+    const { text, hash } = knowledge()
+    if (params.hash !== hash) throw notFound('This knowledge is not in force any more; fetch the policy anew.')
+    claim(reading, agentId)
+    finished(reply.raw, () => reading.delete(agentId))
+    if (document.hash !== hash) document = { hash, bytes: Buffer.from(text) }
+    return new FileAnswer('knowledge.json', 'application/json; charset=utf-8', document.bytes)
+  })
+}

@@ -1,0 +1,143 @@
+import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
+import { inventoryHash } from '@portcullis/domain'
+import type { JudgedDevice, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
+import { assessHosts, hostOf, type PolicyApi } from '#features/devices/policy/index.ts'
+import { type AgentsApi, dictionaryTexts } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import { createBreath } from '#platform/breath.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { type CollectedReport, collectReport, isArmed, type Judged, type Outcome, refusalOf } from './collect-report.ts'
+import { createWriteReports, type WriteReportsDeps } from './write-reports.ts'
+
+/** A check-in that was authenticated and has the documented shape. */
+export interface CheckIn {
+  agentId: string
+  request: CheckInRequest
+}
+
+export interface ReportsDeps extends WriteReportsDeps {
+  db: Db
+  clock: Clock
+  agents: WriteReportsDeps['agents'] & Pick<AgentsApi, 'lockStates' | 'dictionaryIds' | 'revoked'>
+  peripherals: WriteReportsDeps['peripherals'] & Pick<PeripheralsApi, 'storedOf' | 'designs'>
+  policy: WriteReportsDeps['policy'] & Pick<PolicyApi, 'open'>
+  commands: WriteReportsDeps['commands'] & Pick<CommandsApi, 'deliver' | 'receiveLog'>
+}
+
+type Outcomes = Map<string, Outcome | AppError>
+
+export type Reports = ReturnType<typeof createReports>
+
+/** Devices of a report: those of its changes, then those of its inventory. */
+const reportsOf = (request: CheckInRequest): DeviceReport[] => [
+  ...(request.changes ?? []).flatMap((c) => (c.op === 'removed' ? [] : [c.device])),
+  ...(request.inventory ?? []),
+]
+
+/**
+ * Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. Three
+ * steps: collect what the reports say, assess the hosts that changed, write.
+ */
+export const createReports = (deps: ReportsDeps) => {
+  const { db, clock, agents, peripherals, policy } = deps
+  const write = createWriteReports(deps)
+  const { designs } = peripherals
+
+  /** Verdicts over all devices of a batch, before its transaction. */
+  const judgeBatch = async (items: readonly CheckIn[], now: Date): Promise<Judged[]> => {
+    const judged = await designs.judgeAll(
+      items.flatMap(({ request }) => reportsOf(request)),
+      now,
+    )
+    let next = 0
+    return items.map(({ request }) => ({
+      changes: (request.changes ?? []).map((c) =>
+        c.op === 'removed' ? { op: c.op, portPath: c.portPath } : { op: c.op, device: judged[next++] as JudgedDevice },
+      ),
+      inventory: request.inventory === undefined ? null : request.inventory.map(() => judged[next++] as JudgedDevice),
+    }))
+  }
+
+  const assertConsistent = (request: CheckInRequest): void => {
+    // The bytes are stored and hashed again as text: what is not written the one canonical way would never agree.
+    for (const { descriptors } of reportsOf(request))
+      if (Buffer.from(descriptors, 'base64').toString('base64') !== descriptors)
+        throw new AppError('agent_report_invalid', { detail: 'Descriptors are not canonical base64.' })
+    const ports = (request.inventory ?? []).map((device) => device.portPath)
+    if (new Set(ports).size !== ports.length)
+      throw new AppError('agent_report_invalid', { detail: 'body.inventory names a port twice.' })
+    if (request.inventory !== undefined && inventoryHash(request.inventory) !== request.inventoryHash)
+      throw new AppError('agent_report_invalid', { detail: 'body.inventoryHash is not the hash of body.inventory.' })
+  }
+
+  /** Check-ins that contradict themselves get their refusal; returns the others. */
+  const consistentOf = (items: readonly CheckIn[], outcomes: Outcomes): CheckIn[] =>
+    items.filter(({ agentId, request }) => {
+      try {
+        assertConsistent(request)
+        return true
+      } catch (error) {
+        outcomes.set(agentId, error as AppError)
+        return false
+      }
+    })
+
+  const dictionaryOf = async (items: readonly CheckIn[]): Promise<Map<string, number>> => {
+    const texts = items.flatMap(({ request }) =>
+      request.facts === undefined ? [] : Object.values(dictionaryTexts(request.facts)),
+    )
+    return texts.length === 0 ? new Map() : agents.dictionaryIds(texts)
+  }
+
+  /** Locks the hosts of a batch and reads what is stored of them, and their policies in the mode that they report. */
+  const readHosts = async (tx: Tx, items: readonly CheckIn[]) => {
+    const ids = items.map((item) => item.agentId).sort()
+    const states = new Map((await agents.lockStates(tx, ids)).map((state) => [state.agent_id, state]))
+    const requests = new Map(items.map(({ agentId, request }) => [agentId, request]))
+    const policies = await policy.open(
+      tx,
+      [...states.values()].map((state) => ({ ...state, armed: isArmed(state, requests.get(state.agent_id)) })),
+    )
+    const rows = await peripherals.storedOf(tx, ids)
+    const known = await designs.byIds(rows.map((row) => row.design_id))
+    const rowsOf = Map.groupBy(rows, (row: StoredPeripheral) => row.agent_id)
+    return { states, policies, storedOf: (agentId: string) => hostOf(rowsOf.get(agentId) ?? [], known) }
+  }
+
+  const apply = async (items: readonly CheckIn[]): Promise<(Outcome | AppError)[]> => {
+    const now = new Date(clock.now())
+    const outcomes: Outcomes = new Map()
+    const sound = consistentOf(items, outcomes)
+    const judged = await judgeBatch(sound, now)
+    const dictionary = await dictionaryOf(sound)
+
+    await db.transaction(async (tx) => {
+      const hosts = await readHosts(tx, sound)
+      const collected: CollectedReport[] = []
+      const breathe = createBreath(10)
+      for (const [i, { agentId, request }] of sound.entries()) {
+        await breathe()
+        const state = hosts.states.get(agentId)
+        const refused = refusalOf(state, request)
+        if (refused !== null) outcomes.set(agentId, refused)
+        else if (state !== undefined)
+          collected.push(collectReport(state, request, judged[i] as Judged, hosts.storedOf(agentId), dictionary))
+      }
+      const assessed = await assessHosts(
+        collected.filter((one) => one.isMoved).map(({ agentId, stored, current }) => ({ agentId, stored, current })),
+        hosts.policies,
+        now.getTime(),
+      )
+      await write(tx, now, collected, new Map(assessed.map((one) => [one.agentId, one])))
+      for (const one of collected) outcomes.set(one.agentId, one.outcome)
+    })
+    for (const [agentId, outcome] of outcomes)
+      if (outcome instanceof AppError && outcome.code === 'agent_unknown')
+        outcomes.set(agentId, (await agents.revoked(agentId)) ?? outcome)
+    return items.map((item) => outcomes.get(item.agentId) as Outcome | AppError)
+  }
+
+  return { apply }
+}

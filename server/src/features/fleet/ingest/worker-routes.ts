@@ -1,0 +1,150 @@
+import {
+  type WorkerLeaseRequest as Lease,
+  operation,
+  type PollResult,
+  WorkerLeaseRequest,
+  WorkerLeaseResponse,
+  WorkerRegisterRequest,
+  WorkerRegisterResponse,
+  WorkerResultsRequest,
+  WorkerResultsResponse,
+  workerLimits,
+  workerPaths,
+} from '@portcullis/contract'
+import { factsHash, inventoryHash } from '@portcullis/domain'
+import type { FastifyRequest } from 'fastify'
+import type { AgentlessApi, BegunPoll, Poller } from '#features/fleet/agentless/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
+import type { CheckIns } from './check-ins.ts'
+import type { Shares } from './shares.ts'
+
+const workerOperation = { tag: 'Worker protocol', permission: 'agent', method: 'POST' } as const
+
+const register = operation({
+  ...workerOperation,
+  id: 'workerRegister',
+  path: workerPaths.register,
+  summary: 'Exchanges a worker token for the key of a process',
+  body: WorkerRegisterRequest,
+  response: WorkerRegisterResponse,
+  errors: ['enrolment_refused'],
+})
+
+const lease = operation({
+  ...workerOperation,
+  id: 'workerLease',
+  path: workerPaths.lease,
+  summary: 'Keeps leases and takes polls',
+  body: WorkerLeaseRequest,
+  response: WorkerLeaseResponse,
+  bodyLimit: workerLimits.leaseBytes,
+  errors: ['unauthorized'],
+})
+
+const results = operation({
+  ...workerOperation,
+  id: 'workerResults',
+  path: workerPaths.results,
+  summary: 'Brings the results of polls',
+  body: WorkerResultsRequest,
+  response: WorkerResultsResponse,
+  bodyLimit: workerLimits.bodyBytes,
+  errors: ['unauthorized', 'payload_too_large'],
+})
+
+export interface WorkerRoutesDeps {
+  clock: Clock
+  agentless: Pick<AgentlessApi, 'worker' | 'polls'>
+  checkIns: Pick<CheckIns, 'report'>
+  /** What each worker process may send. */
+  shares: Pick<Shares, 'charge'>
+}
+
+const keyOf = (request: FastifyRequest): string =>
+  /^Bearer +(pwk_[\w-]{1,128})$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+
+/** What a poll brought, as the full report of an agent: the fence is its seq, so that it is stored once. */
+const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => ({
+  agentId,
+  request: {
+    bootId: agentId,
+    seq: host.fence,
+    clock: now,
+    inventory: result.devices,
+    inventoryHash: inventoryHash(result.devices),
+    ...(result.facts === null ? {} : { facts: result.facts, factsHash: factsHash(result.facts) }),
+  },
+})
+
+/** What the agentless worker asks and brings. Results go the way of check-ins of agents. */
+export const registerWorkerProtocol = (
+  app: HttpApp,
+  { clock, agentless, checkIns, shares }: WorkerRoutesDeps,
+): void => {
+  const pollerOf = async (request: FastifyRequest, said: Lease | null): Promise<Poller> => {
+    const poller = await agentless.worker.poller(
+      keyOf(request),
+      request.ip,
+      said === null
+        ? null
+        : { capacity: said.capacity, running: said.running.length, cpu: said.cpu, version: said.version },
+    )
+    if (poller === null) throw new AppError('unauthorized', { detail: 'The key of this worker is not known any more.' })
+    return poller
+  }
+
+  /** Stores what a poll brought; the poll as it ended, null when its host is not there any more. */
+  const store = async (begun: BegunPoll): Promise<BegunPoll | null> => {
+    const { agentId, isSource, result } = begun
+    if (agentId === null || !isSource || result.failure !== null) return begun
+    try {
+      await checkIns.report(reportOf(agentId, begun, clock.now()))
+      return begun
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'agent_unknown' || error.code === 'agent_revoked') return null
+      if (error.code !== 'agent_report_invalid') throw error
+      const failed: PollResult = {
+        ...result,
+        failure: 'not-understood',
+        message: error.message.slice(0, 500),
+        devices: [],
+      }
+      return { ...begun, result: failed }
+    }
+  }
+
+  const failures = createFailureQuota(clock)
+  const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => failures.assert(ip) }
+  const worker: Guard<Poller> = {
+    credential: 'header',
+    check: async (request) => {
+      const poller = await pollerOf(request, null)
+      shares.charge(poller.pollerId, Number(request.headers['content-length'] ?? workerLimits.bodyBytes), 0)
+      return poller
+    },
+  }
+
+  app.registerMachine(register, newcomer, ({ body, request }) =>
+    agentless.worker.register(body, request.ip).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'enrolment_refused') failures.failed(request.ip)
+      throw error
+    }),
+  )
+  app.registerMachine(lease, worker, async ({ body, request }) =>
+    agentless.polls.lease(await pollerOf(request, body), body),
+  )
+  app.registerMachine(results, worker, async ({ body }) => {
+    const begun = await agentless.polls.begin(body.results)
+    const ended = (await Promise.all(begun.map(store))).filter((one) => one !== null)
+    if (ended.length > 0) await agentless.polls.end(ended)
+    const stored = new Set(ended.map(({ result }) => result.id))
+    return {
+      stored: [...stored],
+      stale: body.results.map(({ id }) => id).filter((id) => !stored.has(id)),
+    }
+  })
+}

@@ -1,0 +1,125 @@
+import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
+import { type Assessment, type PolicyApi, rowOf } from '#features/devices/policy/index.ts'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { CommandsApi } from '#features/fleet/commands/index.ts'
+import type { HeldPortsApi } from '#features/fleet/held-ports/index.ts'
+import type { NewEvent } from '#features/system/events/index.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { Announce } from '#platform/live.ts'
+import type { HostChange } from './apply-report.ts'
+import type { CollectedReport } from './collect-report.ts'
+import { createCounterMoves } from './counter-moves.ts'
+import { eventBase, eventsOf } from './report-events.ts'
+
+export interface WriteReportsDeps {
+  agents: Pick<AgentsApi, 'writeFacts' | 'writeVerdicts' | 'writeModes' | 'recordHeartbeats' | 'addErrors'>
+  peripherals: Pick<PeripheralsApi, 'writeReported' | 'writeDecisions' | 'moveCounters'>
+  policy: Pick<PolicyApi, 'countAttachments'>
+  commands: Pick<CommandsApi, 'acknowledge'>
+  heldPorts: Pick<HeldPortsApi, 'report'>
+  events: { append(tx: Tx, events: readonly NewEvent[]): Promise<unknown> }
+  announce: Announce
+}
+
+const skewSeconds = (clock: number, now: number): number =>
+  Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((clock - now) / 1000)))
+
+/** Attachments of a report, each device once. */
+const attachmentsOf = (agentId: string, changes: readonly HostChange[]) => {
+  const counts = new Map<string, { agentId: string; deviceId: string; n: number; blocked: number }>()
+  for (const { what, peripheral } of changes) {
+    if (what !== 'attached') continue
+    const count = counts.get(peripheral.deviceId) ?? { agentId, deviceId: peripheral.deviceId, n: 0, blocked: 0 }
+    count.n++
+    if (!peripheral.authorized) count.blocked++
+    counts.set(peripheral.deviceId, count)
+  }
+  return [...counts.values()]
+}
+
+const countersOf = (collected: readonly CollectedReport[], assessments: ReadonlyMap<string, Assessment>) => {
+  const counters = createCounterMoves()
+  for (const { agentId, stored } of collected) {
+    const assessed = assessments.get(agentId)
+    if (assessed !== undefined) counters.add(stored, assessed.peripherals)
+  }
+  return counters.deltas()
+}
+
+/** Events of one report in the order of what happened: devices, mode, errors. */
+const eventsOfReport = (one: CollectedReport, assessed: Assessment | undefined): NewEvent[] => [
+  ...eventsOf(one.seen, one.applied, one.isFirst, new Map(assessed?.peripherals.map((p) => [p.deviceId, p]) ?? [])),
+  ...one.events.mode,
+  ...one.events.errors,
+]
+
+/** Writes a batch of collected and assessed check-ins, each table once, in the order in which all writers lock. */
+export const createWriteReports =
+  ({ agents, peripherals, policy, commands, heldPorts, events, announce }: WriteReportsDeps) =>
+  async (
+    tx: Tx,
+    now: Date,
+    collected: readonly CollectedReport[],
+    assessments: ReadonlyMap<string, Assessment>,
+  ): Promise<void> => {
+    const moved = collected.flatMap(({ agentId, applied }) =>
+      (assessments.get(agentId)?.moved ?? []).map((p) => ({
+        isReported: applied.touched.has(p.deviceId),
+        row: rowOf(agentId, p),
+      })),
+    )
+    const { reported = [], decided = [] } = Object.groupBy(moved, ({ isReported }) =>
+      isReported ? 'reported' : 'decided',
+    )
+    await peripherals.writeReported(
+      tx,
+      now,
+      reported.map(({ row }) => row),
+    )
+    await peripherals.writeDecisions(
+      tx,
+      decided.map(({ row }) => row),
+    )
+    await policy.countAttachments(
+      tx,
+      now,
+      collected.flatMap(({ agentId, applied, isFirst }) => (isFirst ? [] : attachmentsOf(agentId, applied.changes))),
+    )
+    await agents.writeModes(
+      tx,
+      collected.flatMap(({ mode }) => mode ?? []),
+    )
+    await agents.writeFacts(
+      tx,
+      collected.flatMap(({ facts }) => facts ?? []),
+    )
+    await agents.writeVerdicts(
+      tx,
+      [...assessments.values()].map(({ verdict }) => verdict),
+    )
+    await agents.recordHeartbeats(
+      tx,
+      now,
+      collected.map(({ beat: { clock, ...beat } }) => ({ ...beat, skewSeconds: skewSeconds(clock, now.getTime()) })),
+    )
+    await agents.addErrors(
+      tx,
+      now,
+      collected.flatMap(({ errors }) => errors),
+    )
+    await peripherals.moveCounters(tx, now, countersOf(collected, assessments))
+    const states = new Map(collected.map((one) => [one.agentId, one.state]))
+    const baseOf = (agentId: string) => {
+      const host = states.get(agentId)
+      if (host === undefined) throw new Error(`host ${agentId} is not in this batch`)
+      return eventBase(host)
+    }
+    const happened = collected.flatMap((one) => eventsOfReport(one, assessments.get(one.agentId)))
+    const acks = collected.flatMap(({ agentId, acks }) => (acks === undefined ? [] : [{ agentId, acks }]))
+    happened.push(...(await commands.acknowledge(tx, acks, baseOf)))
+    const held = collected.flatMap(({ agentId, held }) => (held === null ? [] : [{ agentId, held }]))
+    happened.push(...(await heldPorts.report(tx, held, baseOf)))
+    const changed = collected.map(({ agentId }) => agentId)
+    if (changed.length > 0) await announce(tx, { agents: changed, peripherals: [...assessments.keys()] })
+    if (happened.length > 0) await events.append(tx, happened)
+  }

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import type { AgentsApi } from '#features/fleet/agents/index.ts'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createPackageCache } from './package-cache.ts'
+import { registerPackageRoutes } from './packages.routes.ts'
+import { createPackagesService, type PackagesService } from './packages.service.ts'
+import { createPackagesStore } from './packages.store.ts'
+import type { ReleaseKeySource } from './release-key.ts'
+
+export type { PublishedBuild } from './packages.service.ts'
+export { loadReleaseKey, type ReleaseKeySource } from './release-key.ts'
+export type PackagesApi = Pick<PackagesService, 'discardExpired' | 'latestPackage' | 'refusalOf'>
+
+interface Given {
+  db: Db
+  clock: Clock
+  audit: Audit
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
+  releaseKey: ReleaseKeySource | null
+  agents: Pick<AgentsApi, 'verifySession' | 'isRevoked' | 'hostsByReleaseKey'>
+  /** Folder of this server's own files; executables are kept below it. */
+  dataDir: string
+}
+
+/** Published agent builds: signed by the release key, handed to agents by every replica. */
+export const packagesFeature = (
+  app: HttpApp,
+  { db, audit, approvals, releaseKey, agents, dataDir, clock }: Given,
+): PackagesApi => {
+  const folder = join(dataDir, 'packages')
+  const packages = createPackagesService({
+    db,
+    clock,
+    store: createPackagesStore,
+    cache: createPackageCache({ folder, chunk: createPackagesStore(db).chunk }),
+    audit,
+    approvals,
+    releaseKey,
+    hostsByReleaseKey: agents.hostsByReleaseKey,
+    folder,
+  })
+  registerPackageRoutes(app, { packages, clock, verifySession: agents.verifySession, isRevoked: agents.isRevoked })
+  return packages
+}

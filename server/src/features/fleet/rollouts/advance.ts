@@ -1,0 +1,289 @@
+import type { Prediction } from '@portcullis/contract'
+import { compareVersions } from '@portcullis/domain'
+import type { Predict, PredictedHost } from '#features/devices/policy/index.ts'
+import type { CommandSpec, CommandsApi } from '#features/fleet/commands/index.ts'
+import type { PackagesApi } from '#features/fleet/packages/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import type { Announce } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import { createHostsStore, type UpdateFacts } from './rollout-hosts.store.ts'
+import {
+  activeStates,
+  apply,
+  type Decision,
+  decide,
+  type Limits,
+  mayCommand,
+  type Position,
+} from './rollout-machine.ts'
+import { createRolloutsStore, type RolloutRow } from './rollouts.store.ts'
+
+/** Hosts commanded in one transaction: signing takes some 0.1 s. */
+const hostsAtOnce = 2_000
+/** Hosts that update at the same time: each fetches 109 MB, and a replica serves 64 at once. */
+const updatesAtOnce = 200
+/** Transactions of one run for one rollout; the rest comes with the next run. */
+const stepsAtOnce = 30
+
+export interface AdvanceDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  commands: Pick<CommandsApi, 'queue' | 'cancelJob'>
+  packages: Pick<PackagesApi, 'refusalOf'>
+  predict: Predict
+  audit: Audit
+  events: Pick<EventsApi, 'append'>
+  announce: Announce
+}
+
+export const positionOf = (row: RolloutRow): Position => ({
+  kind: row.kind,
+  state: row.state === 'planned' ? 'running' : row.state,
+  ring: row.ring,
+  rings: row.settings.rings.length,
+  dwellUntil: row.rings[row.ring]?.dwellUntil ?? null,
+})
+
+const limitsOf = ({ settings }: RolloutRow): Limits => ({
+  dwellMs: settings.dwellMinutes * 60_000,
+  catchUpMs: settings.catchUpHours * 3_600_000,
+  failurePercent: settings.failurePercent,
+  blocksOverPercent: settings.blocksOverPercent,
+})
+
+/** What an update has nothing to do for; null for arming. */
+export const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | null> => {
+  if (row.kind === 'arm') return null
+  const versions = await createHostsStore(tx).versions(row.rollout_id)
+  return {
+    architectures: Object.keys(row.builds),
+    unchanged: versions
+      .filter(({ architecture, version }) => {
+        const build = row.builds[architecture]
+        return build !== undefined && compareVersions(version, build.version) >= 0
+      })
+      .map(({ architecture, version }) => `${architecture} ${version}`),
+  }
+}
+
+const commandOf = (row: RolloutRow, agentId: string, architecture: string): CommandSpec | null => {
+  const common = { agentId, jobId: row.rollout_id }
+  if (row.kind === 'arm')
+    return {
+      ...common,
+      kind: 'configure',
+      title: 'Arm',
+      body: { mode: 'Armed', applyToPresent: row.settings.applyToPresent },
+    }
+  const build = row.builds[architecture]
+  return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
+}
+
+/** Predicts what arming blocks on the hosts of a rollout, or on some of them, and notes it with each host. */
+export const predictArming = async (
+  tx: Tx,
+  predict: Predict,
+  { rollout_id: id, settings }: RolloutRow,
+  agentIds: readonly string[] | null,
+): Promise<{ stated: Prediction; hosts: PredictedHost[] }> => {
+  const store = createHostsStore(tx)
+  const change = { mode: 'Armed', applyToPresent: settings.applyToPresent } as const
+  const { stated, byHost } = await predict(tx, change, { hosts: store.toArm(id, agentIds) })
+  const hosts = await byHost()
+  await store.notePredicted(id, hosts)
+  return { stated, hosts }
+}
+
+const actor = systemActor('rollout')
+
+/** What rollouts do by themselves: command the hosts of a ring, watch it, go on, halt, take commands back. */
+export const createAdvance = (deps: AdvanceDeps) => {
+  const { db, clock, log, commands, packages, predict, audit, events, announce } = deps
+
+  /** Tells of a new state; call it last in a transaction. */
+  const tell = async (tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> => {
+    const title = `${row.kind === 'arm' ? 'Arming' : 'Update'} ${row.name}`
+    await announce(tx, {})
+    await events.append(tx, [
+      {
+        kind: row.state === 'halted' ? 'rolloutHalted' : 'rollout',
+        agentId: null,
+        entity: 'Rollouts',
+        hashtags: '',
+        details: `${title}: ${row.state}${row.reason === '' ? '' : `. ${row.reason}`}`,
+      },
+    ])
+    await audit.write(tx, by, { action: `rollout.${row.state}`, entity: title, details: row.reason })
+  }
+
+  /** Fixes the hosts of a ring; returns how many. */
+  const startRing = async (tx: Tx, row: RolloutRow, ring: number): Promise<number> => {
+    const settings = row.settings.rings[ring] as RolloutRow['settings']['rings'][0]
+    const fixed = await createHostsStore(tx).fix(row.rollout_id, ring, settings)
+    row.rings[ring] = { startedAt: clock.now(), dwellUntil: null, accepted: { failed: 0, over: 0 } }
+    return fixed
+  }
+
+  /** Looks at the hosts anew; at 36,000 that are commanded this takes a second, so once in a run. */
+  const refresh = async (tx: Tx, row: RolloutRow): Promise<void> => {
+    const hosts = createHostsStore(tx)
+    await hosts.noteOutcomes(row)
+    if (row.kind === 'arm') await hosts.watchArmed(row)
+    await hosts.judge(row, await updateFacts(tx, row))
+  }
+
+  const carryOut = async (tx: Tx, row: RolloutRow, decision: Decision): Promise<void> => {
+    const after = apply(positionOf(row), decision)
+    if (decision.do === 'startRing') {
+      await createHostsStore(tx).analyze(await startRing(tx, row, decision.ring))
+      await createHostsStore(tx).judge(row, await updateFacts(tx, row))
+    }
+    const mark = row.rings[after.ring]
+    if (mark !== undefined) mark.dwellUntil = after.dwellUntil
+    row.ring = after.ring
+    row.state = after.state
+    row.reason = decision.do === 'halt' ? decision.reason : ''
+    row.ended_at = activeStates.includes(after.state) ? null : new Date(clock.now())
+    await createRolloutsStore(tx).save(row)
+  }
+
+  /** Commands the next hosts; returns how many. Agents are locked by `queue`, before the hosts' rows are written. */
+  const commandSome = async (tx: Tx, row: RolloutRow, pending: number): Promise<number> => {
+    if (!mayCommand(positionOf(row), row.ring)) return 0
+    const hosts = createHostsStore(tx)
+    const limit = row.kind === 'arm' ? hostsAtOnce : updatesAtOnce - pending
+    const next = await hosts.next(row.rollout_id, row.ring, Math.max(limit, 0))
+    const specs = next
+      .map(({ agent_id, architecture }) => commandOf(row, agent_id, architecture))
+      .filter((spec) => spec !== null)
+    if (specs.length === 0) return 0
+    // Taken before the commands are made: what they bring about is known by being no older.
+    const now = clock.now()
+    const { queued, missing } = await commands.queue(tx, { userName: row.created_by }, specs)
+    if (row.kind === 'arm') await predictArming(tx, predict, row, queued)
+    await hosts.commanded(row.rollout_id, queued, new Date(now))
+    await hosts.skip(row.rollout_id, missing)
+    return specs.length
+  }
+
+  /** Halts for a build that must not be sent any more. Asked outside of the transaction, which has one connection. */
+  const refused = async (id: string): Promise<Decision | null> => {
+    const row = await createRolloutsStore(db).one(id)
+    for (const build of Object.values(row?.builds ?? {})) {
+      const reason = await packages.refusalOf(build)
+      if (reason !== null) return { do: 'halt', reason }
+    }
+    return null
+  }
+
+  /**
+   * One transaction for a running rollout. `pending` is what the step before knew of hosts that are commanded; null: look
+   * at all and decide anew. Answers the same for the next step; `done` when there is nothing more to do at once.
+   */
+  const step = async (id: string, pending: number | null, isFirst: boolean): Promise<number | null | 'done'> => {
+    const stop = pending === null ? await refused(id) : null
+    return db.transaction(async (tx) => {
+      const row = await createRolloutsStore(tx).lockFree(id)
+      if (row === undefined || (row.state !== 'running' && row.state !== 'paused')) return 'done'
+      let known = pending
+      if (known === null) {
+        if (isFirst) await refresh(tx, row)
+        const tallies = await createHostsStore(tx).tallies(row)
+        const decision = stop ?? decide(positionOf(row), tallies, limitsOf(row), clock.now())
+        if (decision.do !== 'nothing') {
+          await carryOut(tx, row, decision)
+          if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
+          else await announce(tx, {})
+          return null
+        }
+        known = tallies.reduce((sum, tally) => sum + tally.pending, 0)
+      }
+      const commanded = await commandSome(tx, row, known)
+      return commanded > 0 ? known + commanded : 'done'
+    })
+  }
+
+  const stepOn = async (id: string): Promise<void> => {
+    let pending: number | null | 'done' = null
+    for (let i = 0; i < stepsAtOnce && pending !== 'done'; i++) pending = await step(id, pending, i === 0)
+  }
+
+  /** Takes commands back that are still out after a halt or an end; again after a crash in between. */
+  const takeBack = async (id: string, isFinal: boolean): Promise<void> => {
+    await db.transaction((tx) => createHostsStore(tx).noteOutcomes({ rollout_id: id }))
+    await commands.cancelJob(id, isFinal ? 'The rollout ended.' : 'The rollout was halted.')
+    await db.transaction(async (tx) => {
+      // A resume that came in between has commanded anew.
+      const row = await createRolloutsStore(tx).lock(id)
+      if (row?.state === 'running' || row?.state === 'paused') return
+      await createHostsStore(tx).takeBack(id, isFinal)
+    })
+  }
+
+  /** Frees what a reverted rollout armed; whether there is more to do at once. */
+  const freeSome = (id: string, isFirst: boolean): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const row = await createRolloutsStore(tx).lockFree(id)
+      if (row === undefined) return false
+      const hosts = createHostsStore(tx)
+      if (isFirst) await hosts.noteOutcomes(row)
+      const next = await hosts.nextToFree(id, hostsAtOnce)
+      if (next.length === 0) return false
+      const now = new Date(clock.now())
+      const { queued, missing } = await commands.queue(
+        tx,
+        { userName: row.created_by },
+        next.map(({ agent_id: agentId }) => ({
+          agentId,
+          jobId: id,
+          kind: 'configure' as const,
+          title: 'Free',
+          body: { mode: 'Free' as const, applyToPresent: false },
+        })),
+      )
+      await hosts.freeing(id, queued, now)
+      await hosts.skip(id, missing)
+      return true
+    })
+
+  const advanceOne = async (id: string, state: string): Promise<void> => {
+    if (state === 'halted' || state === 'completed' || state === 'cancelled') return takeBack(id, state !== 'halted')
+    if (state !== 'reverted') return stepOn(id)
+    for (let i = 0; i < stepsAtOnce; i++) if (!(await freeSome(id, i === 0))) return
+  }
+
+  const run = async (): Promise<void> => {
+    // A halt within the first round leaves commands to take back.
+    for (let round = 0; round < 2; round++)
+      for (const { rollout_id, state } of await createRolloutsStore(db).due())
+        await advanceOne(rollout_id, state).catch((error: unknown) =>
+          log.warn({ err: error, rollout: rollout_id }, 'a rollout could not go on; it is tried again'),
+        )
+  }
+
+  let running: Promise<void> | null = null
+  let next: Promise<void> | null = null
+  /** Lets every rollout go on as far as it can now; run every few seconds. What was done before the call is seen. */
+  const advance = (): Promise<void> => {
+    if (running === null) {
+      running = run()
+        .catch((error: unknown) => log.warn({ err: error }, 'rollouts could not go on; they are tried again'))
+        .finally(() => {
+          running = null
+        })
+      return running
+    }
+    next ??= running.then(() => {
+      next = null
+      return advance()
+    })
+    return next
+  }
+
+  return { tell, startRing, advance }
+}

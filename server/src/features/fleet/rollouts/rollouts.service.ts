@@ -1,0 +1,358 @@
+import {
+  type BodyOf,
+  type listRolloutHosts,
+  packageArchitectures,
+  profiles,
+  type QueryOf,
+  type ResponseOf,
+  type Rollout,
+  type RolloutPlan,
+  type RolloutState,
+  type startRollout,
+} from '@portcullis/contract'
+import { isOddText } from '@portcullis/domain'
+import type { PackagesApi, PublishedBuild } from '#features/fleet/packages/index.ts'
+import type { ApprovalsApi } from '#features/system/approvals/index.ts'
+import { AppError, invalid, notFound } from '#platform/app-error.ts'
+import { type Db, isPgError, type Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import { type AdvanceDeps, createAdvance, positionOf, predictArming, updateFacts } from './advance.ts'
+import { createHostsStore } from './rollout-hosts.store.ts'
+import { activeStates, type Control, control } from './rollout-machine.ts'
+import { createRolloutsRead } from './rollouts.read.ts'
+import { createRolloutsStore, type RolloutRow, type RolloutSettings } from './rollouts.store.ts'
+import { planView, rolloutView } from './rollouts.view.ts'
+
+const shownRollouts = 100
+const shownHosts = 200
+
+export interface RolloutsDeps extends AdvanceDeps {
+  /** Pool of long statements: a plan looks at every host and every device. */
+  exportDb: Db
+  packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
+  approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'release' | 'require'>
+}
+
+/** The change that waits for a second approver: the hosts that the rollout armed are freed. */
+interface Revert {
+  rolloutId: string
+  /** Name of the rollout. */
+  name: string
+  /** Why the requester wants it; absent when they gave no reason. */
+  reason?: string
+  /** How many hosts that were. */
+  hosts: number
+}
+
+interface UpdateChange {
+  name: string
+  settings: RolloutSettings
+  /** Exactly these builds are installed. */
+  builds: Record<string, PublishedBuild>
+  /** Hosts of each ring when this was requested; absent in requests of older servers. */
+  planned?: readonly number[]
+}
+
+interface RevertChange {
+  rollout: Revert
+}
+
+const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+
+type Input = BodyOf<typeof startRollout>
+
+export type RolloutsService = ReturnType<typeof createRolloutsService>
+
+/** Undoes the transaction of a plan and brings its answer out. */
+class Planned extends Error {
+  readonly plan: RolloutPlan
+  constructor(plan: RolloutPlan) {
+    super('planned')
+    this.plan = plan
+  }
+}
+
+const settingsOf = (input: Input): RolloutSettings => ({
+  kind: input.kind,
+  name: input.name,
+  rings: input.rings,
+  dwellMinutes: input.dwellMinutes ?? 60,
+  failurePercent: input.failurePercent ?? 5,
+  blocksOverPercent: input.blocksOverPercent ?? 5,
+  catchUpHours: input.catchUpHours ?? 168,
+  applyToPresent: input.applyToPresent ?? false,
+})
+
+export const createRolloutsService = (deps: RolloutsDeps) => {
+  const { db, exportDb, clock, packages, approvals } = deps
+  const read = createRolloutsRead(db)
+  const { advance, tell, startRing } = createAdvance(deps)
+
+  /** Names stand in audit records and in requests that people approve: nothing in them may turn other text around. */
+  const assertName = (name: string, field: string): void => {
+    if (isOddText(name)) throw invalid(field, 'holds control or invisible characters')
+  }
+
+  const assertRings = async (input: Input): Promise<void> => {
+    assertName(input.name, 'body.name')
+    for (const [i, ring] of input.rings.entries()) {
+      const field = `body.rings[${i}]`
+      assertName(ring.name, `${field}.name`)
+      if ((ring.tags === undefined) === (ring.sharePercent === undefined))
+        throw invalid(field, 'must have either tags or sharePercent')
+      const unknown = await read.unknownTags(ring.tags ?? [])
+      if (unknown.length > 0) throw invalid(`${field}.tags`, `names tags that do not exist: ${unknown.join(', ')}`)
+    }
+  }
+
+  const buildsFor = async (input: Input): Promise<Record<string, PublishedBuild>> => {
+    if (input.kind === 'arm') return {}
+    const found = await Promise.all(packageArchitectures.map((name) => packages.latestPackage(name)))
+    const builds = found.filter((build) => build !== null)
+    if (builds.length === 0) throw new AppError('conflict', { detail: 'No agent package is published.' })
+    return Object.fromEntries(builds.map((build) => [build.architecture, build]))
+  }
+
+  const rowOf = async (actor: Actor, input: Input, state: RolloutRow['state']): Promise<RolloutRow> => {
+    await assertRings(input)
+    return {
+      rollout_id: newId(clock.now()),
+      kind: input.kind,
+      name: input.name,
+      state,
+      reason: '',
+      settings: settingsOf(input),
+      builds: await buildsFor(input),
+      ring: -1,
+      rings: [],
+      created_at: new Date(clock.now()),
+      created_by: actor.userName,
+      ended_at: null,
+    }
+  }
+
+  const views = async (rows: readonly RolloutRow[]): Promise<Rollout[]> => {
+    const counts = await read.counts(rows.map((row) => row.rollout_id))
+    return rows.map((row) => rolloutView(row, counts))
+  }
+
+  const one = async (id: string): Promise<Rollout> => {
+    const row = isId(id) ? await createRolloutsStore(db).one(id) : undefined
+    const [view] = row === undefined ? [] : await views([row])
+    if (view === undefined) throw notFound('There is no such rollout.')
+    return view
+  }
+
+  /** Fixes all rings and judges their hosts, as a rollout would. */
+  const fixAll = async (tx: Tx, row: RolloutRow): Promise<void> => {
+    const hosts = createHostsStore(tx)
+    await hosts.joinByHash()
+    for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
+    await hosts.judge(row, await updateFacts(tx, row))
+  }
+
+  /** Goes on from a halt or a pause; what failed so far is accepted. */
+  const acceptSoFar = async (tx: Tx, row: RolloutRow): Promise<void> => {
+    const tallies = await createHostsStore(tx).tallies(row)
+    for (const [i, { failed, over }] of tallies.entries()) {
+      const mark = row.rings[i]
+      if (mark !== undefined) mark.accepted = { failed, over }
+    }
+  }
+
+  /** The state that an order leads to; a conflict when it can not be carried out. */
+  const after = (row: RolloutRow, order: Control): RolloutState => {
+    const state = control(positionOf(row), order)
+    if (state !== null) return state
+    throw new AppError('conflict', {
+      detail:
+        order === 'revert' && row.kind === 'update'
+          ? 'An update can not be reverted: a host goes back by itself when the new build fails.'
+          : `The rollout is ${row.state}: it can not ${order}.`,
+    })
+  }
+
+  const carryOut = async (tx: Tx, actor: Actor, row: RolloutRow, order: Control, why = ''): Promise<void> => {
+    const state = after(row, order)
+    if (order === 'resume') await acceptSoFar(tx, row)
+    row.state = state
+    row.reason = order === 'resume' ? '' : `By ${actor.userName}${why === '' ? '.' : `: ${why}`}`.slice(0, 500)
+    row.ended_at = activeStates.includes(state) ? null : new Date(clock.now())
+    await createRolloutsStore(tx).save(row)
+    if (order === 'revert') await createHostsStore(tx).markReverting(row.rollout_id)
+    await tell(tx, row, actor)
+  }
+
+  /**
+   * Freeing many hosts needs a second approver, however they were armed. A running rollout can arm more hosts in the
+   * meantime, so each host is counted before the transaction that frees it.
+   */
+  const revertAlone = async (actor: Actor, id: string, reason: string): Promise<void> => {
+    let counted = 0
+    for (;;) {
+      const pending = await db.transaction(async (tx) => {
+        const row = (await createRolloutsStore(tx).lock(id)) as RolloutRow
+        after(row, 'revert')
+        const hosts = await createHostsStore(tx).armedByIt(id)
+        if (hosts > counted) return { name: row.name, hosts }
+        await carryOut(tx, actor, row, 'revert', reason)
+        return null
+      })
+      if (pending === null) return
+      const limit = await approvals.release(actor, pending.hosts - counted)
+      if (limit !== null)
+        await approvals.require<RevertChange>(actor, {
+          kind: 'revert',
+          change: { rollout: { rolloutId: id, ...pending, ...(reason === '' ? {} : { reason }) } },
+          limit,
+        })
+      counted = pending.hosts
+    }
+  }
+
+  /** Reverts what a second approver agreed to, in that transaction; the next run commands its hosts. */
+  const revert = async (tx: Tx, actor: Actor, { rolloutId, hosts, reason }: Revert): Promise<void> => {
+    const row = await createRolloutsStore(tx).lock(rolloutId)
+    if (row === undefined) throw new AppError('conflict', { detail: 'The rollout no longer exists.' })
+    const now = await createHostsStore(tx).armedByIt(rolloutId)
+    if (now > hosts)
+      throw new AppError('conflict', {
+        detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and request again.`,
+      })
+    await carryOut(tx, actor, row, 'revert', reason)
+  }
+
+  approvals.handle<RevertChange>('revert', {
+    action: 'free',
+    title: ({ rollout }) => `Free ${hostsText(rollout.hosts)}: revert rollout ${rollout.name}`,
+    details: (_tx, { rollout: { reason } }) => (reason === undefined ? [] : [`Reason: ${reason}`]),
+    hosts: ({ rollout }) => rollout.hosts,
+    approver: profiles.manager,
+    carryOut: async (tx, actor, { rollout }) => {
+      await revert(tx, actor, rollout)
+      return () => void advance()
+    },
+  })
+
+  /** Inserts a rollout, which the next run begins. */
+  const insert = async (tx: Tx, actor: Actor, row: RolloutRow): Promise<void> => {
+    await createRolloutsStore(tx).insert(row)
+    await tell(tx, row, actor)
+  }
+
+  /** Says which rollout is in the way when one of this kind is active. */
+  const begin = async ({ kind }: RolloutRow, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      if (!isPgError(error, '23505', 'rollouts_active')) throw error
+      const active = await createRolloutsStore(db).activeOf(kind)
+      throw new AppError('conflict', {
+        detail: `Rollout ${active?.name ?? ''} of this kind is ${active?.state ?? 'active'}. Only one of each kind can run at a time.`,
+      })
+    }
+  }
+
+  /** Runs the beginning of a rollout and takes it back: what it says is what a start would do. */
+  const planOf = async (row: RolloutRow): Promise<RolloutPlan> => {
+    try {
+      await exportDb.transaction(async (tx) => {
+        await createRolloutsStore(tx).insert(row)
+        await fixAll(tx, row)
+        const within = createRolloutsRead(tx)
+        const predicted = row.kind === 'arm' ? await predictArming(tx, deps.predict, row, null) : null
+        const sums = await within.plan(row.rollout_id)
+        const hosts = await within.notable(row.rollout_id, shownHosts)
+        const mismatches = await within.mismatches(row.rollout_id, predicted?.hosts ?? [])
+        const plan = planView(row, sums, mismatches, await within.candidates(), hosts)
+        throw new Planned({ ...plan, prediction: predicted?.stated ?? null })
+      })
+    } catch (error) {
+      if (error instanceof Planned) return error.plan
+      throw error
+    }
+    throw new Error('a plan ends by taking itself back')
+  }
+
+  const titleOf = ({ name, builds }: UpdateChange): string =>
+    `Update agents to ${Object.values(builds)
+      .map(({ version, architecture }) => `${version} for ${architecture}`)
+      .join(', ')} in rings: ${name}`
+
+  const detailsOf = ({ builds, settings, planned = [] }: UpdateChange): string[] => [
+    ...Object.values(builds).map((build) => `${build.version} for ${build.architecture}: SHA-256 ${build.sha256}`),
+    ...settings.rings.map(({ name, tags, sharePercent }, i) => {
+      const scope = tags === undefined ? `${sharePercent ?? 100} % of the hosts` : `hosts with tag ${tags.join(', ')}`
+      return `Ring ${name}: ${scope}${planned[i] === undefined ? '' : `, ${hostsText(planned[i])} when requested`}`
+    }),
+    'Hosts that are enrolled later are included.',
+  ]
+
+  approvals.handle<UpdateChange>('rollout-update', {
+    action: 'update',
+    title: titleOf,
+    details: (_tx, change) => detailsOf(change),
+    hosts: ({ planned = [] }) => planned.reduce((total, hosts) => total + hosts, 0),
+    carryOut: async (tx, actor, { name, settings, builds }) => {
+      const now = clock.now()
+      const begun = { rollout_id: newId(now), kind: 'update', name, state: 'running', reason: '' } as const
+      const times = { created_at: new Date(now), created_by: actor.userName, ended_at: null }
+      const row: RolloutRow = { ...begun, settings, builds, ring: -1, rings: [], ...times }
+      await begin(row, () => insert(tx, actor, row))
+      return () => void advance()
+    },
+  })
+
+  return {
+    advance,
+    one,
+    list: async (): Promise<{ data: Rollout[] }> => ({
+      data: await views(await createRolloutsStore(db).newest(shownRollouts)),
+    }),
+
+    hosts: async (
+      id: string,
+      query: QueryOf<typeof listRolloutHosts>,
+    ): Promise<ResponseOf<typeof listRolloutHosts>> => {
+      await one(id)
+      const limit = query.PageSize ?? 50
+      const { total, filtered, data } = await read.hosts(
+        id,
+        { ring: query.ring, state: query.state },
+        { limit, offset: ((query.PageNumber ?? 1) - 1) * limit },
+      )
+      return { recordsTotal: total, recordsFiltered: filtered, data }
+    },
+
+    plan: async (actor: Actor, input: Input): Promise<RolloutPlan> => planOf(await rowOf(actor, input, 'planned')),
+
+    start: async (actor: Actor, input: Input): Promise<Rollout> => {
+      const row = await rowOf(actor, input, 'running')
+      if (row.kind === 'update' && !(await approvals.mayAlone(actor, { kind: 'program' }))) {
+        const { rings } = await planOf({ ...row, state: 'planned' })
+        const planned = rings.map(({ ready, offline }) => ready + offline)
+        await approvals.require<UpdateChange>(actor, {
+          kind: 'rollout-update',
+          change: { name: row.name, settings: row.settings, builds: row.builds, planned },
+          detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
+        })
+      }
+      await begin(row, () => db.transaction((tx) => insert(tx, actor, row)))
+      // Not waited for: a ring of 4,000 hosts takes seconds.
+      void advance()
+      return one(row.rollout_id)
+    },
+
+    control: async (actor: Actor, id: string, order: Control, reason = ''): Promise<Rollout> => {
+      await one(id)
+      if (order === 'revert') await revertAlone(actor, id, reason)
+      else
+        await db.transaction(async (tx) =>
+          carryOut(tx, actor, (await createRolloutsStore(tx).lock(id)) as RolloutRow, order),
+        )
+      void advance()
+      return one(id)
+    },
+  }
+}

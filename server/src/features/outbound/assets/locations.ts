@@ -1,0 +1,67 @@
+import type { AssetLocationEntry } from '@portcullis/contract'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import type { AssetsStore, Note } from './assets.store.ts'
+import { createLocationsStore } from './locations.store.ts'
+import type { Sequencer } from './sequencer.ts'
+
+/** Hosts of one transaction. */
+const hostsAtOnce = 2_000
+/** Places of one transaction: a host may have hundreds. */
+const placesAtOnce = 4_000
+/** A call takes no longer; the next one goes on. */
+const mostMs = 3_000
+const countLimit = 100_000
+const keptMs = 400 * 24 * 3_600_000
+const keptPerHost = 1_000
+
+export interface LocationsDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: AssetsStore
+  sequencer: Pick<Sequencer, 'tell'>
+}
+
+/** Places of hosts, and telling consumers of those that were left. */
+export const createLocations = ({ db, clock, audit, store, sequencer }: LocationsDeps) => {
+  const places = createLocationsStore(db)
+
+  const announce = (actor: Actor): Promise<number> =>
+    db.transaction(async (tx) => {
+      const left = await places.take(tx, hostsAtOnce, placesAtOnce)
+      if (left.length === 0) return 0
+      const notes = left.map(
+        ({ agent_id, host, since, until, location }): Note => ({
+          type: 'asset.location.previous',
+          subject: `agent/${agent_id}`,
+          data: { uuid: agent_id, hostIdentifier: host, since, until, location },
+        }),
+      )
+      await sequencer.tell(tx)
+      await store.note(tx, new Date(clock.now()), notes)
+      await audit.write(tx, actor, {
+        action: 'assets.oldLocationsSent',
+        entity: 'Asset stream',
+        details: `${notes.length} places that hosts have left`,
+      })
+      return notes.length
+    })
+
+  return {
+    of: async (agentId: string): Promise<{ data: AssetLocationEntry[] }> => ({
+      data: isId(agentId) ? await places.of(agentId) : [],
+    }),
+    due: (): Promise<number> => places.due(countLimit),
+    send: async (actor: Actor): Promise<{ published: number }> => {
+      const startedAt = performance.now()
+      let published = 0
+      for (let n = -1; n !== 0 && performance.now() - startedAt < mostMs; published += n) n = await announce(actor)
+      return { published }
+    },
+    trim: (): Promise<number> => places.trim(new Date(clock.now() - keptMs), keptPerHost),
+  }
+}

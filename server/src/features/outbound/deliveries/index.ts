@@ -1,0 +1,145 @@
+import {
+  dropDeliveries,
+  listDeliveries,
+  listEventOutputs,
+  retryDeliveries,
+  retryEventOutput,
+  skipEventOutput,
+} from '@portcullis/contract'
+import type { SiemSource } from '@portcullis/domain'
+import type { MailApi } from '#features/outbound/mail/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Hint } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import { deliveriesList } from './deliveries.read.ts'
+import { createDeliveries } from './deliveries.service.ts'
+import { createDeliveriesStore } from './deliveries.store.ts'
+import { createOutputs, type OutputPlan } from './outputs.runner.ts'
+import { createOutputsStore } from './outputs.store.ts'
+import { createSender, type WebhookPlace } from './sender.ts'
+
+export type { OutputPlan } from './outputs.runner.ts'
+export type { WebhookPlace } from './sender.ts'
+export { deviceOf, namesOf } from './siem-event.ts'
+export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
+
+/** Topic of the bus: something is due. */
+const topic = 'deliveries'
+
+/** Groups as deliveries ask for them, each time anew: what is configured may have changed since a message was written. */
+export interface DeliveryGroups {
+  /** Streams that are switched on now. */
+  plans(): Promise<readonly OutputPlan[]>
+  /** The webhook of a group; null when it has none in use. */
+  webhookOf(groupId: number): Promise<WebhookPlace | null>
+  /** Whether a group still mails to this address. */
+  isRecipient(groupId: number, address: string): Promise<boolean>
+}
+
+export interface DeliveriesFeatureDeps {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  bus: Bus
+  audit: Audit
+  events: Pick<EventsApi, 'head' | 'follow'>
+  mail: Pick<MailApi, 'send' | 'isFailing'>
+  resolve: ResolveDestination
+  source(): SiemSource
+  metrics: Metrics
+  hint: Hint
+}
+
+/** What leaves for people, webhooks and SIEMs: an outbox of messages, and streams of events. */
+export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => {
+  const { db, bus, log, metrics } = deps
+  const tries = metrics.counter('portcullis_deliveries_total', 'Tries to deliver a mail or webhook message.', [
+    'channel',
+    'outcome',
+  ])
+  const streamed = metrics.counter('portcullis_event_output_events_total', 'Events that a receiver took.', [
+    'group',
+    'channel',
+  ])
+  const store = createDeliveriesStore()
+  const outputs = createOutputsStore()
+  const changed = () => db.transaction((tx) => deps.hint(tx, 'deliveries'))
+  let groups: DeliveryGroups | null = null
+  const asked = (): DeliveryGroups => {
+    if (groups === null) throw new Error('nobody has groups')
+    return groups
+  }
+  app.needs('who has the groups of deliveries', () => groups !== null)
+  const plans = () => asked().plans()
+  const service = createDeliveries({ ...deps, plans, store, outputs, wake: (tx) => bus.publish(tx, topic) })
+  const sender = createSender({
+    ...deps,
+    webhookOf: (groupId) => asked().webhookOf(groupId),
+    isRecipient: (groupId, address) => asked().isRecipient(groupId, address),
+    store,
+    changed,
+    tried: (channel, outcome) => tries.inc({ channel, outcome }),
+  })
+  const streams = createOutputs({
+    ...deps,
+    plans,
+    store: outputs,
+    changed,
+    took: (groupId, channel, events) => streamed.inc({ group: String(groupId), channel }, events),
+  })
+  const list = createList(deliveriesList, deps)
+
+  const deliver = async (): Promise<void> => {
+    await Promise.all([sender.deliver(), streams.run()])
+  }
+  metrics.read(
+    'portcullis_deliveries_stuck',
+    'gauge',
+    'Messages that wait after a try, or were refused for good.',
+    service.stuck,
+  )
+  metrics.read(
+    'portcullis_event_output_behind',
+    'gauge',
+    'Events that a receiver has not been sent yet, wanted or not.',
+    async () =>
+      (await service.listOutputs()).map(({ groupId, channel, behind }) => ({
+        labels: { group: String(groupId), channel },
+        value: behind,
+      })),
+  )
+  bus.on(topic, () => {
+    deliver().catch((error: unknown) => log.warn({ err: error }, 'sending deliveries failed'))
+  })
+
+  app.register(listDeliveries, ({ query }) => list.page(query))
+  app.register(retryDeliveries, ({ actor, body }) => service.retry(actor, body.ids))
+  app.register(dropDeliveries, ({ actor, body }) => service.drop(actor, body.ids))
+  app.register(listEventOutputs, () => service.listOutputs())
+  app.register(retryEventOutput, ({ actor, body }) => service.retryOutput(actor, body))
+  app.register(skipEventOutput, ({ actor, body }) => service.skipOutput(actor, body))
+
+  return {
+    /** Names who has the groups that deliveries are for; one feature, at start. */
+    forGroups: (given: DeliveryGroups): void => {
+      groups = given
+    },
+    enqueue: service.enqueue,
+    about: service.about,
+    begin: service.begin,
+    /** Sends what is due. */
+    deliver,
+    sentUpTo: service.sentUpTo,
+    health: service.health,
+    forget: service.forget,
+  }
+}

@@ -1,0 +1,177 @@
+import { MailError, type SmtpMail } from '#features/outbound/mail/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import type { Log } from '#platform/log.ts'
+import type { Secret } from '#platform/secret.ts'
+import { createWebhookSender, retryOf, WebhookError } from '#platform/webhooks/index.ts'
+import { probeEveryMs, waitAfter } from './backoff.ts'
+import type { DeliveriesStore, LeasedDelivery } from './deliveries.store.ts'
+
+/** Longer than some tries may take: a mail 40 s, a webhook 10 s. */
+const leaseMs = 180_000
+const atOnce = 4
+/** A mailbox that is full, or greylists, is asked again at least so often. */
+const mostPutOffMs = 3_600_000
+
+/** Where a group's webhook is now. */
+export interface WebhookPlace {
+  url: string
+  secret: Secret
+  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  ca: readonly string[]
+}
+
+/** What a try came to. */
+type Outcome =
+  | { kind: 'delivered'; destination?: string }
+  /** The receiver is away, or asks to come again. */
+  | { kind: 'later'; why: string; waitMs: number | null; destination?: string }
+  /** The receiver does not take this one now; others it may. */
+  | { kind: 'putOff'; why: string }
+  /** The receiver will not take this one. */
+  | { kind: 'refused'; why: string; destination?: string }
+  | { kind: 'unwanted'; why: string }
+
+export interface SenderDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  store: DeliveriesStore
+  resolve: ResolveDestination
+  mail: { send(mail: SmtpMail): Promise<void> }
+  /** The webhook of a group; null when it has none in use. */
+  webhookOf(groupId: number): Promise<WebhookPlace | null>
+  /** Whether a group still mails to this address. */
+  isRecipient(groupId: number, address: string): Promise<boolean>
+  /** Counts a try. */
+  tried(channel: string, outcome: string): void
+  /** Tells consoles to read again. */
+  changed(): Promise<void>
+}
+
+/** Sends what is due, each receiver on its own: one that hangs keeps no other waiting. */
+export const createSender = (deps: SenderDeps) => {
+  const { db, clock, log, store } = deps
+  /** Receivers that are being sent to by this process. */
+  const running = new Map<string, Promise<void>>()
+
+  const mailOut = async (row: LeasedDelivery): Promise<Outcome> => {
+    if (!(await deps.isRecipient(row.group_id, row.destination)))
+      return { kind: 'unwanted', why: 'The group does not mail to this address any more.' }
+    const { subject, text, html } = JSON.parse(row.body) as Pick<SmtpMail, 'subject' | 'text' | 'html'>
+    try {
+      // The same id with each try: a receiver that got it already tells the second from a new one.
+      await deps.mail.send({ to: row.destination, subject, text, html, messageId: `<${row.delivery_id}@portcullis>` })
+      return { kind: 'delivered' }
+    } catch (error) {
+      if (!(error instanceof MailError)) throw error
+      if (error.isFinal) return { kind: 'refused', why: error.message }
+      // A full mailbox says nothing of the server, and nothing of other people's.
+      return error.step === 'send'
+        ? { kind: 'putOff', why: error.message }
+        : { kind: 'later', why: error.message, waitMs: null }
+    }
+  }
+
+  const webhookOut = async (row: LeasedDelivery): Promise<Outcome> => {
+    const place = await deps.webhookOf(row.group_id)
+    if (place === null) return { kind: 'unwanted', why: 'The group has no webhook in use any more.' }
+    const destination = URL.parse(place.url)?.host ?? row.destination
+    try {
+      const { sendWebhook } = createWebhookSender({ resolve: deps.resolve, ca: place.ca, now: clock.now })
+      const { status, retryAfterSeconds } = await sendWebhook({
+        url: place.url,
+        secret: place.secret,
+        id: row.delivery_id,
+        timestamp: Math.floor(clock.now() / 1000),
+        body: row.body,
+      })
+      const outcome = retryOf(status)
+      if (outcome === 'delivered') return { kind: 'delivered', destination }
+      const why = `The webhook answers ${status}.`
+      return outcome === 'retry'
+        ? { kind: 'later', why, waitMs: retryAfterSeconds === null ? null : retryAfterSeconds * 1000, destination }
+        : { kind: 'refused', why: `${why} Check its address and what it accepts.`, destination }
+    } catch (error) {
+      if (!(error instanceof WebhookError)) throw error
+      return retryOf(error.fault) === 'final'
+        ? { kind: 'refused', why: error.message, destination }
+        : { kind: 'later', why: error.message, waitMs: null, destination }
+    }
+  }
+
+  /** One delivery; true when the receiver can be given the next one. */
+  const sendOne = async (target: string, row: LeasedDelivery): Promise<boolean> => {
+    const outcome = await (row.channel === 'email' ? mailOut(row) : webhookOut(row)).catch(
+      (error: unknown): Outcome => {
+        log.error({ err: error, delivery: row.delivery_id }, 'a delivery can not be sent')
+        return { kind: 'later', why: 'The server failed; its log tells more.', waitMs: null }
+      },
+    )
+    deps.tried(row.channel, outcome.kind)
+    const now = new Date(clock.now())
+    const ended = (state: 'delivered' | 'failed' | 'dropped', error: string) =>
+      store.settle(db, row, { state, nextAt: now, endedAt: now, error, destination: destinationOf(outcome) })
+    if (outcome.kind === 'delivered') {
+      await ended('delivered', '')
+      await store.targetWorks(db, target, row.destination, now)
+      return true
+    }
+    if (outcome.kind === 'unwanted') {
+      await ended('dropped', outcome.why)
+      return true
+    }
+    if (outcome.kind === 'refused') {
+      await ended('failed', outcome.why)
+      return true
+    }
+    const wait =
+      outcome.kind === 'later'
+        ? Math.max(waitAfter(row.attempts), outcome.waitMs ?? 0)
+        : Math.min(waitAfter(row.attempts), mostPutOffMs)
+    await store.settle(db, row, {
+      state: 'waiting',
+      nextAt: new Date(clock.now() + wait),
+      endedAt: null,
+      error: outcome.why,
+      destination: destinationOf(outcome),
+    })
+    if (outcome.kind === 'putOff') return true
+    await store.targetFailed(db, target, now, new Date(clock.now() + probeEveryMs), outcome.why)
+    return false
+  }
+
+  const sendTo = async (target: string): Promise<void> => {
+    for (;;) {
+      const now = new Date(clock.now())
+      const rows = await store.lease(db, target, now, new Date(clock.now() + leaseMs), atOnce)
+      if (rows.length === 0) return
+      for (const [i, row] of rows.entries()) {
+        if (await sendOne(target, row)) continue
+        const rest = rows.slice(i + 1)
+        if (rest.length > 0) await store.giveBack(db, rest)
+        return
+      }
+    }
+  }
+
+  return {
+    /** Sends what is due; resolves when every receiver has been tried. */
+    deliver: async (): Promise<void> => {
+      const targets = await store.dueTargets(db, new Date(clock.now()))
+      const idle = targets.filter((target) => !running.has(target))
+      for (const target of idle)
+        running.set(
+          target,
+          sendTo(target).finally(() => running.delete(target)),
+        )
+      // What this process has in hand already counts: who waits for this wants it sent.
+      await Promise.all(running.values())
+      if (idle.length > 0) await deps.changed()
+    },
+  }
+}
+
+const destinationOf = (outcome: Outcome): string | null =>
+  'destination' in outcome ? (outcome.destination ?? null) : null

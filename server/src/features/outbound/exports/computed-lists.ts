@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import { type ReportListName, reportLists } from '@portcullis/contract'
+import type { InsightsApi } from '#features/devices/insights/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import { defuse } from '#platform/csv.ts'
+import { columnsOf, type ExportColumn } from './exportable-list.ts'
+import type { TimeRange } from './exports.read.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A list whose rows this process computes; thousands, not millions. */
+export interface ComputedList {
+  title: string
+  columns: readonly ExportColumn[]
+  rows(range: TimeRange | null): Promise<readonly Row[]>
+}
+
+/** Hosts with errors in one file. */
+const mostHosts = 100_000
+
+const hostsOf = (row: { agents: readonly { hostIdentifier: string }[] }): string =>
+  row.agents.map(({ hostIdentifier }) => hostIdentifier).join('; ')
+
+/** Insights, by their name in a report. */
+export const computedLists = (insights: InsightsApi, clock: Clock) => {
+  const list = (name: ReportListName, rows: ComputedList['rows']): ComputedList => ({
+    title: reportLists[name].title,
+    columns: columnsOf(reportLists[name].row),
+    rows,
+  })
+  return {
+    uncommon: list('uncommon', async () =>
+      (await insights.uncommon.get()).data.map((row) => ({ ...row, hosts: hostsOf(row) })),
+    ),
+    vulnerable: list('vulnerable', async () =>
+      (await insights.vulnerable.get()).data.map((row) => ({
+        ...row,
+        vulnerabilities: row.vulnerabilities.map(({ id }) => id).join('; '),
+        hosts: hostsOf(row),
+      })),
+    ),
+    spoofed: list('spoofed', async () =>
+      (await insights.spoofed.get()).data.map((row) => ({
+        ...row,
+        evidence: row.evidence.join('; '),
+        hosts: hostsOf(row),
+      })),
+    ),
+    agentErrors: list('agentErrors', (range) =>
+      insights.errorsBetween(range?.from ?? null, range?.to ?? new Date(clock.now() + 1), mostHosts),
+    ),
+  }
+}
+
+const plain = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
+
+const csvCell = (row: Row, { key, kind }: ExportColumn): string => {
+  const text = kind === 'text' ? defuse(plain(row[key])) : plain(row[key])
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** A CSV as `streamCsv` writes it. */
+export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[]): Readable =>
+  Readable.from(
+    (function* () {
+      yield Buffer.from(`\ufeff${columns.map(({ key }) => key).join(',')}\r\n`)
+      for (const row of rows) yield Buffer.from(`${columns.map((column) => csvCell(row, column)).join(',')}\r\n`)
+    })(),
+  )
+
+const copied: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+/** Rows in the text form of COPY, which is what a PDF is printed from. */
+export const copyRowsOf = (columns: readonly ExportColumn[], rows: readonly Row[]): Readable =>
+  Readable.from(
+    (function* () {
+      for (const row of rows)
+        yield Buffer.from(
+          `${columns.map(({ key }) => plain(row[key]).replace(/[\\\n\r\t]/g, (char) => copied[char] as string)).join('\t')}\n`,
+        )
+    })(),
+  )

@@ -1,0 +1,31 @@
+import type { InsightsApi } from '#features/devices/insights/index.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { ListDeps } from '#platform/list/list.ts'
+import { computedLists } from './computed-lists.ts'
+import { exportLists } from './export-lists.ts'
+import { createExportsRead } from './exports.read.ts'
+import { registerExportRoutes } from './exports.routes.ts'
+import { createExportsService } from './exports.service.ts'
+import { createFiles } from './files.service.ts'
+import { createPrinter } from './pdf/printer.ts'
+
+export type { FilesApi } from './files.service.ts'
+
+/** Lists as files. `exportDb` is the pool of long reads. */
+export const exportsFeature = (app: HttpApp, { insights, ...lists }: ListDeps & { insights: InsightsApi }) => {
+  const printer = createPrinter()
+  const read = createExportsRead(lists)
+  const service = createExportsService({ clock: lists.clock, read, printer, lists })
+  registerExportRoutes(app, service, exportLists)
+  return {
+    /** For what sends files by itself. */
+    files: createFiles({
+      clock: lists.clock,
+      read,
+      printer,
+      lists: { ...exportLists, ...computedLists(insights, lists.clock) },
+      listOf: service.listOf,
+    }),
+    close: printer.close,
+  }
+}

@@ -1,0 +1,335 @@
+import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { NewEvent } from '#features/system/events/index.ts'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import type { Announce } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import { NacFault } from './fault.ts'
+import type { NacStore, QuarantineRow } from './nac.store.ts'
+import { entityOf, type Quarantines } from './quarantines.service.ts'
+import type { NacPeer, Systems } from './systems.ts'
+
+/** Kept by each request, so longer than one can take with its turn in a busy queue. */
+const leaseMs = 60_000
+const atOnce = 8
+/** Looks for what was applied or cleared, 2 to 32 seconds apart, before it counts as without effect. */
+const looks = 6
+const lookMs = (attempt: number): number => 1_000 * 2 ** attempt
+/**
+ * Tries of an automatic quarantine with the same fault in the setup before it fails: four hours with the back-off. Nobody
+ * waits in front of it, and the certificate or the password is corrected within a shift, or never.
+ */
+const setupTries = 54
+const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
+
+/** It was asked for at one place, and the settings name another that knows nothing of it. */
+class Moved extends NacFault {
+  constructor({ place, targets }: QuarantineRow, now: string) {
+    super(
+      'refused',
+      'answer',
+      `It was applied at ${place}, and the settings name ${now}, which knows nothing of it. Clear ${targets.join(', ')} at ${place} by hand and then take it back here once more, or enter the address of before.`,
+    )
+  }
+}
+
+/** Somebody else decided, or took over: nothing more is asked or written here. */
+class Lost extends Error {}
+
+export interface RunnerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  settings: Pick<SettingsApi, 'noteUse'>
+  store: NacStore
+  systems: Pick<Systems, 'open'>
+  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell'>
+  announce: Announce
+}
+
+interface Change {
+  state: QuarantineState
+  step?: readonly [QuarantineStepName, string]
+  isOk?: boolean
+  event?: readonly [NewEvent['kind'], string]
+  targets?: readonly string[]
+  place?: string
+  isMoved?: boolean
+  error?: string
+  attempts?: number
+  nextAt?: Date | null
+}
+
+const product = systemActor('nac')
+
+const hasMoved = ({ targets, place }: QuarantineRow, peer: NacPeer): boolean =>
+  targets.length > 0 && place !== '' && place !== peer.place
+
+/** Carries out what is wanted: one at a time per host and system, read back before it counts, and again after a crash. */
+export const createRunner = (deps: RunnerDeps) => {
+  const { db, clock, log, audit, settings, store, systems, quarantines, announce } = deps
+
+  /** Writes what a quarantine has become, with its story; it is that from then on. */
+  const become = async (row: QuarantineRow, change: Change): Promise<void> => {
+    const now = new Date(clock.now())
+    const to = {
+      state: change.state,
+      targets: change.targets ?? row.targets,
+      place: change.place ?? row.place,
+      is_moved: change.isMoved ?? false,
+      error: change.error ?? '',
+      attempts: change.attempts ?? 0,
+      nextAt: change.nextAt ?? null,
+    }
+    await db.transaction(async (tx) => {
+      if (!(await store.advance(tx, row, now, to))) throw new Lost()
+      if (change.step !== undefined) {
+        const [step, message] = change.step
+        await store.addSteps(tx, [
+          quarantines.stepOf(row.quarantine_id, { userName: 'system' }, step, message, change.isOk ?? true),
+        ])
+      }
+      await announce(tx, { agents: [row.agent_id] })
+      if (change.event === undefined) return
+      const [kind, details] = change.event
+      await quarantines.tell(tx, [await quarantines.eventOf(tx, row, kind, details)])
+      await audit.write(tx, product, {
+        action: `nac.${kind}`,
+        entity: entityOf(row),
+        details: `${row.system}: ${details}`,
+        severity: 4,
+        outcome: kind === 'quarantineFailed' ? 'failure' : 'success',
+      })
+    })
+    Object.assign(row, { ...to, targets: [...to.targets] })
+  }
+
+  /** A word in the story that changes nothing. */
+  const remark = (row: QuarantineRow, message: string, isOk: boolean): Promise<void> =>
+    db.transaction(async (tx) => {
+      await store.addSteps(tx, [
+        quarantines.stepOf(row.quarantine_id, { userName: 'system' }, 'attributes', message, isOk),
+      ])
+      await announce(tx, { agents: [row.agent_id] })
+    })
+
+  /** What is known goes over there too; a quarantine is as good without. */
+  const annotate = async (row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> => {
+    try {
+      const until = state === 'cleared' ? '' : (row.expires_at?.toISOString() ?? '')
+      const said = await peer.annotate(row.targets, { state, reason: cleanText(row.reason, 100), until })
+      if (said !== null) await remark(row, said, true)
+    } catch (error) {
+      if (!(error instanceof NacFault)) throw error
+      await remark(
+        row,
+        `Custom attributes are not set: ${cleanText(error.message, 300)} To have them, define PortcullisState, PortcullisReason and PortcullisUntil (String) in ISE.`,
+        false,
+      )
+    }
+  }
+
+  const later = (milliseconds: number): Date => new Date(clock.now() + milliseconds)
+
+  const spared = (macs: readonly string[]): NacFault =>
+    new NacFault('refused', 'answer', `${macs.join(', ')}: never quarantined, as the settings say. Take this one back.`)
+
+  const apply = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
+    let seen: Map<string, string> | null = null
+    if (row.state === 'wanted') {
+      await peer.assertPolicy(row.policy)
+      const allowed = row.macs.filter((mac) => !peer.never.has(mac))
+      if (allowed.length === 0) throw spared(row.macs)
+      const macs = await peer.reachable(allowed)
+      const there = await peer.quarantined(macs)
+      seen = there
+      for (const [mac, policy] of there)
+        if (policy !== row.policy)
+          throw new NacFault(
+            'refused',
+            'answer',
+            `${mac} has the policy ${policy} there already. Take that back first, or leave it at that.`,
+          )
+      const targets = [...new Set([...row.targets, ...macs.filter((mac) => !there.has(mac))])]
+      if (targets.length === 0)
+        return become(row, {
+          state: 'verified',
+          step: ['verified', 'It was quarantined there before, and not by this server, which will not clear it.'],
+          event: ['quarantined', 'was quarantined there before'],
+        })
+      await become(row, {
+        state: 'applying',
+        targets,
+        step: ['applying', `${row.policy} for ${targets.join(', ')}.`],
+        nextAt: later(0),
+      })
+    }
+    if (row.state === 'applying') {
+      // After a crash some may be through already: each is asked for once.
+      const there = seen ?? (await peer.quarantined(row.targets))
+      const absent = row.targets.filter((mac) => !there.has(mac))
+      const never = absent.filter((mac) => peer.never.has(mac))
+      if (never.length > 0) throw spared(never)
+      for (const mac of absent) {
+        await peer.apply(mac, row.policy)
+        // With the first that it took: from now on there is something at this place to be taken back.
+        if (row.place !== peer.place)
+          await become(row, { state: 'applying', place: peer.place, attempts: row.attempts, nextAt: later(0) })
+      }
+      await become(row, {
+        state: 'applied',
+        step: ['applied', `The request was taken at ${peer.place}.`],
+        nextAt: later(0),
+      })
+    }
+    const there = await peer.quarantined(row.targets)
+    const missing = row.targets.filter((mac) => there.get(mac) !== row.policy)
+    if (missing.length === 0) {
+      await become(row, {
+        state: 'verified',
+        step: ['verified', `Read back: ${row.policy} is in force for ${row.targets.join(', ')}.`],
+        event: ['quarantined', `${row.policy} for ${row.targets.join(', ')}: ${row.reason}`],
+      })
+      return annotate(row, peer, 'quarantined')
+    }
+    if (row.attempts + 1 >= looks)
+      throw new NacFault(
+        'refused',
+        'answer',
+        `It was taken, but ${missing.join(', ')} does not show as quarantined. Look at the log of the system for that address.`,
+      )
+    const attempts = row.attempts + 1
+    await become(row, { state: 'applied', attempts, nextAt: later(lookMs(attempts)) })
+  }
+
+  const clear = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
+    const ours = async (): Promise<string[]> => {
+      const there = await peer.quarantined(row.targets)
+      return row.targets.filter((mac) => there.get(mac) === row.policy)
+    }
+    const before = await ours()
+    // The same system under another name knows of it, and is asked.
+    if (before.length === 0 && hasMoved(row, peer)) throw new Moved(row, peer.place)
+    for (const mac of before) await peer.clear(mac, row.policy)
+    const still = before.length === 0 ? [] : await ours()
+    if (still.length === 0) {
+      await become(row, {
+        state: 'cleared',
+        step: [
+          'cleared',
+          before.length === 0
+            ? 'Read back: it was taken away there already.'
+            : 'Read back: it is not in force any more.',
+        ],
+        event: ['quarantineCleared', row.targets.join(', ')],
+      })
+      return annotate(row, peer, 'cleared')
+    }
+    const attempts = row.attempts + 1
+    if (attempts >= looks)
+      throw new NacFault('refused', 'answer', `${still.join(', ')} still shows as quarantined. Clear it there by hand.`)
+    await become(row, { state: 'clearing', attempts, nextAt: later(lookMs(attempts)) })
+  }
+
+  const setback = async (row: QuarantineRow, fault: NacFault): Promise<void> => {
+    const message = cleanText(fault.message, 500)
+    // To take a host's quarantine back is never given up: it would stay off the network for ever.
+    const isSetup = fault.kind === 'setup' && row.is_automatic && row.state !== 'clearing'
+    // Tries for another reason, an outage say, use up no more than half of those of this one.
+    const tries = isSetup && row.error !== message ? Math.min(row.attempts + 1, setupTries / 2) : row.attempts + 1
+    if (row.state === 'clearing' || fault.kind === 'away' || (isSetup && tries < setupTries)) {
+      const isNew = row.error === ''
+      return become(row, {
+        state: row.state,
+        error: message,
+        attempts: tries,
+        isMoved: row.state === 'clearing' && fault instanceof Moved,
+        nextAt: later(backOffMs(tries - 1)),
+        isOk: false,
+        ...(isNew ? { step: ['delayed', message] as const } : {}),
+        ...(isNew && fault.kind !== 'away' ? { event: ['quarantineFailed', message] as const } : {}),
+      })
+    }
+    return become(row, {
+      state: 'failed',
+      error: message,
+      step: ['failed', message],
+      isOk: false,
+      event: ['quarantineFailed', message],
+    })
+  }
+
+  const attempt = async (row: QuarantineRow, before: () => Promise<void>): Promise<void> => {
+    try {
+      const peer = await systems.open(row.system, row.policy, { before })
+      await (row.state === 'clearing' ? clear(row, peer) : apply(row, peer))
+      await settings.noteUse(row.system, null)
+    } catch (error) {
+      if (error instanceof Lost) return
+      const fault =
+        error instanceof NacFault ? error : new NacFault('away', 'answer', 'This server failed; see its log.')
+      if (fault !== error)
+        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine can not be carried out')
+      if (fault.kind !== 'refused') await settings.noteUse(row.system, fault.message)
+      await setback(row, fault)
+    }
+  }
+
+  const work = async (row: QuarantineRow): Promise<void> => {
+    try {
+      await attempt(row, async () => {
+        if (!(await store.keep(db, row, new Date(clock.now() + leaseMs)))) throw new Lost()
+      })
+    } catch (error) {
+      if (!(error instanceof Lost)) {
+        // What can not even be written down keeps its lease: it is not due again before that ends.
+        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine could not be written')
+        return
+      }
+    }
+    await store.release(db, row)
+  }
+
+  const runSystem = async (system: NacSystem): Promise<void> => {
+    for (;;) {
+      const now = clock.now()
+      const rows = await store.lease(db, system, new Date(now), new Date(now + leaseMs), atOnce)
+      if (rows.length === 0) return
+      await Promise.all(rows.map(work))
+    }
+  }
+
+  const running = new Map<NacSystem, Promise<void>>()
+  const again = new Set<NacSystem>()
+  const start = (system: NacSystem): Promise<void> => {
+    const now = running.get(system)
+    if (now !== undefined) {
+      // What was written down after its last look is not forgotten.
+      again.add(system)
+      return now
+    }
+    const loop = async (): Promise<void> => {
+      try {
+        do {
+          again.delete(system)
+          await runSystem(system)
+        } while (again.has(system))
+      } finally {
+        running.delete(system)
+      }
+    }
+    const mine = loop()
+    running.set(system, mine)
+    return mine
+  }
+
+  /** Does what is due, each system by itself: one that hangs keeps the other from nothing. */
+  return async (): Promise<void> => {
+    await Promise.all(nacSystems.map(start))
+  }
+}

@@ -1,0 +1,238 @@
+import type { NacSystem } from '@portcullis/contract'
+import { certificatesOf, type GivenItems, type GroupValues, type SettingsApi } from '#features/system/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import { addressesOf } from './addresses.ts'
+import { type CactToken, createCact } from './cact.client.ts'
+import { NacFault } from './fault.ts'
+import { createIse, nothingKnown } from './ise.client.ts'
+import { createTraffic } from './traffic.ts'
+
+/** What a quarantine may say of itself in the other system. */
+export interface Note {
+  state: 'quarantined' | 'cleared'
+  reason: string
+  until: string
+}
+
+/** How requests of one piece of work go out. */
+export interface Manner {
+  signal?: AbortSignal
+  before?(): Promise<void>
+  isTrial?: boolean
+  isLive?: boolean
+}
+
+/** A system that quarantines, by MAC address `AA:BB:CC:DD:EE:FF`. */
+export interface NacPeer {
+  /** Host and port it is reached at. */
+  place: string
+  /** Addresses that are never quarantined there, by anybody. */
+  never: ReadonlySet<string>
+  /** Throws when it could not quarantine by this policy: it is not defined there. */
+  assertPolicy(policy: string): Promise<void>
+  /** Those addresses that it can act on. */
+  reachable(macs: readonly string[]): Promise<string[]>
+  /** By which policy addresses are quarantined there now; others are absent. */
+  quarantined(macs: readonly string[]): Promise<Map<string, string>>
+  apply(mac: string, policy: string): Promise<void>
+  clear(mac: string, policy: string): Promise<void>
+  /** Leaves what is known for people and rules over there; what became of it. null: this system has no place for it. */
+  annotate(macs: readonly string[], note: Note): Promise<string | null>
+}
+
+const placeOf = (url: string): string => (url === '' ? '' : new URL(url).host)
+
+/** Value of the property while a host is quarantined. */
+const quarantinedValue = 'quarantine'
+
+/** Names of custom attributes in ISE; they have to be defined there. */
+const attributeNames = { state: 'PortcullisState', reason: 'PortcullisReason', until: 'PortcullisUntil' } as const
+
+export interface SystemsDeps {
+  db: Db
+  clock: Clock
+  settings: Pick<SettingsApi, 'values'>
+  resolve: ResolveDestination
+}
+
+export type Systems = ReturnType<typeof createSystems>
+
+/** The systems as they are configured now, with what has to outlive one piece of work. */
+export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => {
+  const traffic = {
+    ise: createTraffic({ clock, name: 'Cisco ISE' }),
+    cact: createTraffic({ clock, name: 'CounterACT' }),
+  }
+  const known = nothingKnown()
+  const token: { current: CactToken | null } = { current: null }
+
+  const iseOf = (values: GroupValues<'ise'>, manner: Manner = {}, of = known) =>
+    createIse({
+      config: {
+        url: new URL(values.text('ISE_URL')),
+        resolve,
+        ca: certificatesOf(values.text('ISE_CA')),
+        user: values.text('ISE_USER'),
+        password: values.secret('ISE_PASSWORD')?.reveal() ?? '',
+        policy: values.text('ISE_ANC_POLICY'),
+      },
+      traffic: traffic.ise,
+      known: of,
+      ...manner,
+    })
+
+  const cactOf = (values: GroupValues<'cact'>, manner: Manner = {}, kept = token) =>
+    createCact({
+      config: {
+        url: new URL(values.text('CACT_URL')),
+        resolve,
+        ca: certificatesOf(values.text('CACT_CA')),
+        user: values.text('CACT_USER'),
+        password: values.secret('CACT_PASSWORD')?.reveal() ?? '',
+        dexAccount: values.text('CACT_DEX_ACCOUNT'),
+        dexPassword: values.secret('CACT_DEX_PASSWORD')?.reveal() ?? '',
+        property: values.text('CACT_PROPERTY'),
+        tokenStyle: values.text('CACT_TOKEN_STYLE') === 'bearer' ? 'bearer' : 'bare',
+      },
+      traffic: traffic.cact,
+      clock,
+      token: kept,
+      ...manner,
+    })
+
+  const isePeer = (values: GroupValues<'ise'>, manner: Manner): NacPeer => {
+    const ise = iseOf(values, manner)
+    return {
+      place: placeOf(values.text('ISE_URL')),
+      never: addressesOf(values.text('ISE_NEVER_ADDRESSES')),
+      assertPolicy: async (policy) => {
+        if (!(await ise.hasPolicy(policy)))
+          throw new NacFault(
+            'setup',
+            'answer',
+            `There is no ANC policy ${policy} in ISE. Create it (Operations, Adaptive Network Control), or name another one.`,
+          )
+      },
+      // An address without an endpoint is taken too: it counts from its first session on.
+      reachable: async (macs) => [...macs],
+      quarantined: ise.policiesOf,
+      apply: ise.apply,
+      clear: ise.clear,
+      annotate: async (macs, note) => {
+        let known = 0
+        for (const mac of macs)
+          if (
+            await ise.setAttributes(mac, {
+              [attributeNames.state]: note.state,
+              [attributeNames.reason]: note.reason,
+              [attributeNames.until]: note.until,
+            })
+          )
+            known++
+        return known === 0 ? 'ISE has no endpoint with these addresses yet.' : 'Custom attributes are set.'
+      },
+    }
+  }
+
+  const cactPeer = (values: GroupValues<'cact'>, manner: Manner): NacPeer => {
+    const cact = cactOf(values, manner)
+    const property = values.text('CACT_PROPERTY')
+    return {
+      place: placeOf(values.text('CACT_URL')),
+      never: addressesOf(values.text('CACT_NEVER_ADDRESSES')),
+      assertPolicy: async (policy) => {
+        if (!(await cact.hasProperty()))
+          throw new NacFault(
+            'setup',
+            'answer',
+            `CounterACT does not know the property ${policy}. Define it there: Options, Data Exchange.`,
+          )
+      },
+      reachable: async (macs) => {
+        const known: string[] = []
+        for (const mac of macs) if ((await cact.host(mac)) !== null) known.push(mac)
+        if (known.length === 0 && macs.length > 0)
+          throw new NacFault(
+            'refused',
+            'answer',
+            `CounterACT knows no host with ${macs.join(', ')}. It has to see the host first.`,
+          )
+        return known
+      },
+      quarantined: async (macs) => {
+        const found = new Map<string, string>()
+        for (const mac of macs) if ((await cact.host(mac))?.property === quarantinedValue) found.set(mac, property)
+        return found
+      },
+      apply: async (mac) => {
+        const host = await cact.host(mac)
+        if (host === null) throw new NacFault('refused', 'answer', `CounterACT knows no host with ${mac} any more.`)
+        await cact.set(host.address, quarantinedValue)
+      },
+      clear: async (mac) => {
+        const host = await cact.host(mac)
+        if (host !== null) await cact.unset(host.address)
+      },
+      annotate: async () => null,
+    }
+  }
+
+  const values = {
+    ise: (given?: GivenItems) => settings.values(db, 'ise', given),
+    cact: (given?: GivenItems) => settings.values(db, 'cact', given),
+  }
+
+  return {
+    values,
+    iseOf,
+    cactOf,
+    traffic,
+    /** What automatic quarantines and new ones go by. */
+    rules: async (system: NacSystem) => {
+      if (system === 'ise') {
+        const v = await values.ise()
+        return {
+          isOn: v.flag('ISE_ENABLED'),
+          place: placeOf(v.text('ISE_URL')),
+          never: addressesOf(v.text('ISE_NEVER_ADDRESSES')),
+          isAutomatic: v.flag('ISE_AUTO_QUARANTINE'),
+          policy: v.text('ISE_ANC_POLICY'),
+          perTenMinutes: v.number('ISE_MAX_PER_10_MINUTES'),
+          excludeTags: v.text('ISE_EXCLUDE_TAGS'),
+          hours: v.number('ISE_QUARANTINE_HOURS'),
+        }
+      }
+      const v = await values.cact()
+      return {
+        isOn: v.flag('CACT_ENABLED'),
+        place: placeOf(v.text('CACT_URL')),
+        never: addressesOf(v.text('CACT_NEVER_ADDRESSES')),
+        isAutomatic: v.flag('CACT_AUTO_QUARANTINE'),
+        policy: v.text('CACT_PROPERTY'),
+        perTenMinutes: v.number('CACT_MAX_PER_10_MINUTES'),
+        excludeTags: v.text('CACT_EXCLUDE_TAGS'),
+        hours: v.number('CACT_QUARANTINE_HOURS'),
+      }
+    },
+    /** A system to work with; throws while it is not in use. */
+    open: async (system: NacSystem, policy: string, manner: Manner): Promise<NacPeer> => {
+      if (system === 'ise') {
+        const v = await values.ise()
+        if (!v.flag('ISE_ENABLED')) throw new NacFault('away', 'connect', 'Cisco ISE is switched off in the settings.')
+        return isePeer(v, manner)
+      }
+      const v = await values.cact()
+      if (!v.flag('CACT_ENABLED')) throw new NacFault('away', 'connect', 'CounterACT is switched off in the settings.')
+      // A property that was configured otherwise meanwhile is taken back by its name of then.
+      return cactPeer({ ...v, text: (name) => (name === 'CACT_PROPERTY' ? policy : v.text(name)) }, manner)
+    },
+    /** Forgets what it knows: the configuration changed. */
+    forget: (system: NacSystem): void => {
+      traffic[system].resume()
+      if (system === 'ise') known.macs.clear()
+      else token.current = null
+    },
+  }
+}

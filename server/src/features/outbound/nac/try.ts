@@ -1,0 +1,204 @@
+import type { ConfigTested, ConfigTestStep, HealthStatus, NacSystem } from '@portcullis/contract'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { GivenItems, SettingsApi } from '#features/system/settings/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { createSlots } from '#platform/slots.ts'
+import { NacFault } from './fault.ts'
+import type { Systems } from './systems.ts'
+
+export interface TryDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  settings: Pick<SettingsApi, 'noteUse'>
+  systems: Systems
+}
+
+/** A person waits no longer than that for all steps of a test, and the health page for a probe. */
+const tryMs = 25_000
+const probeMs = 4_000
+/** A system is asked how it is no more often than this. */
+const probeEveryMs = 8_000
+
+interface Step {
+  name: string
+  run(): Promise<string>
+}
+
+/** Runs steps up to the first that fails. A first one that came past the connection says so. */
+const inSteps = async (steps: readonly Step[]): Promise<ConfigTested> => {
+  const done: ConfigTestStep[] = []
+  for (const { name, run } of steps)
+    try {
+      done.push({ step: name, ok: true, message: await run() })
+    } catch (error) {
+      if (!(error instanceof NacFault)) throw error
+      if (done.length === 0) {
+        if (error.stage === 'connect')
+          return { ok: false, steps: [{ step: 'Connect', ok: false, message: error.message }] }
+        done.push({ step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' })
+      }
+      done.push({ step: error.stage === 'sign-in' ? signInOf(name) : name, ok: false, message: error.message })
+      return { ok: false, steps: done }
+    }
+  const connected = { step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' }
+  return { ok: true, steps: [connected, ...done] }
+}
+const signInOf = (name: string): string => (name === 'Data Exchange' ? name : 'Sign in')
+
+/** Tests of the configuration for people, and how both systems are. */
+export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) => {
+  // A test takes seconds when something hangs: two at once are plenty for people.
+  const slots = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+  const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
+
+  const tried = async (actor: Actor, system: NacSystem, url: string, steps: readonly Step[]): Promise<ConfigTested> => {
+    await db.transaction((tx) => audit.write(tx, actor, { action: 'config.tested', entity: system, details: url }))
+    await slots.enter()
+    try {
+      return await inSteps(steps)
+    } finally {
+      slots.leave()
+    }
+  }
+
+  const required = (text: string, name: string): string => {
+    if (text === '') throw invalid(`body.${name}`, 'is needed to try it')
+    return text
+  }
+
+  const probe = async (system: NacSystem): Promise<{ status: HealthStatus; description: string }> => {
+    const manner = { signal: AbortSignal.timeout(probeMs) }
+    try {
+      let description: string
+      if (system === 'ise') {
+        const values = await systems.values.ise()
+        const policy = values.text('ISE_ANC_POLICY')
+        if (!(await systems.iseOf(values, manner).hasPolicy(policy)))
+          throw new NacFault('setup', 'answer', `There is no ANC policy ${policy} in ISE.`)
+        description = 'ERS answers, and the ANC policy exists.'
+      } else {
+        const values = await systems.values.cact()
+        const property = values.text('CACT_PROPERTY')
+        if (!(await systems.cactOf(values, manner).hasProperty()))
+          throw new NacFault('setup', 'answer', `CounterACT does not know the property ${property}.`)
+        description = 'The Web API answers, and the property is defined.'
+      }
+      await settings.noteUse(system, null)
+      return { status: 'OK', description }
+    } catch (error) {
+      if (!(error instanceof NacFault)) throw error
+      await settings.noteUse(system, error.message)
+      return { status: 'Error', description: error.message }
+    }
+  }
+
+  return {
+    ise: async (actor: Actor, given: GivenItems): Promise<ConfigTested> => {
+      const values = await systems.values.ise(given)
+      const url = required(values.text('ISE_URL'), 'ISE_URL')
+      required(values.text('ISE_USER'), 'ISE_USER')
+      const policy = required(values.text('ISE_ANC_POLICY'), 'ISE_ANC_POLICY')
+      const client = systems.iseOf(values, { isTrial: true, signal: AbortSignal.timeout(tryMs) })
+      return tried(actor, 'ise', url, [
+        {
+          name: 'Sign in',
+          run: async () => {
+            await client.hasPolicy(policy)
+            return 'ERS accepts user and password.'
+          },
+        },
+        {
+          name: 'ANC policy',
+          run: async () => {
+            if (!(await client.hasPolicy(policy)))
+              throw new NacFault(
+                'setup',
+                'answer',
+                `There is no ANC policy ${policy}. Create it in ISE: Operations, Adaptive Network Control, Policy List.`,
+              )
+            return `${policy} exists.`
+          },
+        },
+        {
+          name: 'Quarantines',
+          run: async () => {
+            if (!(await client.canList()))
+              throw new NacFault(
+                'setup',
+                'answer',
+                'ERS has no ANC endpoints. Check the version, and that ANC is licensed.',
+              )
+            return 'What is quarantined can be read back.'
+          },
+        },
+        {
+          name: 'Sessions',
+          run: async () => {
+            const sessions = await client.activeSessions().catch((error: unknown) => {
+              if (error instanceof NacFault) return null
+              throw error
+            })
+            return sessions === null
+              ? 'Sessions can not be read: the monitoring node does not answer, or the user is not in the group MnT Admin. Quarantines work without.'
+              : `${sessions} live ${sessions === 1 ? 'session' : 'sessions'}.`
+          },
+        },
+      ])
+    },
+
+    cact: async (actor: Actor, given: GivenItems): Promise<ConfigTested> => {
+      const values = await systems.values.cact(given)
+      const url = required(values.text('CACT_URL'), 'CACT_URL')
+      required(values.text('CACT_USER'), 'CACT_USER')
+      required(values.text('CACT_DEX_ACCOUNT'), 'CACT_DEX_ACCOUNT')
+      const property = values.text('CACT_PROPERTY')
+      const manner = { isTrial: true, signal: AbortSignal.timeout(tryMs) }
+      const client = systems.cactOf(values, manner, { current: null })
+      return tried(actor, 'cact', url, [
+        {
+          name: 'Sign in',
+          run: async () => {
+            await client.signIn()
+            return 'The Web API accepts user and password.'
+          },
+        },
+        {
+          name: 'Property',
+          run: async () => {
+            if (!(await client.hasProperty()))
+              throw new NacFault(
+                'setup',
+                'answer',
+                `There is no property ${property}. Define it in CounterACT: Options, Data Exchange.`,
+              )
+            return `${property} is defined.`
+          },
+        },
+        {
+          name: 'Data Exchange',
+          run: async () => {
+            await client.tryExchange()
+            return 'Data Exchange accepts account and password.'
+          },
+        },
+      ])
+    },
+
+    /** How a system is, at most eight seconds old. */
+    health: async (system: NacSystem): Promise<{ status: HealthStatus; description: string }> => {
+      if (!(await systems.rules(system)).isOn) return { status: 'Unknown', description: 'Not configured' }
+      const last = probed.get(system)
+      if (last !== undefined && clock.now() - last.at < probeEveryMs) return last.seen
+      const seen = probe(system)
+      probed.set(system, { at: clock.now(), seen })
+      return seen
+    },
+    forget: (system: NacSystem): void => {
+      probed.delete(system)
+    },
+  }
+}

@@ -1,0 +1,163 @@
+import { type NacSystem, nacSystems } from '@portcullis/contract'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { NewEvent } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Announce } from '#platform/live.ts'
+import type { NacStore, Sighting } from './nac.store.ts'
+import { entityOf, macsToUse, nacTopic, type Quarantines } from './quarantines.service.ts'
+import type { Systems } from './systems.ts'
+
+/** A tool that is pulled out again before that causes nothing. */
+const debounceMs = 30_000
+const capMs = 10 * 60_000
+/** A host says itself which addresses it has: one that names more may mean those of others. */
+const mostAddresses = 4
+/** Hosts that one look decides about; a flood is decided in the next ones. */
+const mostAtOnce = 100
+
+export interface WatchDeps {
+  db: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish'>
+  audit: Audit
+  store: NacStore
+  systems: Pick<Systems, 'rules'>
+  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell' | 'end'>
+  announce: Announce
+}
+
+type Rules = Awaited<ReturnType<Systems['rules']>>
+const product = systemActor('nac')
+const us = { userName: 'system' }
+
+interface Said {
+  agents: Set<string>
+  events: NewEvent[]
+  audits: { action: string; entity: string; details: string }[]
+}
+
+/**
+ * Looks every few seconds at what is attached: quarantines hosts of attack tools, and takes back what lost its reason.
+ * It looks at the inventory instead of hearing reports, so a replica that dies, or a server that was down, misses nothing.
+ */
+export const createWatch = (deps: WatchDeps) => {
+  const { db, clock, bus, audit, store, systems, quarantines, announce } = deps
+
+  /** What becomes of one host with an attack tool; how many addresses are quarantined. */
+  const consider = async (
+    tx: Tx,
+    system: NacSystem,
+    rules: Rules,
+    sighting: Sighting,
+    begun: number,
+    said: Said,
+  ): Promise<number> => {
+    const [host] = await store.hosts(tx, [sighting.agent_id])
+    if (host === undefined) return 0
+    const [active] = await store.lockActive(tx, system, [host.agent_id])
+    // One that is being taken back comes first; then this is looked at again.
+    if (active?.state === 'clearing') return 0
+    await store.told(tx, system, host.agent_id)
+    if (active !== undefined) return 0
+    const { macs, sharedWith } = macsToUse(host, rules.never)
+    const doubt =
+      macs.length === 0
+        ? host.macs.length === 0
+          ? 'The host reports no network interface that is up. Quarantine it at its switch.'
+          : 'All its addresses are among those that are never quarantined. Look at the host itself.'
+        : sharedWith !== null
+          ? `Its addresses are reported by ${sharedWith} too: quarantining them may hit another host.`
+          : macs.length > mostAddresses
+            ? `It reports ${macs.length} addresses, and more than ${mostAddresses} are not quarantined without a person: they may be those of others.`
+            : begun + macs.length > rules.perTenMinutes
+              ? `${begun} ${begun === 1 ? 'address was' : 'addresses were'} quarantined within ten minutes, it has ${macs.length} more, and ${rules.perTenMinutes} are allowed without a person.`
+              : null
+    const state = macs.length === 0 ? 'failed' : doubt === null ? 'wanted' : 'waiting'
+    const id = newId(clock.now())
+    const reason = `Attack tool ${sighting.device} is attached.`
+    const isNew = await store.insert(tx, {
+      quarantine_id: id,
+      agent_id: host.agent_id,
+      host: host.host,
+      address: host.address,
+      system,
+      state,
+      macs,
+      policy: rules.policy,
+      reason,
+      is_automatic: true,
+      device_id: sighting.device_id,
+      hours: rules.hours,
+      error: state === 'failed' ? (doubt ?? '') : '',
+      asked_by: 'system',
+      created_at: new Date(clock.now()),
+    })
+    if (!isNew) return 0
+    await store.addSteps(tx, [
+      quarantines.stepOf(id, us, 'asked', reason),
+      ...(doubt === null ? [] : [quarantines.stepOf(id, us, state === 'failed' ? 'failed' : 'waiting', doubt, false)]),
+    ])
+    said.agents.add(host.agent_id)
+    if (doubt !== null)
+      said.events.push(
+        await quarantines.eventOf(
+          tx,
+          { ...host, system },
+          state === 'failed' ? 'quarantineFailed' : 'quarantineWaiting',
+          `${reason} ${doubt}`,
+        ),
+      )
+    said.audits.push({
+      action: state === 'wanted' ? 'nac.quarantineAsked' : `nac.quarantine${state === 'failed' ? 'Failed' : 'Waiting'}`,
+      entity: entityOf(host),
+      details: `${system}: ${reason}${doubt === null ? '' : ` ${doubt}`}`,
+    })
+    return state === 'wanted' ? macs.length : 0
+  }
+
+  const quarantineNew = async (tx: Tx, system: NacSystem, rules: Rules, said: Said): Promise<void> => {
+    const now = clock.now()
+    const excluded = rules.excludeTags
+      .split(',')
+      .map((tag) => fold(tag.trim()))
+      .filter((tag) => tag !== '')
+    const sightings = await store.sightings(tx, system, new Date(now - debounceMs), excluded, mostAtOnce)
+    if (sightings.length === 0) return
+    let begun = await store.begunSince(tx, system, new Date(now - capMs))
+    for (const sighting of sightings) begun += await consider(tx, system, rules, sighting, begun, said)
+  }
+
+  const endOld = async (tx: Tx, said: Said): Promise<void> => {
+    const over = new Map((await store.over(tx, new Date(clock.now()))).map((row) => [row.quarantine_id, row.why]))
+    if (over.size === 0) return
+    for (const row of await store.lock(tx, [...over.keys()])) {
+      const why = over.get(row.quarantine_id) ?? ''
+      if ((await quarantines.end(tx, row, us, why)) === null) continue
+      said.agents.add(row.agent_id)
+      said.audits.push({ action: 'nac.clearAsked', entity: entityOf(row), details: `${row.system}: ${why}` })
+    }
+  }
+
+  return async (): Promise<void> => {
+    const rules = await Promise.all(nacSystems.map(async (system) => ({ system, ...(await systems.rules(system)) })))
+    const automatic = rules.filter(({ isOn, isAutomatic }) => isOn && isAutomatic)
+    await db.transaction(async (tx) => {
+      if (!(await store.mayLook(tx))) return
+      const said: Said = { agents: new Set(), events: [], audits: [] }
+      if (automatic.length === 0) await store.forgetSightings(tx)
+      else await store.see(tx, new Date(clock.now()))
+      await endOld(tx, said)
+      for (const { system, ...own } of automatic) await quarantineNew(tx, system, own, said)
+      if (said.agents.size === 0) return
+      await announce(tx, { agents: [...said.agents] })
+      await bus.publish(tx, nacTopic)
+      await quarantines.tell(tx, said.events)
+      for (const entry of said.audits) await audit.write(tx, product, { ...entry, severity: 4 })
+    })
+  }
+}

@@ -1,0 +1,184 @@
+import type { NoticeKind } from '@portcullis/contract'
+import type { EventsApi, FollowedEvent } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Hint } from '#platform/live.ts'
+import { type Folded, floodAgainMs, floodSubject, fold, newsAgainMs, tameFloods } from './fold.ts'
+import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
+import { type HealthNews, healthNews } from './health-notices.ts'
+import type { News, NoticeNews } from './news.ts'
+import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
+
+/** Ids looked at in one transaction: some tenths of a second when all of them make notices. */
+const span = 5_000
+/** Codes that make notices; everything else is passed over by the database. */
+const wanted = {
+  codes: [...kindOfCode.keys(), ...Object.values(healthCodes), heardAgainCode],
+  severity: 7,
+  always: [],
+  tags: [],
+  entities: null,
+}
+
+export interface FollowerDeps {
+  db: Db
+  clock: Clock
+  store: NoticesStore
+  events: Pick<EventsApi, 'head' | 'follow'>
+  /** Writes down who is to be told; in the transaction that folds. */
+  tell(tx: Tx, news: readonly NoticeNews[]): Promise<void>
+  hint: Hint
+}
+
+const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => `${kind} ${subject}`
+
+const isQuietFor = (row: NoticeRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
+
+const newsOf = (row: NoticeRow | undefined, one: Folded, now: number): News | null => {
+  if (row === undefined) return 'opened'
+  const isWorse = one.severity < row.severity
+  const isLasting = one.subject.startsWith(floodSubject) && now - row.turned_at.getTime() > floodAgainMs
+  return row.is_dismissed || isWorse || isLasting || isQuietFor(row, one.firstAt) ? 'reopened' : null
+}
+
+const tagsOf = (row: NoticeRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
+
+const riskWrite = (one: Folded, known: ReadonlySet<string>, turn: number | null): NoticeWrite => ({
+  ...one,
+  status: '',
+  tags: [...new Set([...known, ...one.tags])].sort().join(',').slice(0, 4_096),
+  turn,
+  openedBy: one.agent,
+})
+
+/** Reads the events once, in order, and folds them into notices: one replica at a time, position and notices together. */
+export const createFollower = ({ db, clock, store, events, tell, hint }: FollowerDeps) => {
+  const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, NoticeRow>> =>
+    keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
+
+  const foldRisk = async (
+    tx: Tx,
+    some: readonly FollowedEvent[],
+  ): Promise<{ ones: Folded[]; known: Map<string, NoticeRow> }> => {
+    const folded = fold(some)
+    const known = await mapOf(tx, [...folded.values()])
+    const busy = await store.busy(tx, new Date(clock.now()))
+    const ones = tameFloods(folded, {
+      isOpen: (one) => {
+        const row = known.get(keyOf(one))
+        return row !== undefined && !row.is_dismissed && !isQuietFor(row, one.firstAt)
+      },
+      recentHosts: (kind: NoticeKind) =>
+        new Set(busy.filter((row) => row.kind === kind && !row.is_flood).map((row) => row.opened_by)),
+      recentOf: (kind: NoticeKind, agent: string) =>
+        busy
+          .filter((row) => row.kind === kind && row.opened_by === agent && !row.is_flood && !row.is_host_flood)
+          .reduce((n, row) => n + row.recent, 0),
+      isFlooding: (kind: NoticeKind, agent: string | null) =>
+        busy.some(
+          (row) => row.kind === kind && (agent === null ? row.is_flood : row.is_host_flood && row.opened_by === agent),
+        ),
+    })
+    const floods = ones.filter((one) => !folded.has(keyOf(one)))
+    for (const [key, row] of await mapOf(tx, floods)) known.set(key, row)
+    return { ones, known }
+  }
+
+  /** Hosts that a run left heard, not silent: their notices are over, and who was told of them hears that. */
+  const endSilence = async (tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> => {
+    const heard = new Map<string, boolean>()
+    for (const { agent_id, code } of some)
+      if (agent_id !== null && (code === heardAgainCode || kindOfCode.get(code) === 'agentSilent'))
+        heard.set(agent_id, code === heardAgainCode)
+    const ids = [...heard].flatMap(([id, isHeard]) => (isHeard ? [id] : []))
+    if (ids.length === 0) return []
+    return (await store.endSilence(tx, ids, new Date(clock.now()))).map((row) => ({
+      noticeId: row.notice_id,
+      turn,
+      news: 'resolved',
+      before: null,
+      id: 'agentSilent',
+      list: 'risk',
+      severity: row.severity,
+      tags: new Set(row.hashtags.split(',').filter((tag) => tag !== '')),
+    }))
+  }
+
+  /** One run of events; false when there was nothing to do, or another replica does it. */
+  const step = (): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const at = await store.lockFollower(tx)
+      if (at === undefined) return false
+      const head = await events.head(tx)
+      if (head <= at.event_id) return false
+      const upTo = Math.min(head, at.event_id + span)
+      const some = await events.follow(tx, at.event_id, upTo, wanted, span)
+      let { turn } = at
+      if (some.length > 0) {
+        const { ones, known } = await foldRisk(tx, some)
+        const health: HealthNews[] = healthNews(some, await mapOf(tx, healthKeys(some)))
+        const writes: NoticeWrite[] = []
+        const told: Omit<NoticeNews, 'noticeId'>[] = []
+        for (const one of ones) {
+          const row = known.get(keyOf(one))
+          const news = newsOf(row, one, clock.now())
+          if (news !== null) turn++
+          // One that was dismissed begins anew: its tags of before say nothing of now.
+          const tags = row === undefined || row.is_dismissed ? new Set<string>() : tagsOf(row)
+          writes.push(riskWrite(one, tags, news === null ? null : turn))
+          told.push({
+            turn,
+            news,
+            before: row === undefined || row.is_dismissed ? null : { severity: row.severity, tags },
+            id: one.kind,
+            list: 'risk',
+            severity: Math.min(one.severity, row?.is_dismissed === false ? row.severity : 7),
+            tags: new Set([...tags, ...one.tags]),
+          })
+        }
+        for (const { write, news, severity, comesUp } of health) {
+          if (comesUp) turn++
+          writes.push({ ...write, turn: comesUp ? turn : null })
+          told.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
+        }
+        const ids = writes.length === 0 ? [] : await store.write(tx, writes, new Date(clock.now()))
+        const over = await endSilence(tx, some, turn)
+        if (writes.length + over.length > 0) {
+          const news = told.map((one, i) => ({ ...one, noticeId: ids[i] as number }))
+          await tell(tx, withEnds(news, over))
+          await hint(tx, 'notices')
+        }
+      }
+      await store.moveFollower(tx, upTo, turn)
+      return true
+    })
+
+  let running: Promise<void> | null = null
+  const catchUp = async (): Promise<void> => {
+    while (await step());
+  }
+  return {
+    /** Folds what came since; one run at a time in a process. */
+    run: (): Promise<void> => {
+      running ??= catchUp().finally(() => {
+        running = null
+      })
+      return running
+    },
+  }
+}
+
+/** What is told when some of it is over within the same run: the end alone, and nothing of what nobody had heard of. */
+const withEnds = (news: readonly NoticeNews[], over: readonly NoticeNews[]): NoticeNews[] => {
+  const ended = new Set(over.map(({ noticeId }) => noticeId))
+  const fresh = new Set(news.filter(({ before }) => before === null).map(({ noticeId }) => noticeId))
+  return [
+    ...news.filter(({ noticeId }) => !ended.has(noticeId)),
+    ...over.filter(({ noticeId }) => !fresh.has(noticeId)),
+  ]
+}
+
+const healthKeys = (some: readonly FollowedEvent[]): { kind: string; subject: string }[] =>
+  [...new Set(some.filter(({ code }) => Object.values(healthCodes).includes(code)).map(({ entity }) => entity))].map(
+    (subject) => ({ kind: 'health', subject }),
+  )

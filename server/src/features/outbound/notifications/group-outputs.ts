@@ -1,0 +1,48 @@
+import { severityNames } from '@portcullis/contract'
+import type { OutputPlan } from '#features/outbound/deliveries/index.ts'
+import { certificatesOf } from '#features/system/settings/index.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Secret } from '#platform/secret.ts'
+import { parseSyslogAddress } from '#platform/syslog/index.ts'
+import { codesOf, type Group, healthCodes, heardAgainCode } from './groups.ts'
+
+/** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it can not be opened. */
+export const outputsOf = ({ definition, config }: Group, openKey: () => Secret | null): OutputPlan[] => {
+  const { webhook, syslog } = config.channels
+  const codes = codesOf(definition, config.off)
+  if (!config.isEnabled || codes.length === 0) return []
+  const wanted = {
+    codes,
+    severity: severityNames.indexOf(config.minimumSeverity),
+    // Who hears that something is not well hears that it is again.
+    always: codes.filter(
+      (code) => code === healthCodes.recovered || (definition.of === 'notices' && code === heardAgainCode),
+    ),
+    tags: config.hashtags.map(fold),
+    entities:
+      definition.of === 'subsystems'
+        ? definition.switches.filter(({ id }) => !config.off.includes(id)).map(({ id }) => id)
+        : null,
+  }
+  const shared = { groupId: definition.id, groupName: definition.groupName, wanted }
+  const plans: OutputPlan[] = []
+  const address = syslog.isEnabled ? parseSyslogAddress(syslog.address, syslog.protocol) : null
+  if (address !== null)
+    plans.push({
+      ...shared,
+      channel: 'syslog',
+      destination: `${syslog.address}, ${syslog.protocol}, ${syslog.format}`,
+      open: () => ({ kind: 'syslog', address, ca: certificatesOf(syslog.ca), format: syslog.format }),
+    })
+  if (definition.of === 'events' && webhook.isEnabled && webhook.url !== '')
+    plans.push({
+      ...shared,
+      channel: 'webhook',
+      destination: new URL(webhook.url).host,
+      open: () => {
+        const secret = openKey()
+        return secret === null ? null : { kind: 'webhook', url: webhook.url, secret, ca: certificatesOf(webhook.ca) }
+      },
+    })
+  return plans
+}

@@ -1,0 +1,274 @@
+import { maskedSecret, type NotificationGroup, type NotificationGroupChange } from '@portcullis/contract'
+import { isLoopback } from '@portcullis/domain'
+import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/outbound/deliveries/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { certificatesOf } from '#features/system/settings/index.ts'
+import { AppError, invalid } from '#platform/app-error.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { fold } from '#platform/list/columns.ts'
+import type { Hint } from '#platform/live.ts'
+import type { Secret } from '#platform/secret.ts'
+import { parseSyslogAddress } from '#platform/syslog/index.ts'
+import { newWebhookSecret, parseWebhookSecret } from '#platform/webhooks/index.ts'
+import { difference } from './group-difference.ts'
+import { outputsOf } from './group-outputs.ts'
+import { assertGroup, maskedUrl, merged, webhookUrl, withRecipients } from './groups.rules.ts'
+import type { GroupsStore } from './groups.store.ts'
+import { defaultConfig, type Group, type GroupConfig, groupDefinitions } from './groups.ts'
+
+/** Row that the secret of a group's webhook is bound to. */
+export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`
+
+export interface GroupsDeps {
+  db: Db
+  store: GroupsStore
+  audit: Audit
+  envelope: Envelope
+  resolve: ResolveDestination
+  deliveries: Pick<DeliveriesApi, 'begin'>
+  hint: Hint
+}
+
+/** The secret lies sealed beside the rest. */
+const withoutSecret = (config: GroupConfig): GroupConfig => ({
+  ...config,
+  channels: { ...config.channels, webhook: { ...config.channels.webhook, secret: '' } },
+})
+
+/** Who is told of what: the fixed groups, as Administrators set them. */
+export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, hint }: GroupsDeps) => {
+  const read = async (q: Queryable): Promise<Group[]> => {
+    const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
+    return groupDefinitions.map((definition) => {
+      const row = rows.get(definition.id)
+      const usual = defaultConfig(definition)
+      const { channels, ...rest } = row?.config ?? {}
+      return {
+        definition,
+        // Member by member: what a later release adds is there for groups that were stored before.
+        config: {
+          ...usual,
+          ...rest,
+          channels: {
+            email: { ...usual.channels.email, ...channels?.email },
+            webhook: { ...usual.channels.webhook, ...channels?.webhook },
+            syslog: { ...usual.channels.syslog, ...channels?.syslog },
+          },
+        },
+        secret: row?.webhook_secret ?? null,
+      }
+    })
+  }
+
+  const shown = ({ definition, config, secret }: Group, fresh: Secret | null): NotificationGroup => {
+    const { off, ...members } = config
+    return {
+      id: definition.id,
+      groupName: definition.groupName,
+      description: definition.description,
+      kind: definition.kind,
+      ...members,
+      notifications: definition.switches.map(({ id, name }) => ({ id, name, isEnabled: !off.includes(id) })),
+      channels: {
+        ...config.channels,
+        webhook: {
+          ...config.channels.webhook,
+          url: maskedUrl(config.channels.webhook.url),
+          secret: fresh?.reveal() ?? (secret === null ? '' : maskedSecret),
+        },
+      },
+    }
+  }
+
+  /** Refuses what this server never connects to; what has no address now may have one later. */
+  const assertReachable = async (field: string, host: string): Promise<string | null> => {
+    return resolve(host).then(
+      ({ address }) => address,
+      (error: unknown) => {
+        if (!(error instanceof DestinationError)) throw error
+        if (error.fault === 'refused')
+          throw new AppError(
+            'unprocessable',
+            { detail: `${field}: ${error.message}` },
+            { errors: [{ field, message: error.message }] },
+          )
+        return null
+      },
+    )
+  }
+
+  /** Null when there is none, or none that the keys at hand open: other groups must not suffer. */
+  const openSecret = ({ definition, secret }: Group): Secret | null => {
+    try {
+      return secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
+    } catch {
+      return null
+    }
+  }
+
+  /** The secret that is to be stored: kept, given or made; and whether it was made. */
+  const secretFor = (
+    before: Group,
+    after: GroupConfig,
+    given: string | undefined,
+  ): { box: Buffer | null; fresh: Secret | null } => {
+    const { url } = after.channels.webhook
+    const isMoved =
+      before.secret !== null &&
+      before.config.channels.webhook.url !== '' &&
+      url !== '' &&
+      webhookUrl(url).host !== webhookUrl(before.config.channels.webhook.url).host
+    // Without an address there is nothing to sign for, and nothing that a new address could inherit.
+    if (url === '') return { box: null, fresh: null }
+    const seal = (secret: Secret): Buffer => envelope.seal(secret, placeOfWebhook(String(before.definition.id)))
+    if (
+      given === '' ||
+      (before.secret === null && after.channels.webhook.isEnabled && (given ?? maskedSecret) === maskedSecret)
+    ) {
+      const fresh = newWebhookSecret()
+      return { box: seal(fresh), fresh }
+    }
+    if (given === undefined || given === maskedSecret) {
+      if (isMoved)
+        throw invalid(
+          'body.channels.webhook.secret',
+          'is needed again, because the webhook moves to another host; empty makes a new one',
+        )
+      return { box: before.secret, fresh: null }
+    }
+    const secret = parseWebhookSecret(given)
+    if (secret === null)
+      throw invalid(
+        'body.channels.webhook.secret',
+        'must be whsec_ and base64 of 24 to 64 bytes, or empty for a new one',
+      )
+    return { box: seal(secret), fresh: null }
+  }
+
+  const groupOf = (groups: readonly Group[], id: number): Group => {
+    const group = groups.find(({ definition }) => definition.id === id)
+    if (group === undefined)
+      throw new AppError('not_found', {
+        detail: `There is no notification group ${id}; there are 1 to ${groupDefinitions.length}.`,
+      })
+    return group
+  }
+
+  /** A group as it would be with what is given; judged, not stored. */
+  const judged = async (before: Group, change: NotificationGroupChange): Promise<GroupConfig> => {
+    const config = withRecipients(merged(before.definition, before.config, change))
+    assertGroup(before.definition, config)
+    const { webhook, syslog } = config.channels
+    if (webhook.url !== '') {
+      const { protocol, hostname } = webhookUrl(webhook.url)
+      const at = await assertReachable('body.channels.webhook.url', hostname)
+      if (protocol === 'http:' && (at === null || !isLoopback(at)))
+        throw invalid(
+          'body.channels.webhook.url',
+          'must begin with https://: plain http is spoken to this machine only',
+        )
+    }
+    const address = syslog.address === '' ? null : parseSyslogAddress(syslog.address, syslog.protocol)
+    if (address !== null) await assertReachable('body.channels.syslog.address', address.host)
+    return withoutSecret(config)
+  }
+
+  /** Judges changes before they are made: names are resolved outside of a transaction. */
+  const judge = async (changes: readonly NotificationGroupChange[]): Promise<void> => {
+    const groups = await read(db)
+    for (const change of changes) await judged(groupOf(groups, change.id), change)
+  }
+
+  const changeIn = async (tx: Tx, actor: Actor, change: NotificationGroupChange) => {
+    const before = groupOf(await read(tx), change.id)
+    const wanted = withRecipients(merged(before.definition, before.config, change))
+    const after = withoutSecret(wanted)
+    assertGroup(before.definition, after)
+    const { box, fresh } = secretFor(before, after, change.channels?.webhook?.secret)
+    const words = [difference(before.config, after), box === before.secret ? '' : 'webhook secret changed']
+      .filter((part) => part !== '')
+      .join('; ')
+    if (words !== '') {
+      await store.save(tx, change.id, after, box)
+      await deliveries.begin(
+        tx,
+        (await read(tx)).flatMap((group) => outputsOf(group, () => openSecret(group))),
+      )
+      await hint(tx, 'notices')
+      await audit.write(tx, actor, {
+        action: 'notification.group.updated',
+        entity: before.definition.groupName,
+        details: words,
+      })
+    }
+    return { groupName: before.definition.groupName, words, fresh }
+  }
+
+  return {
+    read,
+    groupOf,
+    judged,
+    openSecret,
+
+    list: async (): Promise<NotificationGroup[]> => (await read(db)).map((group) => shown(group, null)),
+
+    /** Changes one group; answers all, with a secret that was made now. */
+    update: async (actor: Actor, change: NotificationGroupChange): Promise<NotificationGroup[]> => {
+      await judge([change])
+      return db.transaction(async (tx) => {
+        await store.lock(tx)
+        const { fresh } = await changeIn(tx, actor, change)
+        return (await read(tx)).map((group) => shown(group, group.definition.id === change.id ? fresh : null))
+      })
+    },
+
+    judge,
+
+    /** Has changes of groups wait for the caller's transaction; before anything that writes audit. */
+    lock: store.lock,
+
+    /** Changes groups in a transaction of the caller, who had them judged; answers what changed of each. */
+    changeAll: async (tx: Tx, actor: Actor, changes: readonly NotificationGroupChange[]) => {
+      await store.lock(tx)
+      const done: { groupName: string; changes: string }[] = []
+      for (const [i, change] of changes.entries()) {
+        const { groupName, words, fresh } = await changeIn(tx, actor, change)
+        if (fresh !== null)
+          throw invalid(
+            `body.notificationGroups[${i}].channels.webhook.secret`,
+            'is needed: a secret that is made here could not be shown',
+          )
+        if (words !== '') done.push({ groupName, changes: words })
+      }
+      return done
+    },
+
+    /** Streams of events that are switched on. */
+    plans: async (): Promise<OutputPlan[]> =>
+      (await read(db)).flatMap((group) => outputsOf(group, () => openSecret(group))),
+
+    webhookOf: async (groupId: number): Promise<WebhookPlace | null> => {
+      const group = (await read(db)).find(({ definition }) => definition.id === groupId)
+      if (group === undefined || !group.config.isEnabled || !group.config.channels.webhook.isEnabled) return null
+      const secret = openSecret(group)
+      const { url, ca } = group.config.channels.webhook
+      // Not "no webhook": what waits is kept until somebody enters the secret again.
+      if (secret === null) throw new Error(`the webhook secret of group ${groupId} can not be opened`)
+      return { url, secret, ca: certificatesOf(ca) }
+    },
+
+    isRecipient: async (groupId: number, address: string): Promise<boolean> => {
+      const config = (await read(db)).find(({ definition }) => definition.id === groupId)?.config
+      return (
+        config?.isEnabled === true &&
+        config.channels.email.isEnabled &&
+        config.channels.email.recipients.some((one) => fold(one) === fold(address))
+      )
+    },
+  }
+}
+
+export type GroupsService = ReturnType<typeof createGroups>

@@ -1,0 +1,73 @@
+import { cleanText } from '@portcullis/domain'
+import type { FollowedEvent } from '#features/system/events/index.ts'
+import { healthCodes } from './groups.ts'
+import type { News } from './news.ts'
+import type { NoticeRow, NoticeWrite } from './notices.store.ts'
+
+/** What a run of events says of one subsystem. */
+export interface HealthNews {
+  write: NoticeWrite
+  news: News | null
+  /** It is unread again, and open when it was dismissed. */
+  comesUp: boolean
+  /** Of the trouble, also when it is over: who heard of it hears of its end. */
+  severity: number
+}
+
+const statusOf = (event: FollowedEvent): 'OK' | 'Warning' | 'Error' =>
+  event.code === healthCodes.recovered ? 'OK' : event.severity <= 3 ? 'Error' : 'Warning'
+
+const rank = { OK: 0, '': 0, Warning: 1, Error: 2 } as const
+
+/** Notices of subsystems: one each, whose status follows the events. */
+export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<string, NoticeRow>): HealthNews[] => {
+  const runs = new Map<string, FollowedEvent[]>()
+  for (const event of events)
+    if (event.code === healthCodes.degraded || event.code === healthCodes.recovered)
+      runs.set(event.entity, [...(runs.get(event.entity) ?? []), event])
+  return [...runs].flatMap(([subject, run]): HealthNews[] => {
+    const row = known.get(`health ${subject}`)
+    const last = run.at(-1) as FollowedEvent
+    const status = statusOf(last)
+    const worst = run.reduce((most, event) => Math.min(most, statusOf(event) === 'OK' ? 7 : event.severity), 7)
+    const isOpen = row !== undefined && !row.is_dismissed
+    const before = isOpen ? (row.status as keyof typeof rank) : 'OK'
+    const isWorse = run.some((event) => rank[statusOf(event)] > rank[before])
+    // Dismissed while it lasted: it stays so, and who was told of it hears that it is over.
+    const isOver = !isWorse && status === 'OK' && row?.is_dismissed === true && row.status !== 'OK'
+    if (!isWorse && !isOpen && !isOver) return []
+    const news: News | null = isWorse
+      ? row === undefined
+        ? 'opened'
+        : 'reopened'
+      : isOver || (status === 'OK' && before !== 'OK')
+        ? 'resolved'
+        : null
+    return [
+      {
+        news,
+        comesUp: isWorse,
+        severity: isWorse ? worst : (row?.severity ?? worst),
+        write: {
+          kind: 'health',
+          subject,
+          title: `${subject}: ${status === 'OK' ? 'well again' : status}`,
+          description: cleanText(last.details, 600),
+          // What is over keeps the severity of the trouble, so that its end finds those who heard of it.
+          severity: isWorse ? worst : (row?.severity ?? worst),
+          status,
+          entityType: '',
+          entityId: '',
+          link: '/settings/health',
+          tags: '',
+          firstAt: (run[0] as FollowedEvent).created_at,
+          lastAt: last.created_at,
+          count: run.filter((event) => statusOf(event) !== 'OK').length,
+          events: run.map((event) => event.event_id).reverse(),
+          turn: null,
+          openedBy: '',
+        },
+      },
+    ]
+  })
+}

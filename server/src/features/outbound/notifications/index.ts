@@ -1,0 +1,122 @@
+import {
+  countNotices,
+  dismissHealthNotice,
+  dismissRiskNotice,
+  getNotice,
+  listHealthNotices,
+  listNotificationGroups,
+  listRiskNotices,
+  listWaitingNotices,
+  pinHealthNotice,
+  pinRiskNotice,
+  readHealthNotices,
+  readRiskNotices,
+  testNotificationChannel,
+  type UncommonPeripheral,
+  updateNotificationGroup,
+  type WhitelistViolation,
+} from '@portcullis/contract'
+import type { SiemSource } from '@portcullis/domain'
+import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
+import type { MailApi } from '#features/outbound/mail/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Hint } from '#platform/live.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+import { createFollower } from './follower.ts'
+import { createGroups, placeOfWebhook } from './groups.service.ts'
+import { createGroupsStore } from './groups.store.ts'
+import type { Findings } from './matched.ts'
+import { createNoticesRead } from './notices.read.ts'
+import { createNotices } from './notices.service.ts'
+import { createNoticesStore } from './notices.store.ts'
+import type { HealthPort } from './ports.ts'
+import { createTelling } from './telling.ts'
+import { createTrial } from './trial.ts'
+import { createWatchers } from './watchers.ts'
+
+export type NotificationsApi = ReturnType<typeof notificationsFeature>
+
+/** Where this feature keeps sealed texts. */
+export const notificationsSealed: readonly SealedColumn[] = [
+  { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', place: placeOfWebhook },
+]
+
+export interface NotificationsDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  events: Pick<EventsApi, 'append' | 'head' | 'follow' | 'some'>
+  mail: Pick<MailApi, 'send'>
+  deliveries: Pick<DeliveriesApi, 'enqueue' | 'about' | 'begin' | 'forGroups'>
+  envelope: Envelope
+  resolve: ResolveDestination
+  source(): SiemSource
+  baseUrl(): Promise<string>
+  silentHours(): number
+  findings: Findings
+  /** Null: the fleet is too small to say. */
+  uncommon(): Promise<readonly UncommonPeripheral[] | null>
+  violations(limit: number): Promise<readonly WhitelistViolation[]>
+  health: HealthPort
+  metrics: Metrics
+  hint: Hint
+}
+
+/** Notices that events make, the inbox of each account, and groups of people and systems that are told. */
+export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
+  const store = createNoticesStore()
+  const read = createNoticesRead(deps.db)
+  const groupsStore = createGroupsStore()
+  const groups = createGroups({ ...deps, store: groupsStore })
+  deps.deliveries.forGroups(groups)
+  const telling = createTelling({ ...deps, store: groupsStore, groups, read })
+  const follower = createFollower({ ...deps, store, tell: telling.note })
+  const notices = createNotices({ ...deps, store, read })
+  const watchers = createWatchers({ ...deps, store })
+  const trial = createTrial({ ...deps, groups })
+
+  deps.metrics.read('portcullis_notices_behind', 'gauge', 'Events that no notice was made of yet.', notices.behind)
+  deps.metrics.read('portcullis_notices', 'gauge', 'Notices that are not dismissed.', async () => {
+    const { riskNotifications, systemHealth } = await read.counts(null)
+    return [
+      { labels: { kind: 'risk' }, value: riskNotifications },
+      { labels: { kind: 'health' }, value: systemHealth },
+    ]
+  })
+  app.register(countNotices, ({ actor }) => notices.counts(actor))
+  app.register(listRiskNotices, ({ actor, query }) => notices.risk(actor, query))
+  app.register(listHealthNotices, ({ actor }) => notices.health(actor))
+  app.register(dismissRiskNotice, ({ actor, body }) => notices.dismiss(actor, 'risk', body.id))
+  app.register(dismissHealthNotice, ({ actor, body }) => notices.dismiss(actor, 'health', body))
+  app.register(pinRiskNotice, ({ actor, body }) => notices.pin(actor, 'risk', body.id, body.isPinned))
+  app.register(pinHealthNotice, ({ actor, body }) => notices.togglePin(actor, 'health', body))
+  app.register(readRiskNotices, ({ actor }) => notices.markRead(actor, 'risk'))
+  app.register(readHealthNotices, ({ actor }) => notices.markRead(actor, 'health'))
+  app.register(getNotice, ({ params }) => notices.story(params.id))
+  app.register(listWaitingNotices, () => telling.waiting())
+  app.register(listNotificationGroups, () => groups.list())
+  app.register(updateNotificationGroup, ({ actor, body }) => groups.update(actor, body))
+  app.register(testNotificationChannel, ({ actor, body }) => trial(actor, body))
+
+  return {
+    /** Folds what came since, and writes down the messages that are due. */
+    run: async (): Promise<void> => {
+      await follower.run()
+      await telling.run()
+    },
+    watch: watchers,
+    listGroups: groups.list,
+    judgeGroups: groups.judge,
+    changeGroups: groups.changeAll,
+    lockGroups: groups.lock,
+    behind: notices.behind,
+    forget: notices.forget,
+  }
+}

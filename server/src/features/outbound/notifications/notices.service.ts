@@ -1,0 +1,151 @@
+import type { NoticeKind } from '@portcullis/contract'
+import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId } from '#platform/ids.ts'
+import type { Hint } from '#platform/live.ts'
+import { kindTexts } from './groups.ts'
+import { type Findings, matchedOf } from './matched.ts'
+import type { NoticesRead } from './notices.read.ts'
+import type { NoticesStore } from './notices.store.ts'
+import type { HealthPort } from './ports.ts'
+
+/** Health notices that are well for so long are over. */
+const wellMs = 24 * 3_600_000
+/** Maximum number of hosts in a response. */
+const hostsShown = 20
+/** Time that a removed device still waits for an approval, as in the list of approvals. */
+const waitingMs = 7 * 86_400_000
+
+export interface NoticesDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: NoticesStore
+  read: NoticesRead
+  events: Pick<EventsApi, 'some' | 'head'>
+  deliveries: Pick<DeliveriesApi, 'about'>
+  findings: Findings
+  /** How all subsystems are, and when they were looked at. */
+  health: HealthPort
+  hint: Hint
+}
+
+type ListName = 'risk' | 'health'
+
+const unknown = (list: ListName, id: number): AppError =>
+  new AppError('not_found', { detail: `There is no ${list === 'risk' ? 'risk' : 'health'} notice ${id}.` })
+
+/** The inbox: what an account sees, reads and pins, and what is dismissed for all. */
+export const createNotices = (deps: NoticesDeps) => {
+  const { db, clock, audit, store, read, events, deliveries, hint } = deps
+
+  const setPin = (actor: Actor, list: ListName, id: number, wanted: boolean | null): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const { accountId } = actor
+      if (accountId === null) throw new AppError('conflict', { detail: 'Only an account can pin a notice.' })
+      const notice = await store.one(tx, list, id, accountId)
+      if (notice === undefined) throw unknown(list, id)
+      const isPinned = wanted ?? !notice.is_pinned
+      if (isPinned && notice.is_dismissed)
+        throw new AppError('conflict', { detail: 'The notice is dismissed; it can not be pinned.' })
+      const isChanged = await store.pin(tx, accountId, id, isPinned)
+      // Other windows of the same person.
+      if (isChanged) await hint(tx, 'notices')
+      return isChanged
+    })
+
+  return {
+    counts: (actor: Actor) => read.counts(actor.accountId),
+    risk: (actor: Actor, query: Readonly<Record<string, unknown>>) =>
+      read.risk(actor.accountId, query as Readonly<Record<string, string | number | undefined>>),
+    health: async (actor: Actor) => {
+      const [overall, items] = await Promise.all([deps.health.overall(), read.health(actor.accountId)])
+      return { ...overall, items }
+    },
+
+    dismiss: (actor: Actor, list: ListName, id: number): Promise<boolean> =>
+      db.transaction(async (tx) => {
+        const notice = await store.dismiss(tx, list, id, new Date(clock.now()), actor.userName)
+        if (notice === undefined) throw unknown(list, id)
+        if (notice.was_dismissed) return false
+        await hint(tx, 'notices')
+        await audit.write(tx, actor, {
+          action: 'notice.dismissed',
+          entity: notice.title.slice(0, 300),
+          details: `notice ${id}`,
+        })
+        return true
+      }),
+
+    pin: (actor: Actor, list: ListName, id: number, isPinned: boolean): Promise<boolean> =>
+      setPin(actor, list, id, isPinned),
+    /** Turns the pin; true: something changed, which it always does. */
+    togglePin: (actor: Actor, list: ListName, id: number): Promise<boolean> => setPin(actor, list, id, null),
+
+    markRead: (actor: Actor, list: ListName): Promise<boolean> =>
+      db.transaction(async (tx) => {
+        const isChanged = actor.accountId !== null && (await store.read(tx, list, actor.accountId))
+        if (isChanged) await hint(tx, 'notices')
+        return isChanged
+      }),
+
+    story: async (id: number) => {
+      const notice = await read.story(id)
+      if (notice === undefined) throw new AppError('not_found', { detail: `There is no notice ${id}.` })
+      const [some, told] = await Promise.all([events.some(notice.events), deliveries.about(id)])
+      const agentIds = [
+        ...new Set([
+          ...some.flatMap(({ agent_id }) => agent_id ?? []),
+          ...(notice.entity_type === 'Agent' && isId(notice.entity_id) ? [notice.entity_id] : []),
+        ]),
+      ]
+      const devices = some.flatMap(({ agent_id, device_id }) =>
+        agent_id === null || device_id === null ? [] : [{ agentId: agent_id, deviceId: device_id }],
+      )
+      const [matched, hosts] = await Promise.all([
+        matchedOf(notice.kind, some, deps.findings),
+        read.hosts(agentIds.slice(0, hostsShown), devices, new Date(clock.now() - waitingMs)),
+      ])
+      return {
+        id,
+        title: notice.title,
+        why:
+          notice.kind === 'health'
+            ? `The subsystem "${notice.subject}" was not well when it was looked at; Settings, Health tells what to do.`
+            : kindTexts[notice.kind as NoticeKind].why,
+        matched,
+        count: notice.count,
+        hosts,
+        events: some.map((event) => ({
+          eventID: event.event_id,
+          creationTime: event.created_at.toISOString(),
+          eventEntityID: event.entity,
+          details: event.details,
+        })),
+        told: told.map((row) => ({
+          groupName: row.group_name,
+          channel: row.channel,
+          destination: row.destination,
+          state: row.state,
+          at: row.created_at.toISOString(),
+        })),
+        dismissedBy: notice.dismissed_by,
+      }
+    },
+
+    /** How far the notices are behind the events. */
+    behind: async (): Promise<number> => Math.max(0, (await events.head(db)) - (await store.followedTo(db))),
+
+    /** Ends health notices that are well for a day, and removes old ones; 0 days keeps all. */
+    forget: (days: number): Promise<number> =>
+      db.transaction((tx) => {
+        const now = clock.now()
+        return store.forget(tx, new Date(now - wellMs), days === 0 ? null : new Date(now - days * 86_400_000))
+      }),
+  }
+}

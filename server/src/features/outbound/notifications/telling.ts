@@ -1,0 +1,214 @@
+import { severityNames } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { DeliveriesApi } from '#features/outbound/deliveries/index.ts'
+import { layOut, subjectLine } from '#features/outbound/mail/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { fold } from '#platform/list/columns.ts'
+import { dueOf, gapAfter } from './due.ts'
+import type { GroupsService } from './groups.service.ts'
+import type { GroupsStore } from './groups.store.ts'
+import type { Group } from './groups.ts'
+import type { News, NoticeNews } from './news.ts'
+import type { NoticesRead, ToldNotice } from './notices.read.ts'
+
+/** Notices of one message; more follow in the next. */
+const mostOfMessage = 500
+/** Of these a mail has the text; of further ones it says how many. */
+const mostOfMail = 50
+
+export interface TellingDeps {
+  db: Db
+  clock: Clock
+  store: GroupsStore
+  groups: GroupsService
+  read: NoticesRead
+  deliveries: Pick<DeliveriesApi, 'enqueue'>
+  /** Where links lead. */
+  baseUrl(): Promise<string>
+}
+
+/** True when a group is to tell of a notice of this severity, on hosts with these tags. */
+const isOf = (
+  { definition, config }: Group,
+  news: Pick<NoticeNews, 'list' | 'id'>,
+  { severity, tags }: { severity: number; tags: ReadonlySet<string> },
+): boolean => {
+  const of = news.list === 'risk' ? 'notices' : 'subsystems'
+  return (
+    config.isEnabled &&
+    definition.of === of &&
+    definition.switches.some(({ id }) => id === news.id) &&
+    !config.off.includes(news.id) &&
+    severity <= severityNames.indexOf(config.minimumSeverity) &&
+    (config.hashtags.length === 0 || config.hashtags.some((tag) => [...tags].some((one) => fold(one) === fold(tag))))
+  )
+}
+
+/** Why a group hears of a notice now; null: it does not. */
+const newsFor = (group: Group, news: NoticeNews): News | null => {
+  if (!isOf(group, news, news)) return null
+  if (news.news !== null) return news.news
+  return news.before !== null && !isOf(group, news, news.before) ? 'opened' : null
+}
+
+/** How bad, and whether again or over: `Critical, again`. The title of a subsystem says by itself that it is over. */
+const stateOf = ({ news, severityString, kind }: ToldNotice & { news: News }): string =>
+  news === 'resolved'
+    ? kind === 'health'
+      ? 'OK'
+      : 'OK, over'
+    : `${severityString}${news === 'reopened' ? ', again' : ''}`
+
+const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string => {
+  const [first] = notices as [ToldNotice & { news: News }]
+  const one = `[${stateOf(first)}] ${first.title}`
+  return subjectLine(notices.length === 1 ? one : `${notices.length} notices, worst: ${one}`)
+}
+
+/** Of a subsystem it is how it is now that counts: it may have changed while the message waited. */
+const newsNow = ({ kind, status }: ToldNotice, news: News): News =>
+  kind !== 'health' ? news : status === 'OK' ? 'resolved' : news === 'resolved' ? 'reopened' : news
+
+const times = (notice: ToldNotice): string =>
+  notice.count === 1
+    ? `Once, ${notice.lastTime}.`
+    : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
+
+/** Tells groups of notices: at once, gathered, or after quiet hours. */
+export const createTelling = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
+  const mailOf = (group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) => {
+    const more = notices.length - mostOfMail
+    return {
+      subject: subjectOf(notices),
+      ...layOut({
+        subject: '',
+        heading: notices.length === 1 ? (notices[0] as ToldNotice).title : `${notices.length} notices`,
+        paragraphs: [
+          ...notices
+            .slice(0, mostOfMail)
+            .map((notice) =>
+              [
+                `${stateOf(notice)}: ${notice.title}`,
+                cleanText(notice.description, 600),
+                times(notice),
+                `${base}${notice.link}`,
+              ].join('\n'),
+            ),
+          ...(more > 0 ? [`And ${more} more, in the console.`] : []),
+          `You get this because the notification group "${group.definition.groupName}" mails to you.`,
+        ],
+        link: { text: 'All notices', url: `${base}/notices` },
+      }),
+    }
+  }
+
+  const webhookBody = (group: Group, notices: readonly (ToldNotice & { news: News })[], base: string): string =>
+    JSON.stringify({
+      type: 'notices',
+      timestamp: new Date(clock.now()).toISOString(),
+      data: {
+        group: group.definition.groupName,
+        notices: notices.map(({ link, ...notice }) => ({ ...notice, url: `${base}${link}` })),
+      },
+    })
+
+  /** One message of a group and channel; true when there may be another. */
+  const tellOne = (groupId: number, channel: 'email' | 'webhook', base: string): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      if (!(await store.tryTell(tx, groupId, channel))) return false
+      const group = (await groups.read(tx)).find(({ definition }) => definition.id === groupId)
+      if (group === undefined || !group.config.isEnabled || !group.config.channels[channel].isEnabled) {
+        await store.endPending(tx, groupId, channel, null)
+        return false
+      }
+      const { rows, last } = await store.pending(tx, groupId, channel, mostOfMessage)
+      const { ready } = dueOf(group.config, channel, rows, last, clock.now())
+      if (ready.length === 0) return false
+      const news = new Map(ready.map((row) => [row.notice_id, row.news as News]))
+      const notices = (await read.some(tx, [...news.keys()])).map((notice) => ({
+        ...notice,
+        news: newsNow(notice, news.get(notice.id) as News),
+      }))
+      await store.endPending(tx, groupId, channel, [...news.keys()])
+      if (notices.length > 0) {
+        const title = subjectOf(notices)
+        const about = {
+          groupId,
+          groupName: group.definition.groupName,
+          channel,
+          title,
+          notices: notices.map(({ id }) => id),
+        }
+        if (channel === 'email') {
+          const body = JSON.stringify(mailOf(group, notices, base))
+          await deliveries.enqueue(
+            tx,
+            group.config.channels.email.recipients.map((destination) => ({ ...about, destination, body })),
+          )
+        } else {
+          const destination = new URL(group.config.channels.webhook.url).host
+          await deliveries.enqueue(tx, [{ ...about, destination, body: webhookBody(group, notices, base) }])
+        }
+        const now = clock.now()
+        const isStreak = last.at !== null && now - last.at.getTime() < 2 * gapAfter(last.streak)
+        await store.noteTold(tx, groupId, channel, new Date(now), isStreak ? last.streak + 1 : 0)
+      }
+      return rows.length === mostOfMessage
+    })
+
+  return {
+    /** Notes who is to be told, in the transaction that folds. */
+    note: async (tx: Tx, news: readonly NoticeNews[]): Promise<void> => {
+      if (news.length === 0) return
+      const all = await groups.read(tx)
+      await store.addPending(
+        tx,
+        all.flatMap((group) =>
+          news.flatMap((one) => {
+            const why = newsFor(group, one)
+            return why === null
+              ? []
+              : (['email', 'webhook'] as const)
+                  .filter((channel) => group.config.channels[channel].isEnabled)
+                  .map((channel) => ({ ...one, groupId: group.definition.id, channel, news: why }))
+          }),
+        ),
+        new Date(clock.now()),
+      )
+    },
+
+    /** What waits to be told, and for what. */
+    waiting: async () => {
+      const [keys, all] = await Promise.all([store.waiting(db), groups.read(db)])
+      const found = await Promise.all(
+        keys.map(async ({ group_id, channel }) => {
+          const group = all.find(({ definition }) => definition.id === group_id)
+          const { rows, last } = await store.pending(db, group_id, channel, mostOfMessage)
+          if (group === undefined || rows.length === 0) return []
+          const { at, isForQuietHours } = dueOf(group.config, channel, rows, last, clock.now())
+          return [
+            {
+              groupId: group_id,
+              groupName: group.definition.groupName,
+              channel,
+              notices: rows.length,
+              since: new Date(Math.min(...rows.map(({ since }) => since.getTime()))).toISOString(),
+              isForQuietHours,
+              nextAt: new Date(at).toISOString(),
+            },
+          ]
+        }),
+      )
+      return found.flat()
+    },
+
+    /** Writes down the messages that are due. */
+    run: async (): Promise<void> => {
+      const waiting = await store.waiting(db)
+      if (waiting.length === 0) return
+      const base = await baseUrl()
+      for (const { group_id, channel } of waiting) while (await tellOne(group_id, channel, base));
+    },
+  }
+}

@@ -1,0 +1,195 @@
+import {
+  type Channel,
+  type ConfigTested,
+  type ConfigTestStep,
+  maskedSecret,
+  type NotificationGroupChange,
+  severityNames,
+} from '@portcullis/contract'
+import { formatCef, formatOcsf, formatRfc5424, type SiemEvent, type SiemSource } from '@portcullis/domain'
+import { layOut, type MailApi, MailError } from '#features/outbound/mail/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import { certificatesOf } from '#features/system/settings/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { newId } from '#platform/ids.ts'
+import { createSyslogSender, parseSyslogAddress, SyslogError } from '#platform/syslog/index.ts'
+import { createWebhookSender, newWebhookSecret, parseWebhookSecret, WebhookError } from '#platform/webhooks/index.ts'
+import type { GroupsService } from './groups.service.ts'
+import type { Group, GroupConfig } from './groups.ts'
+
+/** Recipients of a test mail; the others get theirs by the same server. */
+const mostRecipients = 5
+
+export interface TrialDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  groups: GroupsService
+  mail: Pick<MailApi, 'send'>
+  resolve: ResolveDestination
+  source(): SiemSource
+}
+
+/** Sends a real message by a channel, and says what came of it. */
+export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }: TrialDeps) => {
+  const words = (actor: Actor): string => `${actor.userName} sent this to try the channel.`
+
+  const byMail = async (
+    actor: Actor,
+    group: Group,
+    { channels: { email } }: GroupConfig,
+  ): Promise<ConfigTestStep[]> => {
+    if (email.recipients.length === 0) throw invalid('body.channels.email.recipients', 'must name somebody to try it')
+    const { text, html } = layOut({
+      subject: '',
+      heading: `Mail of the group "${group.definition.groupName}" works`,
+      paragraphs: [words(actor)],
+    })
+    const steps: ConfigTestStep[] = []
+    const tried = email.recipients.slice(0, mostRecipients)
+    for (const [i, to] of tried.entries()) {
+      const step = `Mail to ${to}`
+      try {
+        const messageId = `<${newId(clock.now())}@portcullis>`
+        await mail.send({ to, subject: 'Portcullis: test of a notification group', text, html, messageId })
+        steps.push({ step, ok: true, message: 'The mail server took it.' })
+      } catch (error) {
+        if (!(error instanceof MailError)) throw error
+        steps.push({ step, ok: false, message: error.message })
+        if (error.step === 'send') continue
+        // What is wrong with the server is wrong for all.
+        for (const other of tried.slice(i + 1))
+          steps.push({ step: `Mail to ${other}`, ok: false, message: 'Not tried: it goes by the same mail server.' })
+        break
+      }
+    }
+    const more = email.recipients.length - tried.length
+    if (more > 0 && steps.every(({ ok }) => ok))
+      steps.push({
+        step: more === 1 ? '1 more recipient' : `${more} more recipients`,
+        ok: true,
+        message: `Not tried: a test goes to ${mostRecipients} at most.`,
+      })
+    return steps
+  }
+
+  const byWebhook = async (
+    actor: Actor,
+    group: Group,
+    config: GroupConfig,
+    given: string | undefined,
+  ): Promise<ConfigTestStep[]> => {
+    const { webhook } = config.channels
+    if (webhook.url === '') throw invalid('body.channels.webhook.url', 'is needed to try it')
+    const isKept = given === undefined || given === maskedSecret
+    const isSamePlace =
+      group.config.channels.webhook.url !== '' &&
+      new URL(group.config.channels.webhook.url).host === new URL(webhook.url).host
+    // What is stored signs for the host it was stored for, no other.
+    const stored = isKept && isSamePlace ? groups.openSecret(group) : null
+    const secret = isKept || given === '' ? (stored ?? newWebhookSecret()) : parseWebhookSecret(given)
+    if (secret === null) throw invalid('body.channels.webhook.secret', 'must be whsec_ and base64 of 24 to 64 bytes')
+    const step = `Message to ${new URL(webhook.url).host}`
+    const { sendWebhook } = createWebhookSender({ resolve, ca: certificatesOf(webhook.ca), now: clock.now })
+    try {
+      const { status } = await sendWebhook({
+        url: webhook.url,
+        secret,
+        id: newId(clock.now()),
+        timestamp: Math.floor(clock.now() / 1000),
+        body: JSON.stringify({
+          type: 'test',
+          timestamp: new Date(clock.now()).toISOString(),
+          data: { group: group.definition.groupName, message: words(actor) },
+        }),
+      })
+      const ok = status >= 200 && status < 300
+      return [
+        {
+          step,
+          ok,
+          message: ok
+            ? `It answers ${status}.${stored === null && isKept ? ' It was signed with a key of the moment: none is stored yet.' : ''}`
+            : `It answers ${status}. Check the address, and what the receiver says of the signature.`,
+        },
+      ]
+    } catch (error) {
+      if (!(error instanceof WebhookError)) throw error
+      return [{ step, ok: false, message: error.message }]
+    }
+  }
+
+  const bySyslog = async (actor: Actor, config: GroupConfig): Promise<ConfigTestStep[]> => {
+    const { syslog } = config.channels
+    const address = parseSyslogAddress(syslog.address, syslog.protocol)
+    if (address === null) throw invalid('body.channels.syslog.address', 'is needed to try it')
+    const message: SiemEvent = {
+      eventID: 0,
+      category: 'System',
+      creationTime: new Date(clock.now()).toISOString().slice(0, -1),
+      eventCode: '0x130000',
+      severity: 6,
+      severityString: severityNames[6],
+      eventEntityID: source().instance,
+      description: 'Test message',
+      hashtags: '',
+      peripheralIcon: '-1',
+      details: words(actor),
+      agentId: '',
+      hostName: '',
+      address: '',
+      deviceId: '',
+      vid: '',
+      pid: '',
+      serial: '',
+      vendorName: '',
+      productName: '',
+    }
+    const format = { rfc5424: formatRfc5424, cef: formatCef, ocsf: formatOcsf }[syslog.format]
+    const step = `Message to ${syslog.address} (${syslog.protocol}, ${syslog.format})`
+    const sender = createSyslogSender({ address, ca: certificatesOf(syslog.ca), resolve })
+    try {
+      await sender.send([format(message, source())])
+      return [
+        {
+          step,
+          ok: true,
+          message: syslog.protocol === 'udp' ? 'It was sent; with UDP nobody can know more.' : 'The receiver read it.',
+        },
+      ]
+    } catch (error) {
+      if (!(error instanceof SyslogError)) throw error
+      return [{ step, ok: false, message: error.message }]
+    } finally {
+      sender.close()
+    }
+  }
+
+  return async (
+    actor: Actor,
+    { id, channel, channels }: { id: number; channel: Channel; channels?: NotificationGroupChange['channels'] },
+  ): Promise<ConfigTested> => {
+    const group = groups.groupOf(await groups.read(db), id)
+    if (!group.definition.channels.includes(channel))
+      throw invalid('body.channel', `is none of this group: ${group.definition.channels.join(', ')}`)
+    const config = await groups.judged(group, { id, ...(channels === undefined ? {} : { channels }) })
+    await db.transaction((tx) =>
+      audit.write(tx, actor, {
+        action: 'notification.channel.tested',
+        entity: group.definition.groupName,
+        details: channel,
+      }),
+    )
+    const steps =
+      channel === 'email'
+        ? await byMail(actor, group, config)
+        : channel === 'webhook'
+          ? await byWebhook(actor, group, config, channels?.webhook?.secret)
+          : await bySyslog(actor, config)
+    return { ok: steps.every(({ ok }) => ok), steps }
+  }
+}

@@ -1,0 +1,154 @@
+import type { NoticeKind, UncommonPeripheral, WhitelistViolation } from '@portcullis/contract'
+import { deviceDetails, type EventsApi, type NewEvent } from '#features/system/events/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { NoticesStore } from './notices.store.ts'
+
+/** Hosts of one run, so that none takes long. */
+const atOnce = 1_000
+/** Violations looked at; of more, those that are gone are not told from those that are cut off. */
+const mostViolations = 20_000
+
+export interface WatcherDeps {
+  db: Db
+  clock: Clock
+  store: NoticesStore
+  events: Pick<EventsApi, 'append'>
+  /** Hours without a sign of life after which a host counts as silent; 0: never. */
+  silentHours(): number
+  /** What the insights say now. */
+  /** Null: the fleet is too small to say. */
+  uncommon(): Promise<readonly UncommonPeripheral[] | null>
+  violations(limit: number): Promise<readonly WhitelistViolation[]>
+}
+
+const lasting = (ms: number): string => {
+  const hours = Math.floor(ms / 3_600_000)
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
+}
+
+/** Turns what is only a state (silent, uncommon, covered by no rule) into events: once, when it begins. */
+export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
+  /** Appends events of what is new; one replica at a time. */
+  const tellNew = async <T>(
+    kind: NoticeKind,
+    found: readonly T[],
+    subjectOf: (one: T) => string,
+    eventOf: (one: T, host: { entity: string; hashtags: string; agentId: string | null }) => NewEvent,
+    hostOf: (one: T) => string | null,
+    isWhole: boolean,
+    tagsOf: (tx: Tx, one: T) => Promise<string> = async () => '',
+  ): Promise<void> => {
+    await db.transaction(async (tx) => {
+      if (!(await store.tryWatch(tx))) return
+      const now = new Date(clock.now())
+      const fresh = await store.sight(tx, kind, found.map(subjectOf), isWhole, now)
+      if (fresh.size === 0) return
+      const news = found.filter((one) => fresh.has(subjectOf(one)))
+      const ids = [...new Set(news.map(hostOf).filter((id) => id !== null))]
+      const hosts = new Map((await store.hosts(tx, ids)).map((host) => [host.agent_id, host]))
+      const told: NewEvent[] = []
+      for (const one of news) {
+        const host = hosts.get(hostOf(one) ?? '')
+        told.push(
+          eventOf(one, {
+            agentId: host?.agent_id ?? null,
+            entity: host === undefined ? 'fleet' : `${host.host} (${host.address})`,
+            hashtags: host?.tags ?? (await tagsOf(tx, one)),
+          }),
+        )
+      }
+      await events.append(tx, told)
+    })
+  }
+
+  const watchSilence = async (): Promise<void> => {
+    const hours = silentHours()
+    if (hours === 0) return
+    const now = clock.now()
+    const step = async (tx: Tx): Promise<boolean> => {
+      if (!(await store.tryWatch(tx))) return false
+      const rows = await store.silence(tx, new Date(now - hours * 3_600_000), atOnce)
+      if (rows.length === 0) return false
+      const idsOf = (isSilent: boolean) => rows.filter((row) => row.is_silent === isSilent).map((row) => row.agent_id)
+      await store.noteSilent(tx, idsOf(true), new Date(now))
+      await store.forgetSilent(tx, idsOf(false))
+      await events.append(
+        tx,
+        rows.map(
+          (row): NewEvent => ({
+            kind: row.is_silent ? 'silent' : 'heardAgain',
+            agentId: row.agent_id,
+            entity: `${row.host} (${row.address})`,
+            hashtags: row.tags,
+            details: row.is_silent
+              ? `Nothing was heard for ${lasting(now - row.last_seen.getTime())}, last ${row.last_seen.toISOString().slice(0, 19).replace('T', ' ')}`
+              : '',
+          }),
+        ),
+      )
+      return rows.length >= atOnce
+    }
+    while (await db.transaction(step));
+  }
+
+  return {
+    silence: watchSilence,
+
+    /** A shape on few hosts: one event for each of them. */
+    uncommon: async (): Promise<void> => {
+      const rare = await uncommon()
+      if (rare === null) return
+      const found = rare.flatMap((one) => one.agents.map((agent) => ({ one, agent })))
+      await tellNew(
+        'uncommon',
+        found,
+        ({ one, agent }) => `${one.vid}:${one.pid} ${one.interfaces} ${agent.uuid}`,
+        ({ one }, host) => ({
+          ...host,
+          kind: 'uncommon',
+          icon: one.devIcon,
+          details: deviceDetails({
+            vulnerable: false,
+            vid: one.vid,
+            pid: one.pid,
+            serial: '',
+            vendor: one.guiVid,
+            product: one.guiPid,
+          }),
+        }),
+        ({ agent }) => agent.uuid,
+        true,
+      )
+    },
+
+    /** A device that no rule allows, by model and serial number. */
+    violations: async (): Promise<void> => {
+      const found = await violations(mostViolations)
+      let lookedUp = 0
+      await tellNew(
+        'whitelistViolation',
+        found,
+        (one) => `${one.vid}:${one.pid} ${one.serialNumber}`,
+        (one, host) => ({
+          ...host,
+          entity: `${one.agentsCount} ${one.agentsCount === 1 ? 'host' : 'hosts'}`,
+          kind: 'violation',
+          icon: one.devIcon,
+          details: deviceDetails({
+            vulnerable: false,
+            vid: one.vid,
+            pid: one.pid,
+            serial: one.serialNumber,
+            vendor: one.guiVid,
+            product: one.guiPid,
+          }),
+        }),
+        () => null,
+        found.length < mostViolations,
+        // So that groups of a tag hear of it: by the first hundred of a run, whose look-ups take a moment each.
+        async (tx, one) => (lookedUp++ < 100 ? store.tagsOfViolation(tx, one.vid, one.pid, one.serialNumber) : ''),
+      )
+    },
+  }
+}

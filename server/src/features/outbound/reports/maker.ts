@@ -1,0 +1,289 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { reportLimits, reportLists } from '@portcullis/contract'
+import type { FilesApi } from '#features/outbound/exports/index.ts'
+import type { MailContent } from '#features/outbound/mail/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { JobHandler, JobRun } from '#features/system/jobs/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, isUnavailable, type Tx } from '#platform/db/db.ts'
+import { systemActor } from '#platform/http/actor.ts'
+import type { Hint } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import type { Folders } from './folder.ts'
+import { ownerProblem } from './owner.ts'
+import { fitsMail, megabytes, reportFileName } from './report-file.ts'
+import { createReportsRead } from './reports.read.ts'
+import { createReportsStore, type RunRow } from './reports.store.ts'
+
+/** Bytes of one stored piece; a step of the job is one. */
+const chunkBytes = 1024 * 1024
+/** How often a run says that it is alive while the database has not given it a piece: a third of a job's lease. */
+const aliveMs = 20_000
+/** While others print, a PDF waits so long, so often: longer than all of them may take together. */
+const busyMs = 2_000
+const busyTries = 150
+
+export interface MakerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  files: FilesApi
+  folders: Folders
+  /** Writes a mail down; false: no mail server is configured. */
+  sendMail(tx: Tx, to: string, content: MailContent, ref: string): Promise<boolean>
+  /** Address of the console. */
+  baseUrl(): Promise<string>
+  hint: Hint
+}
+
+/** How far a run is: rows noted so far, and whether the file is whole. */
+type Cursor = { phase: 'make' | 'deliver'; rows: number } | null
+
+/** What a delivery is called where mail tells of it. */
+const deliveryRef = (runId: string, n: number): string => `${runId}/${n}`
+
+const spanWords = ({ range_from: from, range_to: to }: RunRow): string =>
+  from === null || to === null ? '' : `Rows from ${from.toISOString()} until ${to.toISOString()}.`
+
+/** Carries out ordered runs: makes the file, stores it, delivers it. */
+export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, baseUrl, hint }: MakerDeps) => {
+  const store = createReportsStore(db)
+  const now = (): Date => new Date(clock.now())
+
+  const problemOf = async (run: RunRow): Promise<string> => {
+    const owners = await createReportsRead(db).owners(run.owner_id === null ? [] : [run.owner_id])
+    return ownerProblem(run.owner_name, owners.get(run.owner_id ?? ''), run.definition.list)
+  }
+
+  const assertOwner = async (run: RunRow): Promise<void> => {
+    const problem = await problemOf(run)
+    if (problem !== '') throw new AppError('unprocessable', { detail: problem })
+  }
+
+  const opened = async (job: JobRun, run: RunRow) => {
+    const { definition, range_from: from, range_to: to } = run
+    const file = files.prepare(definition, to === null ? null : { from, to })
+    // For the progress alone; some counts take longer than a request may.
+    const total = await file.count().catch((error: unknown) => {
+      if (isUnavailable(error)) return 0
+      throw error
+    })
+    for (let tries = 1; ; tries++)
+      try {
+        return { total, ...(await file.open(definition.format, run.owner_name, run.name)) }
+      } catch (error) {
+        // Two are printed at a time; people who wait for theirs come first.
+        if (!(error instanceof AppError && error.code === 'unavailable') || tries === busyTries) throw error
+        await sleep(busyMs)
+        // Still ours, and alive: a server that stops gives it back here.
+        await db.transaction((tx) => job.save(tx, {}))
+      }
+  }
+
+  /** The file, stored piece by piece; each is a step of the job. */
+  /** Keeps the job ours while a step takes longer than its lease; `lost` hears that it is not any more. */
+  const keepAlive = (job: JobRun, lost: (error: Error) => void): NodeJS.Timeout =>
+    setInterval(() => {
+      db.transaction((tx) => job.save(tx, {})).catch(lost)
+    }, aliveMs)
+
+  const make = async (job: JobRun, run: RunRow): Promise<void> => {
+    await assertOwner(run)
+    const before = (job.cursor as Cursor)?.rows ?? 0
+    await db.transaction(async (tx) => {
+      await job.save(tx, {
+        done: -before,
+        cursor: { phase: 'make', rows: 0 } satisfies Cursor,
+        message: 'Reading rows',
+      })
+      await store.start(tx, run.run_id, now())
+      await hint(tx, 'reports')
+    })
+    const { total, content, rows } = await opened(job, run)
+    let [noted, bytes, n] = [0, 0, 0]
+    let parts: Buffer[] = []
+    let held = 0
+    const flush = (): Promise<void> =>
+      db.transaction(async (tx) => {
+        const done = rows() - noted
+        noted += done
+        await job.save(tx, {
+          done,
+          total: Math.max(total, noted),
+          cursor: { phase: 'make', rows: noted } satisfies Cursor,
+        })
+        if (held > 0) await store.putChunk(tx, run.run_id, n++, Buffer.concat(parts))
+        ;[parts, held] = [[], 0]
+      })
+    const alive = keepAlive(job, (error) => content.destroy(error))
+    try {
+      for await (const part of content as AsyncIterable<Buffer>) {
+        bytes += part.length
+        if (bytes > reportLimits.bytes)
+          throw new AppError('unprocessable', {
+            detail: `A report holds at most ${megabytes(reportLimits.bytes)}. Choose fewer columns, or filter more.`,
+          })
+        parts.push(part)
+        held += part.length
+        if (held >= chunkBytes) await flush()
+      }
+    } finally {
+      clearInterval(alive)
+      content.destroy()
+    }
+    await flush()
+    const name = reportFileName(run.name, run.run_id, run.due_at.getTime(), run.definition.format)
+    await db.transaction(async (tx) => {
+      await job.save(tx, {
+        total: noted,
+        cursor: { phase: 'deliver', rows: noted } satisfies Cursor,
+        message: 'Delivering',
+      })
+      await store.made(tx, run.run_id, { rows: noted, bytes, name })
+    })
+  }
+
+  /** The file, piece by piece. Throws when it is removed meanwhile: half of it must not pass for all. */
+  async function* chunksOf({ run_id, bytes }: Pick<RunRow, 'run_id' | 'bytes'>): AsyncGenerator<Buffer> {
+    let given = 0
+    for (let n = 0; given < bytes; n++) {
+      const chunk = await store.chunk(run_id, n)
+      if (chunk === undefined) throw new Error(`the file of the report run ${run_id} is gone`)
+      given += chunk.length
+      yield chunk
+    }
+  }
+
+  const intoFolder = async (job: JobRun, run: RunRow, folder: string): Promise<string> => {
+    const ended = new AbortController()
+    const alive = keepAlive(job, (error) => ended.abort(error))
+    const pieces = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of chunksOf(run)) {
+        ended.signal.throwIfAborted()
+        yield chunk
+      }
+    }
+    try {
+      await folders.write(folder, run.file_name, pieces())
+      return ''
+    } catch (error) {
+      if (ended.signal.aborted) throw ended.signal.reason
+      if (error instanceof AppError) return error.message
+      if (isUnavailable(error)) throw error
+      log.error({ err: error, runId: run.run_id }, 'a report could not be written into its folder')
+      return 'The file could not be written; the log of the server tells more.'
+    } finally {
+      clearInterval(alive)
+    }
+  }
+
+  const mailOf = (run: RunRow, base: string): MailContent => ({
+    subject: `Report: ${run.name}`,
+    heading: run.name,
+    paragraphs: [
+      `${reportLists[run.definition.list].title}: ${run.rows.toLocaleString('en')} ${run.rows === 1 ? 'row' : 'rows'}, ${megabytes(run.bytes)}. ${spanWords(run)}`.trim(),
+      ...(run.note === '' ? [] : [run.note]),
+      fitsMail(run.bytes)
+        ? `The file ${run.file_name} is attached.`
+        : `The file ${run.file_name} is too large for a mail (over ${megabytes(reportLimits.attachmentBytes)} as it would be sent). Open it in the console.`,
+    ],
+    link: { text: 'Open it in the console', url: `${base}/reports/history?run=${run.run_id}` },
+  })
+
+  const deliver = async (job: JobRun, run: RunRow): Promise<void> => {
+    const { folder, recipients } = run.definition
+    const folderError = folder === null ? '' : await intoFolder(job, run, folder)
+    const mail = mailOf(run, await baseUrl())
+    const at = now()
+    await db.transaction(async (tx) => {
+      // A cancel up to here ends it; from here on it is delivered.
+      await job.save(tx, { message: 'Delivered' })
+      const isDone = folder !== null && folderError === ''
+      if (
+        !(await store.end(tx, run.run_id, at, {
+          state: 'completed',
+          error: '',
+          folderFile: isDone ? run.file_name : '',
+        }))
+      )
+        return
+      if (folder !== null)
+        await store.insertDelivery(tx, run.run_id, 0, at, {
+          kind: 'folder',
+          target: `${folder}/${run.file_name}`,
+          state: isDone ? 'done' : 'failed',
+          error: folderError,
+        })
+      for (const [i, to] of recipients.entries()) {
+        const isWritten = await sendMail(tx, to, mail, deliveryRef(run.run_id, i + 1))
+        await store.insertDelivery(tx, run.run_id, i + 1, at, {
+          kind: 'mail',
+          target: to,
+          state: isWritten ? 'waiting' : 'failed',
+          error: isWritten ? '' : 'No mail server is configured (Settings, Mail).',
+        })
+      }
+      await hint(tx, 'reports')
+      await audit.write(tx, systemActor('reports'), {
+        action: 'report.made',
+        entity: run.name,
+        details: [
+          `${run.file_name}, ${run.rows} rows, ${run.bytes} bytes, with the rights of ${run.owner_name}`,
+          `folder ${folder === null ? 'none' : `${folder}${folderError === '' ? '' : ` (${folderError})`}`}`,
+          `mail to ${recipients.join(', ') || 'nobody'}`,
+        ].join('; '),
+      })
+    })
+  }
+
+  /** Ends a run that can not be made; its history says why. */
+  const fail = (runId: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
+    db.transaction(async (tx) => {
+      if (!(await store.end(tx, runId, now(), { state, error }))) return
+      await store.dropFile(tx, runId)
+      await hint(tx, 'reports')
+      const run = await store.run(runId)
+      await audit.write(tx, systemActor('reports'), {
+        action: `report.${state}`,
+        entity: run?.name ?? runId,
+        details: error,
+        severity: 4,
+        outcome: 'failure',
+      })
+    })
+
+  const handler: JobHandler = {
+    run: async (job) => {
+      const { runId } = job.data as { runId: string }
+      const run = await store.run(runId)
+      // It ended, and only what comes after is tried again.
+      if (run === undefined || run.ended_at !== null) return 'done'
+      try {
+        if ((job.cursor as Cursor)?.phase !== 'deliver') await make(job, run)
+        await deliver(job, (await store.run(runId)) as RunRow)
+      } catch (error) {
+        // What will not pass by itself; the rest is tried again, or given up by the job (`settle`).
+        if (error instanceof AppError && error.status < 500) await fail(runId, 'failed', error.message)
+        throw error
+      }
+      return 'done'
+    },
+    cancelled: async (job) => {
+      const { runId } = job.data as { runId: string }
+      await fail(runId, 'cancelled', 'It was cancelled.')
+    },
+  }
+
+  return {
+    handler,
+    /** Ends runs whose job was given up. */
+    settle: async (): Promise<void> => {
+      for (const { run_id, state, message } of await store.orphans()) await fail(run_id, state, message)
+    },
+    chunksOf,
+    /** Why a run may not reach anybody with the rights that its owner has now; empty: it may. */
+    problemOf,
+  }
+}

@@ -1,0 +1,134 @@
+import type { Audit } from '#features/system/audit/index.ts'
+import type { JobsApi } from '#features/system/jobs/index.ts'
+import { notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import type { Hint } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import { dueRun, rangeStart } from './cadence.ts'
+import { createReportsStore, type ScheduleRow } from './reports.store.ts'
+
+/** Kind of the jobs that make reports. */
+export const reportJob = 'report'
+/** Schedules of one transaction. */
+const atOnce = 20
+/** A run that begins so long after its time says so. */
+const lateMs = 15 * 60_000
+
+export interface OrdersDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  jobs: Pick<JobsApi, 'enqueue'>
+  hint: Hint
+}
+
+interface Order {
+  reason: 'schedule' | 'manual'
+  by: string
+  /** End of the time it is of. */
+  at: number
+  missed: number
+  note: string
+}
+
+const times = (n: number): string => `${n.toLocaleString('en')} earlier ${n === 1 ? 'time was' : 'times were'}`
+
+/** What a run says that began after its time. */
+const lateNote = (at: number, missed: number, now: number): string =>
+  [
+    now - at > lateMs || missed > 0
+      ? `Late: it was due ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC, and no server ran.`
+      : '',
+    missed > 0 ? `${times(missed)} missed.` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+/** Runs of reports: ordered at their times, and by people. */
+export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) => {
+  /** Orders a run of a schedule as it is; the job begins at COMMIT. */
+  const order = async (tx: Tx, schedule: ScheduleRow, { reason, by, at, missed, note }: Order) => {
+    const now = clock.now()
+    const runId = newId(now)
+    const { range, cadence } = schedule.definition
+    const before =
+      range === 'previous' ? await createReportsStore(tx).lastRangeEnd(schedule.schedule_id, new Date(at)) : null
+    const length = range === 'previous' ? cadence.every : range
+    const from = length === 'all' ? null : (before ?? new Date(rangeStart(length, at, cadence.timeZone)))
+    const jobId = await jobs.enqueue(
+      tx,
+      { userName: by },
+      {
+        kind: reportJob,
+        title: `Report ${schedule.name}`,
+        data: { runId },
+        canCancel: true,
+      },
+    )
+    await createReportsStore(tx).insertRun(tx, {
+      run_id: runId,
+      schedule_id: schedule.schedule_id,
+      name: schedule.name,
+      definition: schedule.definition,
+      owner_id: schedule.owner_id,
+      owner_name: schedule.owner_name,
+      reason,
+      ordered_by: by,
+      job_id: jobId,
+      created_at: new Date(now),
+      due_at: new Date(at),
+      missed,
+      range_from: from,
+      range_to: from === null ? null : new Date(at),
+      note,
+    })
+    await hint(tx, 'reports')
+    return { runId, jobId }
+  }
+
+  const orderSome = (): Promise<number> =>
+    db.transaction(async (tx) => {
+      const store = createReportsStore(tx)
+      const now = clock.now()
+      const due = await store.lockDue(new Date(now), atOnce)
+      for (const schedule of due) {
+        const { cadence } = schedule.definition
+        const { at, missed, next } = dueRun(cadence, (schedule.next_run_at as Date).getTime(), now)
+        await store.moveTo(schedule.schedule_id, new Date(next))
+        if (await store.isOrdered(tx, schedule.schedule_id, new Date(at))) continue
+        await order(tx, schedule, { reason: 'schedule', by: 'system', at, missed, note: lateNote(at, missed, now) })
+      }
+      return due.length
+    })
+
+  return {
+    /** Orders what is due. Two replicas never order the same: a schedule is locked while its time is moved on. */
+    orderDue: async (): Promise<void> => {
+      while ((await orderSome()) === atOnce) log.debug({}, 'more reports are due')
+    },
+
+    /** Orders one now. */
+    run: (actor: Actor, id: string): Promise<{ runId: string; jobId: string }> =>
+      db.transaction(async (tx) => {
+        const schedule = isId(id) ? await createReportsStore(tx).schedule(id) : undefined
+        if (schedule === undefined) throw notFound('There is no schedule with this id.')
+        const ordered = await order(tx, schedule, {
+          reason: 'manual',
+          by: actor.userName,
+          at: clock.now(),
+          missed: 0,
+          note: '',
+        })
+        await audit.write(tx, actor, {
+          action: 'report.ordered',
+          entity: schedule.name,
+          details: `run ${ordered.runId}`,
+        })
+        return ordered
+      }),
+  }
+}

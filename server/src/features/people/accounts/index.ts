@@ -1,0 +1,334 @@
+import type { LicenseSummary } from '@portcullis/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import { linkBase, type SettingsApi } from '#features/system/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { Log } from '#platform/log.ts'
+import { createOpaqueTokens } from '#platform/opaque-tokens.ts'
+import { createPasswords, type PasswordCost } from '#platform/passwords.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+import type { Secret } from '#platform/secret.ts'
+import { createAccessTokens } from './access-tokens.ts'
+import type { AccountApprovals } from './accounts.approval.ts'
+import { createAccountsRead } from './accounts.read.ts'
+import { registerAccountsRoutes } from './accounts.routes.ts'
+import { type AccountMail, createAccountsService } from './accounts.service.ts'
+import { type AccountRow, createAccountsStore } from './accounts.store.ts'
+import { createApiTokensService } from './api-tokens.service.ts'
+import { createApiTokensStore } from './api-tokens.store.ts'
+import { fromOf, registerAuthRoutes, setRefreshCookie } from './auth.routes.ts'
+import { createCredentialsService } from './credentials.service.ts'
+import { createExternalService, type NotAdmitted } from './external.service.ts'
+import { createExternalStore } from './external.store.ts'
+import type { ExternalVerdict } from './external.ts'
+import { createFirstAdministrator } from './first-administrator.ts'
+import { createLockOutExit } from './lock-out.ts'
+import { createMfa, totpPlace } from './mfa.service.ts'
+import { createMfaStore } from './mfa.store.ts'
+import { createOwnAccountService } from './own-account.service.ts'
+import { createPasswordLinks } from './password-links.service.ts'
+import type { DirectoryPort } from './ports.ts'
+import { createReauthenticationService, type ReauthenticationService } from './reauthentication.service.ts'
+import { createSecondFactor, type SecondFactor } from './second-factor.service.ts'
+import { createSessionsService } from './sessions.service.ts'
+import { createSessionsStore } from './sessions.store.ts'
+import { createSigninService } from './signin.service.ts'
+import { createSigninStore } from './signin.store.ts'
+import { createSuspensionService } from './suspension.service.ts'
+import { createTokenExpiry } from './token-expiry.service.ts'
+
+/** Where this feature keeps sealed secrets. */
+export const accountsSealed: readonly SealedColumn[] = [
+  { table: 'account_totp', key: 't.account_id::text', column: 'sealed', place: totpPlace },
+]
+
+export type { NotAdmitted } from './external.service.ts'
+export type { ExternalPerson, ExternalVerdict } from './external.ts'
+export type { DirectoryPort } from './ports.ts'
+
+/** Accounts asked about over one connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow way. */
+const sweepBatch = 20
+
+export interface AccountsFeatureDeps {
+  db: Db
+  approvals: AccountApprovals
+  clock: Clock
+  keys: Keys
+  envelope: Envelope
+  audit: Audit
+  events: Pick<EventsApi, 'append'>
+  log: Log
+  bus: Bus
+  settings: Pick<SettingsApi, 'guard' | 'noteSignIn'>
+  /** What clients are told about the licence. */
+  license: () => Promise<LicenseSummary>
+  /** Sends a link to whom it is for; without a mail server it answers false. */
+  mail: {
+    enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean>
+  }
+  directory: DirectoryPort
+  /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
+  serverUrl: () => string
+  /** Hears, on every replica, whose rights may have changed; null: anybody's. */
+  onChange: (accountIds: readonly string[] | null) => void
+  /** Work of a password hash; only tests make it cheap. */
+  passwordCost?: PasswordCost
+}
+
+export interface AccountsApi {
+  /** Bearer token → actor; null when it is none of ours, has ended or was revoked. */
+  authenticate(token: string, ip: string): Promise<Actor | null>
+  /** One-use download ticket → actor. */
+  redeemTicket(ticket: string, ip: string): Promise<Actor | null>
+  /** First run: the account `admin`. Answers the credentials to print when they were made here. */
+  ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
+  /** Whether the first start has committed, as this connection sees it. */
+  hasAccounts(db: Queryable): Promise<boolean>
+  /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
+  resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
+  /** Lifts a suspension, on the command line of the server. */
+  liftSuspension(userName: string): Promise<{ userName: string }>
+  /** Removes the second factors of a local account, on the command line of the server. */
+  resetSecondFactor: SecondFactor['resetOnServer']
+  /** Lets a local account sign in without a required second factor for some hours, on the command line of the server. */
+  exemptSecondFactor: SecondFactor['exemptOnServer']
+  /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
+  baseUrl(): Promise<string>
+  /**
+   * Opens a session of the console for somebody whom a provider vouches for, and sets its refresh cookie. Null, or why he
+   * is not let in. `identify` asks the provider; what it throws goes on.
+   */
+  signInAs(
+    identify: () => Promise<ExternalVerdict>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<NotAdmitted | 'lost' | null>
+  /** Returns the session of a caller whose identity a provider confirms. Refuses API tokens and other accounts. */
+  confirmable: ReauthenticationService['confirmable']
+  /** Makes that session fresh on the statement of the provider. */
+  confirmIdentity: ReauthenticationService['confirmIdentity']
+  /** Takes the account of a subject away, because the provider gives it no right any more. */
+  withdrawSubject(issuer: string, id: string, why: string): Promise<void>
+  /** Asks the directory about accounts that act here and were not confirmed for 15 minutes. */
+  checkDirectoryAccounts(): Promise<void>
+  /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
+  maintain(): Promise<void>
+}
+
+export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): Promise<AccountsApi> => {
+  const { db, clock, keys, audit, log, bus, license, serverUrl } = deps
+  const passwords = createPasswords(deps.passwordCost)
+  const accessTokens = await createAccessTokens({ key: keys.derive('access-token'), clock })
+  const opaqueTokens = createOpaqueTokens(keys.derive('opaque-token').reveal())
+  const store = createAccountsStore
+  const sessionsStore = createSessionsStore
+  const read = createAccountsRead
+
+  const credentials = createCredentialsService({
+    clock,
+    bus,
+    log,
+    store: sessionsStore(db),
+    accessTokens,
+    opaqueTokens,
+    onChange: deps.onChange,
+  })
+  const external = createExternalService({
+    db,
+    clock,
+    audit,
+    store,
+    externalStore: createExternalStore,
+    sessionsStore,
+    credentials,
+  })
+  const { directory } = deps
+  const recheck = async (account: AccountRow): Promise<void> => {
+    if (!external.isDue(account)) return
+    // While the directory is down, sessions go on: they end by themselves, and it is asked again at the next refresh.
+    const [verdict] = await directory
+      .standings([{ userName: account.user_name, id: account.external_id }])
+      .catch((): ExternalVerdict[] => [])
+    if (verdict !== undefined) await external.settle(account, verdict)
+  }
+  const sessions = createSessionsService({
+    recheck,
+    db,
+    clock,
+    audit,
+    store: sessionsStore,
+    credentials,
+    accessTokens,
+    opaqueTokens,
+  })
+  const signin = createSigninService({
+    db,
+    clock,
+    audit,
+    passwords,
+    store: createSigninStore,
+    sessions,
+    external,
+    directory,
+  })
+  const links = createPasswordLinks({
+    db,
+    clock,
+    audit,
+    passwords,
+    opaqueTokens,
+    store,
+    sessionsStore,
+    read,
+    credentials,
+    approvals: deps.approvals,
+    serverUrl,
+  })
+  const accounts = createAccountsService({
+    approvals: deps.approvals,
+    mail: deps.mail,
+    events: deps.events,
+    db,
+    clock,
+    audit,
+    passwords,
+    links,
+    store,
+    sessionsStore,
+    credentials,
+  })
+  const ownAccount = createOwnAccountService({ db, clock, audit, passwords, signin, store, sessionsStore, credentials })
+  const apiTokens = createApiTokensService({ db, clock, audit, opaqueTokens, store: createApiTokensStore, credentials })
+
+  const suspension = createSuspensionService({
+    db,
+    clock,
+    audit,
+    events: deps.events,
+    store,
+    sessionsStore,
+    credentials,
+  })
+  const tokenExpiry = createTokenExpiry({
+    db,
+    clock,
+    audit,
+    events: deps.events,
+    credentials,
+    store: createApiTokensStore,
+  })
+
+  const baseUrl = async (): Promise<string> => {
+    const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
+    return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
+  }
+  const mfa = createMfa({
+    approvals: deps.approvals,
+    db,
+    clock,
+    audit,
+    envelope: deps.envelope,
+    opaqueTokens,
+    store: createMfaStore(),
+    accounts: store,
+    sessionsStore,
+    credentials,
+    prove: signin.prove,
+    bookFactor: signin.bookFactor,
+    bookProof: signin.bookProof,
+    origin: baseUrl,
+  })
+  const secondFactor = createSecondFactor({
+    db,
+    clock,
+    audit,
+    store,
+    sessionsStore,
+    credentials,
+    removeFactors: mfa.removeAll,
+  })
+  const reauthentication = createReauthenticationService({
+    db,
+    clock,
+    audit,
+    signin,
+    directory,
+    mfa,
+    store,
+    signinStore: createSigninStore,
+    sessionsStore,
+    credentials,
+  })
+  registerAuthRoutes(app, {
+    reauthentication,
+    mfa,
+    db,
+    clock,
+    license,
+    signin,
+    sessions,
+    links,
+    store,
+    read,
+    providers: directory.providers,
+  })
+  registerAccountsRoutes(app, { clock, accounts, ownAccount, apiTokens, sessions, suspension, license })
+  deps.settings.guard('security', secondFactor.guard)
+  // Passkeys are bound to the domain name.
+  deps.settings.noteSignIn(async ({ changes }) => {
+    const isMoved = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME')
+    const holders = isMoved ? await createMfaStore().passkeyHolders(db) : 0
+    if (holders === 0) return ''
+    return `${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that do not work under another domain name.`
+  })
+  await passwords.warm()
+  await signin.warm()
+  await tokenExpiry.limitLegacy()
+
+  return {
+    authenticate: credentials.authenticate,
+    redeemTicket: credentials.redeemTicket,
+    hasAccounts: async (q) => !(await store(q).isEmpty()),
+    ensureFirstAdministrator: createFirstAdministrator({ db, clock, audit, passwords, store }),
+    resetPassword: createLockOutExit({ db, audit, links, store, removeFactors: mfa.removeAll }),
+    liftSuspension: suspension.liftOnServer,
+    resetSecondFactor: secondFactor.resetOnServer,
+    exemptSecondFactor: secondFactor.exemptOnServer,
+    baseUrl,
+    signInAs: async (identify, request, reply) => {
+      const answer = await signin.signInAs(identify, fromOf(request, true))
+      if ('refused' in answer) return answer.refused
+      setRefreshCookie(request, reply, answer.opened, clock.now())
+      return null
+    },
+    withdrawSubject: external.withdrawSubject,
+    confirmable: reauthentication.confirmable,
+    confirmIdentity: reauthentication.confirmIdentity,
+    checkDirectoryAccounts: async () => {
+      for (let checked = sweepBatch; checked === sweepBatch; ) {
+        const due = await external.due(sweepBatch)
+        const verdicts = await directory.standings(
+          due.map(({ user_name, external_id }) => ({ userName: user_name, id: external_id })),
+        )
+        for (const [i, verdict] of verdicts.entries()) await external.settle(due[i] as AccountRow, verdict)
+        checked = verdicts.length
+      }
+    },
+    maintain: async () => {
+      await sessions.maintain()
+      await links.maintain()
+      await signin.maintain()
+      await mfa.maintain()
+      // A replica of the previous release may have created tokens without scopes meanwhile.
+      await tokenExpiry.limitLegacy()
+      await tokenExpiry.announce()
+    },
+  }
+}

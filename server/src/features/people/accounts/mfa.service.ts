@@ -1,0 +1,539 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { MfaMethod, MfaState } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { Secret as OtpSecret, TOTP } from 'otpauth'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
+import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
+import { Secret } from '#platform/secret.ts'
+import { type AccountApprovals, type FactorReset, mayChangeAlone } from './accounts.approval.ts'
+import { nameKey } from './accounts.rules.ts'
+import type { AccountRow, AccountsStore } from './accounts.store.ts'
+import type { CredentialsService } from './credentials.service.ts'
+import type { MfaStore } from './mfa.store.ts'
+import type { SessionsStore } from './sessions.store.ts'
+import type { SigninService } from './signin.service.ts'
+
+export interface MfaDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  envelope: Envelope
+  opaqueTokens: OpaqueTokens
+  store: MfaStore
+  accounts: (db: Queryable) => AccountsStore
+  sessionsStore: (db: Queryable) => SessionsStore
+  credentials: CredentialsService
+  approvals: AccountApprovals
+  prove: SigninService['prove']
+  bookFactor: SigninService['bookFactor']
+  bookProof: SigninService['bookProof']
+  /** Address people reach the server by: passkeys are bound to its name. */
+  origin(): Promise<string>
+}
+
+/** What was given to prove oneself. */
+export interface GivenFactor {
+  code?: string | null
+  recoveryCode?: string | null
+  response?: Record<string, unknown> | null
+}
+
+const challengeMs = 5 * 60_000
+/** Wrong second factors behind one right password. */
+const maxAttempts = 5
+const periodSeconds = 30
+const codes = 10
+
+/** What the secret of an account is bound to. */
+export const totpPlace = (accountId: string): string => `totp ${accountId}`
+
+const totpOf = (userName: string, secret: OtpSecret): TOTP =>
+  new TOTP({ issuer: 'Portcullis', label: userName, algorithm: 'SHA1', digits: 6, period: periodSeconds, secret })
+
+/** Recovery codes: 80 bits each, so that a hash without salt says nothing. */
+const newCodes = (): string[] =>
+  Array.from({ length: codes }, () => {
+    const text = new OtpSecret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase()
+    return `${text.slice(0, 4)}-${text.slice(4, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}`
+  })
+const hashOf = (accountId: string, code: string): Buffer =>
+  createHash('sha256')
+    .update(`${accountId} ${code.toLowerCase().replaceAll(/[\s-]/g, '')}`)
+    .digest()
+
+/** Second factors of local accounts: an authenticator app, passkeys, recovery codes. */
+export const createMfa = (deps: MfaDeps) => {
+  const {
+    db,
+    clock,
+    audit,
+    envelope,
+    opaqueTokens,
+    store,
+    accounts,
+    sessionsStore,
+    credentials,
+    approvals,
+    prove,
+    bookFactor,
+    bookProof,
+    origin,
+  } = deps
+  const now = (): Date => new Date(clock.now())
+  const wrong = (): AppError => new AppError('mfa_code_wrong')
+
+  /** Name that passkeys are bound to; an address is none (WebAuthn 5.1.2). */
+  const party = async (): Promise<{ id: string; origin: string } | null> => {
+    const url = new URL(await origin())
+    return /^[0-9.]+$|^\[/.test(url.hostname) ? null : { id: url.hostname, origin: url.origin }
+  }
+  const requireParty = async () => {
+    const found = await party()
+    if (found === null)
+      throw new AppError('unprocessable', {
+        detail: 'Passkeys are bound to a name: set the domain name of the server first.',
+      })
+    return found
+  }
+
+  /** Factors are for a person who is signed in, not for a connector with a token. */
+  const assertSession = (actor: Actor): void => {
+    if (actor.kind !== 'session')
+      throw new AppError('forbidden_object', { detail: 'This is for a person who is signed in, not for an API token.' })
+  }
+
+  /** The caller's account, its password proved. */
+  const proved = async (actor: Actor, password: string): Promise<AccountRow> => {
+    const account = await accounts(db).byId(actor.accountId as string)
+    assertSession(actor)
+    if (account === undefined) throw new AppError('unauthorized')
+    if (account.auth_source !== 'Local')
+      throw new AppError('unprocessable', { detail: 'The second factor of a directory account is set up there.' })
+    if (!(await prove(account, password))) throw new AppError('old_password_wrong')
+    return account
+  }
+
+  const state = async (q: Queryable, accountId: string): Promise<MfaState> => {
+    const totp = await store.totp(q, accountId)
+    const passkeys = await store.passkeys(q, accountId)
+    return {
+      totp: totp?.confirmed_at != null,
+      passkeys: passkeys.map((key) => ({
+        id: key.credential_id,
+        name: key.name,
+        createdAt: key.created_at.toISOString(),
+        lastUsedAt: key.last_used_at?.toISOString() ?? null,
+      })),
+      recoveryCodesLeft: await store.recoveryLeft(q, accountId),
+      canUsePasskeys: (await party()) !== null,
+    }
+  }
+
+  const methodsOf = async (q: Queryable, accountId: string): Promise<MfaMethod[]> => {
+    const { totp, passkeys, recoveryCodesLeft } = await state(q, accountId)
+    if (!totp && passkeys.length === 0) return []
+    return [
+      ...(totp ? (['totp'] as const) : []),
+      ...(passkeys.length > 0 ? (['passkey'] as const) : []),
+      ...(recoveryCodesLeft > 0 ? (['recovery'] as const) : []),
+    ]
+  }
+
+  /** Takes a code of the app, once. */
+  const takeCode = async (tx: Tx, account: AccountRow, code: string, mayBeNew: boolean): Promise<boolean> => {
+    const row = await store.lockTotp(tx, account.account_id)
+    if (row === undefined || (row.confirmed_at === null && !mayBeNew)) return false
+    const secret = OtpSecret.fromBase32(envelope.open(row.sealed, totpPlace(account.account_id)).reveal())
+    const delta = totpOf(account.user_name, secret).validate({
+      token: code.replaceAll(/\s/g, ''),
+      timestamp: clock.now(),
+      window: 1,
+    })
+    if (delta === null) return false
+    const step = Math.floor(clock.now() / 1_000 / periodSeconds) + delta
+    if (step <= Number(row.last_step)) return false
+    await store.useTotp(tx, account.account_id, now(), step)
+    return true
+  }
+
+  const takePasskey = async (
+    tx: Tx,
+    account: AccountRow,
+    challenge: string | null,
+    response: Record<string, unknown>,
+  ): Promise<boolean> => {
+    const bound = await party()
+    const key = (await store.passkeys(tx, account.account_id)).find((one) => one.credential_id === response.id)
+    if (bound === null || key === undefined || challenge === null) return false
+    const verified = await verifyAuthenticationResponse({
+      response: response as unknown as AuthenticationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: bound.origin,
+      expectedRPID: bound.id,
+      credential: {
+        id: key.credential_id,
+        publicKey: new Uint8Array(key.public_key),
+        counter: Number(key.counter),
+        transports: key.transports as never,
+      },
+      requireUserVerification: false,
+    }).catch(() => ({ verified: false as const, authenticationInfo: undefined }))
+    if (!verified.verified || verified.authenticationInfo === undefined) return false
+    await store.usePasskey(tx, key.credential_id, verified.authenticationInfo.newCounter, now())
+    return true
+  }
+
+  const take = (tx: Tx, account: AccountRow, challenge: string | null, given: GivenFactor): Promise<boolean> => {
+    if (given.code != null) return takeCode(tx, account, given.code, false)
+    if (given.recoveryCode != null)
+      return store.useRecovery(tx, account.account_id, hashOf(account.account_id, given.recoveryCode))
+    return given.response != null ? takePasskey(tx, account, challenge, given.response) : Promise.resolve(false)
+  }
+
+  /** Codes when the account has none yet. */
+  const firstCodes = async (tx: Tx, accountId: string): Promise<string[]> => {
+    if ((await store.recoveryLeft(tx, accountId)) > 0) return []
+    const fresh = newCodes()
+    await store.replaceRecovery(
+      tx,
+      accountId,
+      fresh.map((code) => hashOf(accountId, code)),
+    )
+    return fresh
+  }
+
+  /** Stores whether the account has a factor and notifies every replica. */
+  const marked = async (tx: Tx, accountId: string): Promise<void> => {
+    await store.mark(tx, accountId)
+    await credentials.announce(tx, [accountId])
+  }
+
+  const note = (tx: Tx, actor: Actor, action: string, account: Pick<AccountRow, 'user_name'>, details = '') =>
+    audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
+
+  /** Removes all factors of another account. Changes nothing and reports it if that needs a second approver. */
+  const reset = async (
+    tx: Tx,
+    actor: Actor,
+    userName: string,
+    approved: { accountId: string; requestedByAccount: string } | null,
+  ): Promise<{ id: string; reset: boolean; waits: AccountRow | null }> => {
+    const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
+    const account = rows.find((row) => row.name_key === nameKey(userName))
+    if (account === undefined || (approved !== null && account.account_id !== approved.accountId))
+      throw notFound(`There is no account ${userName}.`)
+    const by = approved === null ? actor.accountId : approved.requestedByAccount
+    const id = account.account_id
+    if (id === by)
+      throw new AppError('forbidden_object', {
+        detail: 'You cannot reset your own second factors. Ask another Administrator.',
+      })
+    if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
+      return { id, reset: false, waits: account }
+    // Also without factors: someone who knows the password and knows that there is no factor could act as them.
+    if (by !== null)
+      await approvals.noteInfluence(tx, {
+        accountId: id,
+        by,
+        how: 'factor',
+        isApproved: approved !== null,
+        wasLatched: await approvals.isLatched(tx),
+        isAdministrator: account.user_profile === 10,
+      })
+    const removed = await store.removeAll(tx, id)
+    if (removed === 0) return { id, reset: false, waits: null }
+    await store.mark(tx, id)
+    await accounts(tx).update({ ...account, token_version: account.token_version + 1 })
+    await sessionsStore(tx).deleteAll(id, null)
+    await credentials.announce(tx, [id])
+    await note(tx, actor, 'reset', account)
+    return { id, reset: true, waits: null }
+  }
+
+  approvals.handle<FactorReset>('factorReset', {
+    action: 'account',
+    title: ({ userName }) => `Reset the second factors of Administrator ${userName}`,
+    carryOut: async (tx, actor, { userName, accountId }, { requestedByAccount }) => {
+      const { id } = await reset(tx, actor, userName, { accountId, requestedByAccount })
+      return () => credentials.forget([id])
+    },
+  })
+
+  return {
+    state: (actor: Actor): Promise<MfaState> => state(db, actor.accountId as string),
+    methodsOf,
+
+    startTotp: async (actor: Actor, password: string) => {
+      const account = await proved(actor, password)
+      const secret = new OtpSecret({ size: 20 })
+      await db.transaction(async (tx) => {
+        if ((await store.lockTotp(tx, account.account_id))?.confirmed_at != null)
+          throw new AppError('unprocessable', { detail: 'An authenticator app is in use; take it away first.' })
+        await store.writeTotp(
+          tx,
+          account.account_id,
+          envelope.seal(new Secret(secret.base32), totpPlace(account.account_id)),
+        )
+      })
+      return { secret: secret.base32, uri: totpOf(account.user_name, secret).toString() }
+    },
+
+    confirmTotp: async (actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> => {
+      assertSession(actor)
+      // Not the bucket of sign-ins: otherwise a stolen session could keep its owner from signing in.
+      const release = await bookProof(actor.accountId as string)
+      const done = await db.transaction(async (tx) => {
+        const account = await accounts(tx).byId(actor.accountId as string)
+        if (account === undefined) throw new AppError('unauthorized')
+        if ((await store.lockTotp(tx, account.account_id))?.confirmed_at != null)
+          throw new AppError('unprocessable', { detail: 'The authenticator app is in use already.' })
+        if (!(await takeCode(tx, account, code, true))) throw wrong()
+        const recoveryCodes = await firstCodes(tx, account.account_id)
+        await marked(tx, account.account_id)
+        await note(tx, actor, 'totpAdded', account)
+        return { recoveryCodes }
+      })
+      await release()
+      credentials.forget([actor.accountId as string])
+      return done
+    },
+
+    removeTotp: async (actor: Actor, password: string): Promise<MfaState> => {
+      const account = await proved(actor, password)
+      await db.transaction(async (tx) => {
+        if ((await store.removeTotp(tx, account.account_id)) === 0) return
+        await marked(tx, account.account_id)
+        await note(tx, actor, 'totpRemoved', account)
+      })
+      credentials.forget([account.account_id])
+      return state(db, account.account_id)
+    },
+
+    renewCodes: async (actor: Actor, password: string): Promise<{ recoveryCodes: string[] }> => {
+      const account = await proved(actor, password)
+      const fresh = newCodes()
+      await db.transaction(async (tx) => {
+        if ((await methodsOf(tx, account.account_id)).length === 0)
+          throw new AppError('unprocessable', { detail: 'There is no second factor yet that they would stand in for.' })
+        await store.replaceRecovery(
+          tx,
+          account.account_id,
+          fresh.map((code) => hashOf(account.account_id, code)),
+        )
+        await note(tx, actor, 'codesRenewed', account)
+      })
+      return { recoveryCodes: fresh }
+    },
+
+    startPasskey: async (actor: Actor, password: string): Promise<{ options: Record<string, unknown> }> => {
+      const account = await proved(actor, password)
+      const { id } = await requireParty()
+      const present = await store.passkeys(db, account.account_id)
+      const options = await generateRegistrationOptions({
+        rpName: 'Portcullis',
+        rpID: id,
+        userName: account.user_name,
+        userID: new Uint8Array(Buffer.from(account.account_id)),
+        attestationType: 'none',
+        excludeCredentials: present.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
+        authenticatorSelection: { residentKey: 'discouraged', userVerification: 'preferred' },
+      })
+      await db.transaction(async (tx) => {
+        await store.forgetRegistrations(tx, account.account_id)
+        await store.insertChallenge(tx, {
+          hash: randomBytes(32),
+          accountId: account.account_id,
+          version: account.token_version,
+          kind: 'register',
+          challenge: options.challenge,
+          expiresAt: new Date(clock.now() + challengeMs),
+        })
+      })
+      return { options: { ...options } }
+    },
+
+    finishPasskey: async (actor: Actor, name: string, response: Record<string, unknown>) => {
+      assertSession(actor)
+      const added = await db.transaction(async (tx) => {
+        const account = await accounts(tx).byId(actor.accountId as string)
+        if (account === undefined) throw new AppError('unauthorized')
+        const bound = await requireParty()
+        const challenge = await store.takeRegistration(tx, account.account_id, now())
+        if (challenge === undefined) throw wrong()
+        const verified = await verifyRegistrationResponse({
+          response: response as unknown as RegistrationResponseJSON,
+          expectedChallenge: challenge,
+          expectedOrigin: bound.origin,
+          expectedRPID: bound.id,
+          requireUserVerification: false,
+        }).catch(() => ({ verified: false as const, registrationInfo: undefined }))
+        if (!verified.verified || verified.registrationInfo === undefined) throw wrong()
+        const { credential } = verified.registrationInfo
+        const inserted = await store.insertPasskey(tx, {
+          credential_id: credential.id,
+          account_id: account.account_id,
+          public_key: Buffer.from(credential.publicKey),
+          counter: credential.counter,
+          transports: (credential.transports ?? []).slice(0, 8),
+          name: cleanText(name, 64) || 'passkey',
+          created_at: now(),
+        })
+        if (inserted === 0) throw new AppError('conflict', { detail: 'This passkey is already registered.' })
+        const recoveryCodes = await firstCodes(tx, account.account_id)
+        await marked(tx, account.account_id)
+        await note(tx, actor, 'passkeyAdded', account, cleanText(name, 64))
+        return { recoveryCodes }
+      })
+      credentials.forget([actor.accountId as string])
+      return added
+    },
+
+    removePasskey: async (actor: Actor, password: string, id: string): Promise<MfaState> => {
+      const account = await proved(actor, password)
+      await db.transaction(async (tx) => {
+        if ((await store.removePasskey(tx, account.account_id, id)) === 0) throw notFound('There is no such passkey.')
+        await marked(tx, account.account_id)
+        await note(tx, actor, 'passkeyRemoved', account)
+      })
+      credentials.forget([account.account_id])
+      return state(db, account.account_id)
+    },
+
+    /** A token for the second step of a sign-in whose password was right. */
+    begin: async (account: AccountRow): Promise<string> => {
+      const token = opaqueTokens.make('pmf')
+      await store.insertChallenge(db, {
+        hash: token.hash,
+        accountId: account.account_id,
+        version: account.token_version,
+        kind: 'signin',
+        challenge: null,
+        expiresAt: new Date(clock.now() + challengeMs),
+      })
+      return token.text
+    },
+
+    startPasskeySignIn: (mfaToken: string): Promise<{ options: Record<string, unknown> }> =>
+      db.transaction(async (tx) => {
+        const hash = opaqueTokens.hashOf('pmf', mfaToken)
+        const row = hash === null ? undefined : await store.lockSignIn(tx, hash, now())
+        if (hash === null || row === undefined) throw new AppError('session_ended')
+        const { id } = await requireParty()
+        const keys = await store.passkeys(tx, row.account_id)
+        const options = await generateAuthenticationOptions({
+          rpID: id,
+          allowCredentials: keys.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
+          userVerification: 'preferred',
+        })
+        await store.setChallenge(tx, hash, options.challenge)
+        return { options: { ...options } }
+      }),
+
+    /** The account whose second factor is proved; a wrong one counts, and after some the password is asked for again. */
+    finish: async (mfaToken: string, given: GivenFactor, ip: string): Promise<AccountRow> => {
+      const hash = opaqueTokens.hashOf('pmf', mfaToken)
+      if (hash === null) throw new AppError('session_ended')
+      const known = await store.signInOf(db, hash, now())
+      if (known === undefined) throw new AppError('session_ended')
+      // Per account: behind a right password there are five tries, but the password can be given again and again.
+      const release = await bookFactor(known)
+      const outcome = await transactionAgain(db, async (tx) => {
+        const row = await store.lockSignIn(tx, hash, now())
+        if (row === undefined || row.attempts >= maxAttempts) return null
+        const account = await accounts(tx).byId(row.account_id)
+        if (account === undefined || !account.is_enabled || account.token_version !== row.token_version) return null
+        await store.countAttempt(tx, hash)
+        if (!(await take(tx, account, row.challenge, given))) {
+          await audit.write(
+            tx,
+            { ...systemActor('anonymous'), kind: 'session', profile: 30, ip },
+            { action: 'mfa.refused', entity: account.user_name, severity: 4, outcome: 'failure' },
+          )
+          return 'wrong' as const
+        }
+        await store.endChallenge(tx, hash)
+        return account
+      })
+      if (outcome === null) throw new AppError('session_ended')
+      if (outcome === 'wrong') throw wrong()
+      await release()
+      return outcome
+    },
+
+    /** Starts a passkey proof for an open session. Its challenge replaces an earlier one. */
+    startReauthentication: async (
+      account: AccountRow,
+      sessionId: string,
+    ): Promise<{ options: Record<string, unknown> }> => {
+      const { id } = await requireParty()
+      const keys = await store.passkeys(db, account.account_id)
+      if (keys.length === 0) throw new AppError('unprocessable', { detail: 'This account has no passkey.' })
+      const options = await generateAuthenticationOptions({
+        rpID: id,
+        allowCredentials: keys.map((key) => ({ id: key.credential_id, transports: key.transports as never })),
+        userVerification: 'preferred',
+      })
+      await db.transaction(async (tx) => {
+        await store.takeReauthentication(tx, sessionId, now())
+        await store.insertChallenge(tx, {
+          hash: randomBytes(32),
+          accountId: account.account_id,
+          version: account.token_version,
+          kind: 'reauthenticate',
+          challenge: options.challenge,
+          expiresAt: new Date(clock.now() + challengeMs),
+          sessionId,
+        })
+      })
+      return { options: { ...options } }
+    },
+
+    /** Returns whether a factor belongs to the account of a session. Wrong ones count like wrong passwords. */
+    proveFactor: async (account: AccountRow, sessionId: string, given: GivenFactor): Promise<boolean> => {
+      const release = await bookProof(account.account_id)
+      const isRight = await transactionAgain(db, async (tx) => {
+        const challenge = given.response == null ? undefined : await store.takeReauthentication(tx, sessionId, now())
+        return take(tx, account, challenge ?? null, given)
+      })
+      if (isRight) await release()
+      return isRight
+    },
+
+    /** Takes all factors of somebody else away. */
+    reset: async (actor: Actor, userName: string): Promise<{ reset: boolean }> => {
+      assertSession(actor)
+      const done = await db.transaction((tx) => reset(tx, actor, userName, null))
+      if (done.waits !== null)
+        return approvals.require<FactorReset>(actor, {
+          kind: 'factorReset',
+          change: { accountId: done.id, userName: done.waits.user_name },
+        })
+      credentials.forget([done.id])
+      return { reset: done.reset }
+    },
+
+    /** Takes all factors of an account away, in the transaction of whoever may. True when there were any. */
+    removeAll: async (tx: Tx, accountId: string): Promise<boolean> => {
+      const removed = await store.removeAll(tx, accountId)
+      await store.mark(tx, accountId)
+      return removed > 0
+    },
+
+    maintain: (): Promise<number> => store.forget(db, now()),
+  }
+}
+
+export type Mfa = ReturnType<typeof createMfa>

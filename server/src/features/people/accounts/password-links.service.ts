@@ -1,0 +1,93 @@
+import { approverHoldMs } from '@portcullis/domain'
+import type { Audit } from '#features/system/audit/index.ts'
+import { linkBase } from '#features/system/settings/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import { signedInSource } from '#platform/fair-queue.ts'
+import { type Actor, systemActor } from '#platform/http/actor.ts'
+import type { OpaqueTokens } from '#platform/opaque-tokens.ts'
+import type { Passwords } from '#platform/passwords.ts'
+import type { AccountApprovals } from './accounts.approval.ts'
+import type { AccountsRead } from './accounts.read.ts'
+import { assertPassword } from './accounts.rules.ts'
+import type { AccountsStore } from './accounts.store.ts'
+import type { CredentialsService } from './credentials.service.ts'
+import type { SessionsStore } from './sessions.store.ts'
+
+/** Two days: a link that is mailed on a Friday evening is not to be found weeks later. */
+const linkMs = 48 * 3_600_000
+
+export interface PasswordLinksDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  passwords: Passwords
+  opaqueTokens: OpaqueTokens
+  store: (db: Queryable) => AccountsStore
+  sessionsStore: (db: Queryable) => SessionsStore
+  read: (db: Queryable) => AccountsRead
+  credentials: CredentialsService
+  approvals: Pick<AccountApprovals, 'linkHold'>
+  /** Address the server listens on, `http://127.0.0.1:8080`. */
+  serverUrl: () => string
+}
+
+export type PasswordLinks = ReturnType<typeof createPasswordLinks>
+
+export const createPasswordLinks = (deps: PasswordLinksDeps) => {
+  const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, approvals, serverUrl } =
+    deps
+  return {
+    /** Makes the only link of an account. Never from the request's Host: who calls would choose where it points. */
+    create: async (tx: Tx, accountId: string): Promise<{ url: string; expiresAt: Date }> => {
+      const token = opaqueTokens.make('pl')
+      const expiresAt = new Date(clock.now() + linkMs)
+      await store(tx).deleteLinks(accountId)
+      await store(tx).insertLink({ tokenHash: token.hash, accountId, expiresAt })
+      const held = await approvals.linkHold(tx)
+      if (held !== null) await store(tx).holdApprovals(accountId, held)
+      const domainName = (await read(tx).configItems(['SERVER_DOMAIN_NAME'])).get('SERVER_DOMAIN_NAME')
+      // In the fragment: browsers send it to no server and into no Referer.
+      return { url: `${linkBase(domainName ?? '', serverUrl())}/set-password#token=${token.text}`, expiresAt }
+    },
+
+    /** Notes that the link of an account goes out by mail: whoever runs the mail server can read it. */
+    mailed: (tx: Tx, accountId: string): Promise<unknown> => store(tx).markLinkMailed(accountId),
+
+    /** Sets a password by a link: its other links and all sessions of the account end. After a mailed one the account does not approve for a day. */
+    consume: async (token: string, newPassword: string, ip: string): Promise<string> => {
+      const hash = opaqueTokens.hashOf('pl', token)
+      const owner = hash === null ? undefined : await store(db).linkOwner(hash, new Date(clock.now()))
+      if (hash === null || owner === undefined) throw new AppError('link_invalid')
+      assertPassword(newPassword, owner.user_name)
+      const passwordHash = await passwords.turn(signedInSource(owner.account_id), (work) => work.hash(newPassword))
+      const accountId = owner.account_id
+      await db.transaction(async (tx) => {
+        const row = await store(tx).lock(accountId)
+        const taken = row?.is_enabled === true ? await store(tx).takeLink(hash, new Date(clock.now())) : undefined
+        if (row === undefined || taken === undefined) throw new AppError('link_invalid')
+        if (taken.is_mailed) await store(tx).holdApprovals(accountId, new Date(clock.now() + approverHoldMs))
+        await store(tx).update({
+          ...row,
+          password_hash: passwordHash,
+          must_change_password: false,
+          token_version: row.token_version + 1,
+        })
+        await store(tx).deleteLinks(accountId)
+        await sessionsStore(tx).deleteAll(accountId, null)
+        await credentials.announce(tx, [accountId])
+        const actor: Actor = { ...systemActor(''), kind: 'session', userName: row.user_name, accountId, ip }
+        await audit.write(tx, actor, {
+          action: 'account.passwordChanged',
+          entity: row.user_name,
+          details: 'by a set-password link',
+        })
+      })
+      credentials.forget([accountId])
+      return owner.user_name
+    },
+
+    maintain: (): Promise<unknown> => store(db).deleteEndedLinks(new Date(clock.now())),
+  }
+}

@@ -1,0 +1,126 @@
+import { finishOidc, startOidc, startOidcReauthentication, testLdap, testOidc } from '@portcullis/contract'
+import type { AccountsApi, DirectoryPort } from '#features/people/accounts/index.ts'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import { invalid } from '#platform/app-error.ts'
+import { assertDestination } from '#platform/assert-destination.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import { answered } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { Log } from '#platform/log.ts'
+import { createSlots } from '#platform/slots.ts'
+import { ldapConfigOf } from './ldap.config.ts'
+import { faultOf } from './ldap.fault.ts'
+import { personFilter } from './ldap.filters.ts'
+import { createLdapHealth } from './ldap.health.ts'
+import { createLdap } from './ldap.service.ts'
+import { tryLdap } from './ldap.try.ts'
+import { oidcConfigOf } from './oidc.config.ts'
+import { createOidc } from './oidc.service.ts'
+import { createOidcStore } from './oidc.store.ts'
+import { tryOidc } from './oidc.try.ts'
+
+export interface DirectoryFeatureDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  keys: Pick<Keys, 'derive'>
+  resolve: ResolveDestination
+  settings: Pick<SettingsApi, 'values' | 'onChange' | 'noteUse' | 'guard'>
+  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
+}
+
+/** Sign-in by a directory or an identity provider. */
+export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
+  const { db, clock, log, audit, keys, settings, accounts, resolve } = deps
+  const config = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
+  const ldap = createLdap({ clock, log, config })
+  const health = createLdapHealth({ clock, config, noteUse: settings.noteUse })
+  const providerConfig = async () => oidcConfigOf(await settings.values(db, 'oidc'), resolve)
+  const oidc = createOidc({
+    clock,
+    log,
+    key: keys.derive('oidc-signin').reveal(),
+    config: providerConfig,
+    store: createOidcStore(db),
+    accounts,
+  })
+  settings.onChange((names) => {
+    const concerns = (prefix: string): boolean => names === null || names.some((name) => name.startsWith(prefix))
+    if (concerns('OIDC_')) oidc.forget()
+    if (!concerns('LDAP_')) return
+    ldap.resume()
+    health.forget()
+  })
+  settings.guard('ldap', async (_actor, next) => {
+    try {
+      personFilter(next.get('LDAP_USER_FILTER') ?? '', 'uid', 'somebody')
+    } catch (error) {
+      throw invalid('body.LDAP_USER_FILTER', faultOf(error).message)
+    }
+    const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
+    await Promise.all(urls.map((url) => assertDestination(new URL(url).hostname, resolve)))
+  })
+  settings.guard('oidc', async (_actor, next) => {
+    const issuer = next.get('OIDC_ISSUER') ?? ''
+    if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
+  })
+  // A test takes seconds when something hangs: two at once are plenty for people.
+  const tests = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+
+  app.register(testLdap, async ({ actor, body }) => {
+    const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
+    const tried = ldapConfigOf(await settings.values(db, 'ldap', given), resolve)
+    if (tried.urls.length === 0) throw invalid('body.LDAP_URL', 'is needed to try it')
+    if (tried.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is needed to try it')
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'config.tested', entity: 'ldap', details: tried.urls.join(' ') }),
+    )
+    await tests.enter()
+    try {
+      return await tryLdap(tried, { userName: userName ?? '', password: password ?? '' }, clock.now())
+    } finally {
+      tests.leave()
+    }
+  })
+
+  app.register(testOidc, async ({ actor, body }) => {
+    const tried = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}), resolve)
+    if (tried.issuer === '') throw invalid('body.OIDC_ISSUER', 'is needed to try it')
+    if (tried.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is needed to try it')
+    await db.transaction((tx) =>
+      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', details: tried.issuer }),
+    )
+    await tests.enter()
+    try {
+      return await tryOidc(tried, `${await accounts.baseUrl()}${finishOidc.path}`)
+    } finally {
+      tests.leave()
+    }
+  })
+
+  app.register(startOidc, async ({ request, reply }) => {
+    await oidc.start(request, reply)
+    return answered
+  })
+  app.register(startOidcReauthentication, ({ actor, request, reply }) => oidc.startConfirmation(actor, request, reply))
+  app.register(finishOidc, async ({ query, request, reply }) => {
+    await oidc.finish(request, reply, query.state ?? '')
+    return answered
+  })
+
+  return {
+    /** What sign-in needs of directories and providers. */
+    port: {
+      ...ldap.port,
+      providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
+    } satisfies DirectoryPort,
+    /** Clears away what has ended. */
+    maintain: oidc.maintain,
+    health: health.health,
+  }
+}

@@ -1,0 +1,53 @@
+import type { UserProfile } from '@portcullis/contract'
+import { certificatesOf, type GroupValues } from '#features/system/settings/index.ts'
+import type { ResolveDestination } from '#platform/destinations.ts'
+import type { Secret } from '#platform/secret.ts'
+import type { LdapSecurity } from './ldap.socket.ts'
+
+/** The directory as it is configured. */
+export interface LdapConfig {
+  resolve: ResolveDestination
+  isOn: boolean
+  /** Up to three, tried in order. */
+  urls: readonly string[]
+  security: LdapSecurity
+  /** PEM certificates to trust in place of the system's. */
+  ca: readonly string[]
+  /** Empty: people are looked up anonymously. */
+  bindDn: string
+  /** Opened when it is needed: whether the directory is in use can be told without. Null while it is not set. */
+  bindPassword: () => Secret | null
+  baseDn: string
+  /** Empty: the name attribute equals the name. */
+  userFilter: string
+  nameAttribute: string
+  groupAttribute: string
+  /** Groups that give a profile, the highest first; those that are not configured are left out. */
+  groups: readonly { profile: UserProfile; dn: string }[]
+}
+
+export const ldapConfigOf = (values: GroupValues<'ldap'>, resolve: ResolveDestination): LdapConfig => ({
+  resolve,
+  isOn: values.flag('LDAP_ENABLED'),
+  urls: values
+    .text('LDAP_URL')
+    .split(/\s+/)
+    .filter((url) => url !== ''),
+  security: values.text('LDAP_SECURITY') as LdapSecurity,
+  ca: certificatesOf(values.text('LDAP_CA')),
+  bindDn: values.text('LDAP_BIND_DN'),
+  bindPassword: () => values.secret('LDAP_BIND_PASSWORD'),
+  baseDn: values.text('LDAP_BASE_DN'),
+  userFilter: values.text('LDAP_USER_FILTER'),
+  nameAttribute: values.text('LDAP_USERNAME_ATTRIBUTE'),
+  groupAttribute: values.text('LDAP_GROUP_ATTRIBUTE'),
+  groups: (
+    [
+      [10, 'LDAP_ADMINISTRATOR_GROUP'],
+      [20, 'LDAP_MANAGER_GROUP'],
+      [30, 'LDAP_USER_GROUP'],
+    ] as const
+  )
+    .map(([profile, name]) => ({ profile, dn: values.text(name) }))
+    .filter(({ dn }) => dn !== ''),
+})

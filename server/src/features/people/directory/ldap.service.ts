@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import type { DirectoryPort, ExternalPerson, ExternalVerdict } from '#features/people/accounts/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { createSlots } from '#platform/slots.ts'
+import { type LdapConnection, openLdap } from './ldap.client.ts'
+import type { LdapConfig } from './ldap.config.ts'
+import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'
+import { grantOf } from './ldap.groups.ts'
+import { findPerson, type LdapPerson } from './ldap.person.ts'
+
+/** Milliseconds that connecting, looking up and binding may take together. */
+const wholeMs = 12_000
+/** For how long a directory that failed is not asked again: a hanging one would keep everybody waiting. */
+const pauseMs = 10_000
+
+export interface LdapDeps {
+  clock: Clock
+  log: Log
+  config: () => Promise<LdapConfig>
+}
+
+/** Runs `work` on a connection that ends with it, and after `ms` at the latest. */
+export const withLdap = async <T>(
+  config: LdapConfig,
+  ms: number,
+  work: (connection: LdapConnection) => Promise<T>,
+): Promise<T> => {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), ms)
+  let connection: LdapConnection | null = null
+  try {
+    connection = await openLdap(config, limit.signal)
+    return await work(connection)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw limit.signal.aborted
+      ? new LdapFault('silent', 'The directory did not answer in time.', error)
+      : faultOf(error)
+  } finally {
+    clearTimeout(timer)
+    connection?.close()
+  }
+}
+
+const externalOf = (person: LdapPerson, profile: ExternalPerson['profile']): ExternalPerson => ({
+  source: 'LDAP',
+  issuer: null,
+  id: person.id,
+  userName: person.userName,
+  profile,
+  firstName: person.firstName,
+  lastName: person.lastName,
+  email: person.email,
+  phone: person.phone,
+})
+
+const refused: ExternalVerdict = { person: null, lost: null }
+
+/** Sign-in by the directory: looked up by an account of its own, proven by a bind, admitted by groups. */
+export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
+  let pausedUntil = 0
+  // 8 at once take a directory's threads for some milliseconds each; the rest waits, not longer than one that hangs.
+  const slots = createSlots({ atOnce: 8, waiting: 100, waitMs: wholeMs, comeBack: { after: 5, spread: 5 } })
+
+  const unavailable = (cause?: unknown): AppError =>
+    new AppError('directory_unavailable', {}, { headers: { 'retry-after': '30' }, cause })
+
+  /** Asks the directory. Whatever hinders it is one and the same problem to who asks; the log says more. */
+  const ask = async <T>(config: LdapConfig, work: (connection: LdapConnection) => Promise<T>): Promise<T> => {
+    if (clock.now() < pausedUntil) throw unavailable()
+    await slots.enter()
+    try {
+      return await withLdap(config, wholeMs, async (connection) => {
+        await connection.bindAsService()
+        return work(connection)
+      })
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      const fault = faultOf(error)
+      if (isUseless(fault)) pausedUntil = clock.now() + pauseMs
+      log.warn({ code: fault.code, reason: fault.message }, 'the directory could not be asked')
+      throw unavailable(fault)
+    } finally {
+      slots.leave()
+    }
+  }
+
+  const verdictOf = async (
+    connection: LdapConnection,
+    config: LdapConfig,
+    person: LdapPerson,
+    isProven: boolean,
+  ): Promise<ExternalVerdict> => {
+    const { userName, disabled } = person
+    if (disabled !== null) return { person: null, lost: { userName, why: disabled, isProven } }
+    const grant = await grantOf(connection, config, person)
+    return grant === null
+      ? { person: null, lost: { userName, why: 'it is in none of the configured groups', isProven } }
+      : { person: externalOf(person, grant.profile) }
+  }
+
+  const port: Omit<DirectoryPort, 'providers'> = {
+    isOn: async () => (await read()).isOn,
+
+    signIn: async ({ userName, password, isDecoy }, beforeBind) => {
+      const config = await read()
+      return ask(config, async (connection) => {
+        const found = await findPerson(connection, config, userName, clock.now())
+        const person = found.kind === 'one' && !isDecoy && password !== '' ? found.person : null
+        if (person !== null) await beforeBind(person.userName)
+        // Who is not there is bound as well: a refusal has to take the same either way.
+        const isRight = await (person === null
+          ? connection.bindAs(
+              `${config.nameAttribute}=${randomBytes(12).toString('hex')},${config.baseDn}`,
+              randomBytes(12).toString('hex'),
+            )
+          : connection.bindAs(person.dn, password))
+        if (isDecoy || found.kind === 'many' || found.kind === 'unusable') return refused
+        if (found.kind === 'none')
+          return { person: null, lost: { userName, why: 'the directory has no such entry', isProven: false } }
+        if (person === null || (!isRight && person.disabled === null)) return refused
+        await connection.bindAsService()
+        return verdictOf(connection, config, person, isRight)
+      })
+    },
+
+    standings: async (known) => {
+      const config = await read()
+      if (!config.isOn || known.length === 0) return []
+      return ask(config, async (connection) => {
+        const verdicts: ExternalVerdict[] = []
+        for (const { userName, id } of known) {
+          const found = await findPerson(connection, config, userName, clock.now())
+          // Another entry under the same name is another person.
+          const isSame = found.kind === 'one' && (id === null || found.person.id === null || id === found.person.id)
+          verdicts.push(
+            isSame
+              ? await verdictOf(connection, config, found.person, false)
+              : { person: null, lost: { userName, why: 'the directory has no such entry', isProven: false } },
+          )
+        }
+        return verdicts
+      })
+    },
+  }
+  return {
+    port,
+    /** Asks again at once: the configuration changed. */
+    resume: (): void => {
+      pausedUntil = 0
+    },
+  }
+}

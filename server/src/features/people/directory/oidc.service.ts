@@ -1,0 +1,197 @@
+import { identityConfirmedPage, oidcCallbackPath, signedInFragment, signInPage } from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Configuration } from 'openid-client'
+import type { AccountsApi, ExternalVerdict, NotAdmitted } from '#features/people/accounts/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { Log } from '#platform/log.ts'
+import { personOf } from './oidc.claims.ts'
+import type { OidcConfig } from './oidc.config.ts'
+import { oidcProblem, oidcWords } from './oidc.fault.ts'
+import { authorizationUrl, discoverProvider, type Identity, identify } from './oidc.provider.ts'
+import { type ConfirmedSession, createSigninStates, signinMs } from './oidc.state.ts'
+import type { OidcStore } from './oidc.store.ts'
+
+const cookieName = 'portcullis_oidc'
+const cookiePath = '/prime/webui/Auth/Oidc'
+/** For how long the documents of a provider are good. */
+const freshMs = 10 * 60_000
+/** For how long a provider that failed is not asked again. */
+const pauseMs = 10_000
+
+export interface OidcDeps {
+  clock: Clock
+  log: Log
+  key: Buffer
+  config: () => Promise<OidcConfig>
+  store: OidcStore
+  accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
+}
+
+const notAdmitted: Readonly<Record<NotAdmitted | 'lost', 'oidc_name_taken' | 'oidc_not_entitled'>> = {
+  nameTaken: 'oidc_name_taken',
+  disabled: 'oidc_not_entitled',
+  unusableName: 'oidc_not_entitled',
+  lost: 'oidc_not_entitled',
+}
+
+const cookieOf = (request: FastifyRequest): string => {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const at = part.indexOf('=')
+    if (at > 0 && part.slice(0, at).trim() === cookieName) return part.slice(at + 1).trim()
+  }
+  return ''
+}
+
+/** Sign-in by an identity provider: authorisation code with PKCE, bound to one browser, answered once. */
+export const createOidc = ({ clock, log, key, config: read, store, accounts }: OidcDeps) => {
+  const states = createSigninStates(key)
+  let known: { of: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
+
+  /** The provider's documents: read once for all who sign in, and not again and again while it is down. */
+  const providerOf = (config: OidcConfig): Promise<Configuration> => {
+    const of = JSON.stringify([config.issuer, config.clientId, config.ca])
+    const isGood = known !== null && known.of === of && clock.now() - known.at < (known.failed ? pauseMs : freshMs)
+    if (known === null || !isGood) {
+      const one = { of, at: clock.now(), provider: discoverProvider(config), failed: false }
+      one.provider.catch((error: unknown) => {
+        one.failed = true
+        log.warn({ reason: oidcWords(error) }, 'the identity provider could not be asked')
+      })
+      known = one
+    }
+    return known.provider
+  }
+
+  const setCookie = async (request: FastifyRequest, reply: FastifyReply, value: string): Promise<void> => {
+    const isSecure = request.protocol === 'https' || (await accounts.baseUrl()).startsWith('https:')
+    const seconds = value === '' ? 0 : signinMs / 1000
+    // Lax: the provider sends the browser back from another site.
+    reply.header(
+      'set-cookie',
+      `${cookieName}=${value}; Path=${cookiePath}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`,
+    )
+  }
+
+  const problem = (reply: FastifyReply, error: AppError, page: string): void => {
+    if (error.cause !== undefined) log.warn({ code: error.code, reason: oidcWords(error.cause) }, 'a sign-in failed')
+    reply.redirect(`${page}?problem=${error.code}`, 302)
+  }
+
+  const redirectUri = async (): Promise<string> => `${await accounts.baseUrl()}${oidcCallbackPath}`
+
+  /**
+   * Returns the identity in an answer and the session that it confirms, null for a sign-in. Refuses an answer that was not
+   * requested here, is late, was already used, or was requested for the other purpose.
+   */
+  const identityBehind = async (
+    config: OidcConfig,
+    request: FastifyRequest,
+    state: string,
+  ): Promise<{ confirms: ConfirmedSession | null; identify: () => Promise<Identity> }> => {
+    const begun = states.resume(config, cookieOf(request), state, clock.now())
+    if (begun === null) throw new AppError('oidc_answer_refused')
+    if (!(await store.takeOnce(state, new Date(clock.now() + signinMs)))) throw new AppError('oidc_answer_refused')
+    const answer = new URL(await redirectUri())
+    answer.search = new URL(request.raw.url ?? '', 'http://local').search
+    return {
+      confirms: begun.confirms,
+      identify: async () => identify(await providerOf(config), config, answer, begun.secrets),
+    }
+  }
+
+  /** The account that an identity gives a right to. */
+  const personBehind = async (config: OidcConfig, identity: Identity): Promise<ExternalVerdict> => {
+    const { issuer, subject, claims, authenticatedAt } = identity
+    const { userName, profile, ...person } = personOf(config, claims)
+    const lost = (why: string): ExternalVerdict => ({
+      person: null,
+      lost: { userName: userName ?? `subject ${cleanText(subject, 200)}`, why, isProven: true },
+    })
+    if (profile === null) {
+      const why = 'the provider gives it none of the configured groups'
+      await accounts.withdrawSubject(issuer, subject, why)
+      return lost(why)
+    }
+    if (userName === null) return lost(`the claim ${config.nameClaim} holds no usable name`)
+    return { person: { ...person, issuer, id: subject, userName, profile, authenticatedAt } }
+  }
+
+  return {
+    /** Buttons of the login page. Whole addresses: the cookie has to be of the host that the provider sends people to. */
+    buttons: async (startPath: string): Promise<{ name: string; url: string }[]> => {
+      const { isOn, name } = await read()
+      return isOn ? [{ name, url: `${await accounts.baseUrl()}${startPath}` }] : []
+    },
+
+    start: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      try {
+        const config = await read()
+        if (!config.isOn) throw new AppError('oidc_unavailable')
+        const { cookie, secrets } = states.begin(config, clock.now())
+        const provider = await providerOf(config)
+        const url = await authorizationUrl(provider, config, await redirectUri(), secrets)
+        await setCookie(request, reply, cookie)
+        reply.redirect(url.href, 302)
+      } catch (error) {
+        problem(reply, oidcProblem(error), signInPage)
+      }
+    },
+
+    /** Starts a confirmation of the caller's identity and returns the address of the provider. */
+    startConfirmation: async (actor: Actor, request: FastifyRequest, reply: FastifyReply): Promise<{ url: string }> => {
+      const session = await accounts.confirmable(actor)
+      const config = await read()
+      if (!config.isOn) throw new AppError('oidc_unavailable')
+      const { cookie, secrets } = states.begin(config, clock.now(), session)
+      try {
+        const url = await authorizationUrl(await providerOf(config), config, await redirectUri(), secrets, true)
+        await setCookie(request, reply, cookie)
+        return { url: url.href }
+      } catch (error) {
+        throw oidcProblem(error)
+      }
+    },
+
+    finish: async (request: FastifyRequest, reply: FastifyReply, state: string): Promise<void> => {
+      const page = states.isConfirmation(cookieOf(request)) ? identityConfirmedPage : signInPage
+      const asProblem = (error: unknown): never => {
+        throw oidcProblem(error)
+      }
+      try {
+        const config = await read()
+        if (!config.isOn) throw new AppError('oidc_unavailable')
+        await setCookie(request, reply, '')
+        const answer = await identityBehind(config, request, state).catch(asProblem)
+        if (answer.confirms !== null) {
+          await accounts.confirmIdentity(answer.confirms, request.ip, () => answer.identify().catch(asProblem))
+          reply.redirect(identityConfirmedPage, 302)
+          return
+        }
+        const refused = await accounts.signInAs(
+          () =>
+            answer
+              .identify()
+              .then((identity) => personBehind(config, identity))
+              .catch(asProblem),
+          request,
+          reply,
+        )
+        if (refused !== null) throw new AppError(notAdmitted[refused])
+        reply.redirect(`/${signedInFragment}`, 302)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        problem(reply, error, page)
+      }
+    },
+
+    /** Reads the documents anew: the configuration changed. */
+    forget: (): void => {
+      known = null
+    },
+
+    maintain: (): Promise<unknown> => store.deleteEnded(new Date(clock.now())),
+  }
+}

@@ -1,0 +1,493 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type ChangeRequest, maxRequestDetails, profileNames, type UserProfile } from '@portcullis/contract'
+import {
+  type ApprovalRefusal,
+  approverHoldMs,
+  type GateAccount,
+  type GateState,
+  type GateVerdict,
+  type GateWish,
+  type Influence,
+  judgeApproval,
+  judgeWish,
+} from '@portcullis/domain'
+import type { Audit } from '#features/system/audit/index.ts'
+import type { EventsApi } from '#features/system/events/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, type Queryable, type Tx, transactionAgain } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
+import { isId, newId } from '#platform/ids.ts'
+import type { Secret } from '#platform/secret.ts'
+import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
+
+/** How long a request waits for a second approver. */
+const waitMs = 24 * 3_600_000
+/** Requests that wait at once: each may name 100,000 hosts. */
+const maxWaiting = 50
+/** Of one account, so that nobody takes all the places. */
+const maxWaitingOfAccount = 10
+/** The last places, which only Administrators take: requests of Managers lock nobody out. */
+const reservedForAdministrators = 10
+/** Characters of one line of details. */
+const maxDetailLength = 300
+const listed = 200
+
+/** Runs after the approval has committed, to refresh caches and wake workers. */
+export type AfterCommit = () => unknown
+
+/** What a request contains besides the change. */
+export interface ApprovedRequest {
+  requestedBy: string
+  requestedByAccount: string
+  secret: Secret | null
+}
+
+/** How a feature handles one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
+export interface ApprovalKind<Change> {
+  action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
+  /** Tells the approver what the change does. Nothing that both the title and the details omit is carried out. */
+  title(change: Change): string
+  /** Every part of the change, one per line, where the title does not name all of them. Secrets as “(changed)”. */
+  details?(tx: Tx, change: Change): readonly string[] | Promise<readonly string[]>
+  /** Hosts concerned; 0 when the change is about no hosts. */
+  hosts?(change: Change): number
+  /** Least profile that may approve. Administrator when absent. */
+  approver?: UserProfile | ((change: Change) => UserProfile)
+  /** Further conditions on the approver; throws to refuse. Runs in the transaction of the approval. */
+  mayApprove?(tx: Tx, approver: Actor, change: Change): Promise<void>
+  /** Removes what was kept for the change, in the transaction that rejects the request. */
+  discard?(tx: Tx, change: Change): Promise<void>
+  /** Carries the change out in the transaction of the approval; throws to refuse it. `actor` names both people. */
+  carryOut(tx: Tx, actor: Actor, change: Change, request: ApprovedRequest): Promise<AfterCommit | undefined>
+}
+
+/** A change that one person may not make alone. */
+export interface Wish<Change> {
+  kind: string
+  change: Change
+  /** Part of the change that is stored sealed and never shown, such as a password hash. */
+  secret?: Secret | null
+  /** Every part of the change, one per line, when the requester knows more of it than the change says. */
+  details?: readonly string[]
+  /** Limit that it exceeds, for the message. */
+  limit?: number
+  /** Sentence of the refusal; `{id}` is replaced by the id of the request. */
+  detail?: string
+}
+
+/** Thrown inside a transaction to roll it back. The caller then files the request with `require`. */
+export class NeedsApprover<Change extends object = object> extends Error {
+  readonly wish: Wish<Change>
+  constructor(wish: Wish<Change>) {
+    super('needs a second approver')
+    this.wish = wish
+  }
+}
+
+export interface ApprovalsDeps {
+  db: Db
+  clock: Clock
+  store: ApprovalsStore
+  /** Key of the seals over requests. */
+  sealKey: Secret<Buffer>
+  envelope: Pick<Envelope, 'seal' | 'open'>
+  audit: Audit
+  /** Hosts above which one person needs a second approver, as configured; null: off. */
+  limit(): Promise<number | null>
+  events: Pick<EventsApi, 'append'>
+}
+
+/** What the sealed part of a request is bound to. */
+export const requestContext = (id: string): string => `change request ${id}`
+
+const profileAdministrator: UserProfile = 10
+
+/** Stands in for a requester whose account was deleted. */
+const nobody: GateAccount = {
+  accountId: '',
+  profile: profileAdministrator,
+  isEnabled: true,
+  isSuspended: false,
+  madeAt: 0,
+  signInChangedAt: null,
+  heldUntil: null,
+}
+
+/** Why an account may not approve, in words. */
+const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = {
+  token: 'An API token cannot approve requests. Sign in to approve this one.',
+  own: 'You made this request. Another person must approve it.',
+  disabled: 'Your account is disabled or no longer exists.',
+  suspended: 'Your account is suspended. Suspended accounts cannot approve requests.',
+  requester: 'The requesting account is disabled, suspended or deleted. Its requests cannot be approved.',
+  late: 'This request has expired.',
+  new: 'Your account was created after this request. Someone with an older account must approve it.',
+  recent:
+    'Someone else set your password, second factor or sign-in settings in the last 24 hours, or a mailed link set your password. Another person must approve this.',
+  related:
+    'One person could act as both you and the requester, because they created one of these accounts or set its password. Someone else must approve this.',
+}
+
+/** At most `maxRequestDetails` lines; the last one counts those that are left out. */
+const boundedDetails = (lines: readonly string[]): string[] => {
+  const shown = lines.length > maxRequestDetails ? lines.slice(0, maxRequestDetails - 1) : lines
+  const more = lines.length - shown.length
+  return [
+    ...shown.map((line) => (line.length > maxDetailLength ? `${line.slice(0, maxDetailLength - 1)}…` : line)),
+    ...(more === 0 ? [] : [`and ${more} more`]),
+  ]
+}
+
+/** The second approver: changes that one person may not make alone wait here for another person. */
+export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
+  const kinds = new Map<string, ApprovalKind<unknown>>()
+  const kindOf = (kind: string): ApprovalKind<unknown> => {
+    const found = kinds.get(kind)
+    if (found === undefined) throw new AppError('conflict', { detail: `This server knows no changes of kind ${kind}.` })
+    return found
+  }
+
+  /** Covers everything that is carried out, so that access to the database alone cannot get another change approved. */
+  const sealOf = (r: Omit<StoredRequest, 'seal'>): Buffer =>
+    createHmac('sha256', sealKey.reveal())
+      .update(
+        JSON.stringify([
+          r.request_id,
+          r.action,
+          r.hosts,
+          r.body,
+          r.requested_by,
+          r.requested_by_account,
+          r.requested_at.toISOString(),
+          r.expires_at.toISOString(),
+          // Not the ciphertext, which a new root key replaces. It is bound to the id of the request.
+          ...(r.sealed === null ? [] : ['sealed']),
+          // What the approver reads. Requests of older servers have no details.
+          ...(r.details.length === 0 ? [] : [r.title, r.details]),
+        ]),
+      )
+      .digest()
+
+  /** Refuses a request when its account has too many waiting ones, or no place is left. */
+  const assertMayWait = async (tx: Tx, actor: Actor, now: Date): Promise<void> => {
+    const { all, own } = await store.lockWaitingCounts(tx, now, actor.accountId)
+    if (own >= maxWaitingOfAccount)
+      throw new AppError('approval_queue_full', {
+        detail: `${own} of your requests wait for a second approver; ${maxWaitingOfAccount} is the most.`,
+      })
+    const places = maxWaiting - (actor.profile > profileAdministrator ? reservedForAdministrators : 0)
+    if (all >= places)
+      throw new AppError('approval_queue_full', { detail: `${all} requests already wait for a second approver.` })
+  }
+
+  const file = <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<StoredRequest> =>
+    db.transaction(async (tx) => {
+      const kind = kindOf(wish.kind)
+      const now = new Date(clock.now())
+      const body = JSON.stringify({ kind: wish.kind, ...wish.change })
+      const twin = await store.waitingTwin(tx, now, actor.userName, body)
+      const known = twin === undefined ? undefined : await store.lockWaiting(tx, now, twin)
+      if (known !== undefined) return known
+      await assertMayWait(tx, actor, now)
+      const title = kind.title(wish.change)
+      const id = newId(clock.now())
+      const request: Omit<StoredRequest, 'seal'> = {
+        request_id: id,
+        action: typeof kind.action === 'function' ? kind.action(wish.change) : kind.action,
+        title,
+        hosts: kind.hosts?.(wish.change) ?? 0,
+        details: boundedDetails(wish.details ?? (await kind.details?.(tx, wish.change)) ?? []),
+        body,
+        sealed: wish.secret == null ? null : envelope.seal(wish.secret, requestContext(id)),
+        requested_by: actor.userName,
+        requested_by_account: actor.accountId,
+        requested_at: now,
+        expires_at: new Date(clock.now() + waitMs),
+      }
+      const stored = { ...request, seal: sealOf(request) }
+      await store.insert(tx, stored)
+      await audit.write(tx, actor, {
+        action: 'change.requested',
+        entity: title,
+        details: `request ${id}`,
+        severity: 4,
+      })
+      return stored
+    })
+
+  /** Judges who may decide about a request. Rejecting asks the same of the approver, but nothing of the requester. */
+  const refusalOf = (
+    actor: Actor,
+    request: JudgedRequest,
+    kind: ApprovalKind<unknown> | undefined,
+    decision: 'approve' | 'reject',
+    known: { accounts: readonly GateAccount[]; influences: readonly Influence[] },
+  ): string | null => {
+    const change = JSON.parse(request.body) as unknown
+    const least = typeof kind?.approver === 'function' ? kind.approver(change) : kind?.approver
+    const leastProfile = least ?? profileAdministrator
+    const byId = (id: string | null) => known.accounts.find(({ accountId }) => accountId === id) ?? null
+    const found = byId(request.requested_by_account)
+    const requester = decision === 'approve' ? found : { ...(found ?? nobody), isEnabled: true, isSuspended: false }
+    const refusal = judgeApproval({
+      now: clock.now(),
+      isApiToken: actor.kind !== 'session',
+      approver: byId(actor.accountId),
+      requester,
+      leastProfile,
+      requestedAt: request.requested_at.getTime(),
+      expiresAt: request.expires_at.getTime(),
+      influences: known.influences,
+    })
+    if (refusal === null) return null
+    return refusal === 'profile'
+      ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
+      : refusals[refusal]
+  }
+
+  const assertMayDecide = async (
+    tx: Tx,
+    actor: Actor,
+    request: StoredRequest,
+    kind: ApprovalKind<unknown> | undefined,
+    decision: 'approve' | 'reject',
+  ): Promise<void> => {
+    const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
+    const why = refusalOf(actor, request, kind, decision, {
+      accounts: await store.lockAccounts(tx, new Date(clock.now()), ids),
+      influences: await store.influencesOn(tx, ids),
+    })
+    if (why === null) return
+    throw new AppError('forbidden_object', {
+      detail:
+        decision === 'approve' ? why : `Only the requester and accounts that may approve this can reject it. ${why}`,
+    })
+  }
+
+  const lock = async (tx: Tx, id: string): Promise<StoredRequest> => {
+    const now = new Date(clock.now())
+    const found = isId(id) ? await store.lockWaiting(tx, now, id) : undefined
+    if (found !== undefined) return found
+    const known = isId(id) ? await store.one(tx, now, id) : undefined
+    if (known === undefined) throw notFound('The request does not exist.')
+    throw new AppError('conflict', { detail: `This request is already ${known.state.toLowerCase()}.` })
+  }
+
+  const stateOf = async (q: Queryable): Promise<GateState> => {
+    const now = new Date(clock.now())
+    return {
+      isLatched: await store.isLatched(q, now),
+      limit: await limit(),
+      released: await store.recentlyReleased(q, now, 'release'),
+      allowed: await store.recentlyReleased(q, now, 'allow'),
+    }
+  }
+
+  const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, wish: GateWish): Promise<GateVerdict> =>
+    judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
+
+  /** Decides and counts in the caller's transaction. Parallel calls wait, so that two together cannot exceed the limit. */
+  const take = async (tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> => {
+    if (hosts === 0 && !isForLaterHosts) return true
+    await store.lockReleases(tx, kind)
+    const state = await stateOf(tx)
+    if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
+      return false
+    // Also while the gate is off: small steps without fresh authentication add up.
+    if (state.limit !== null && (state.isLatched || kind === 'release'))
+      await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
+    return true
+  }
+
+  /** Refuses to free or delete more hosts than the limit without fresh authentication, whoever may do it alone. */
+  const assertFreshRelease = async (tx: Tx, actor: Actor, hosts: number): Promise<void> => {
+    await store.lockReleases(tx, 'release')
+    const { limit: most, released } = await stateOf(tx)
+    if (most !== null && hosts > 0 && released + hosts > most) assertFresh(actor, clock.now())
+  }
+
+  return {
+    /** Registers a kind of change and how to carry it out. */
+    handle: <Change>(kind: string, handler: ApprovalKind<Change>): void => {
+      kinds.set(kind, handler as ApprovalKind<unknown>)
+    },
+
+    /** Whether some changes need a second approver whatever their size: two Administrators exist or have existed. */
+    isLatched: (q: Queryable = db): Promise<boolean> => store.isLatched(q, new Date(clock.now())),
+
+    /** Whether one person may do it alone. Counts nothing: for previews, and for changes without a number of hosts. */
+    mayAlone: async (actor: Pick<Actor, 'kind'>, wish: GateWish, q: Queryable = db): Promise<boolean> =>
+      (await judge(q, actor, wish)) === 'allow',
+
+    /**
+     * Returns null if one person may free or delete that many hosts alone, and counts them; otherwise the limit that the
+     * number exceeds. Call it right before the release. Above the limit it needs fresh authentication, even while one
+     * Administrator decides alone.
+     */
+    release: async (actor: Actor, hosts: number): Promise<number | null> =>
+      db.transaction(async (tx) => {
+        await assertFreshRelease(tx, actor, hosts)
+        return (await take(tx, actor, 'release', hosts)) ? null : ((await limit()) ?? 0)
+      }),
+
+    /**
+     * Applies the same gate to hosts on which devices are newly allowed. `isForLaterHosts`: the change also allows attack
+     * tools on hosts that enrol later, which always needs a second approver. Call it in the transaction that allows them.
+     */
+    takeAllowed: async (tx: Tx, actor: Actor, hosts: number, isForLaterHosts = false): Promise<number | null> =>
+      (await take(tx, actor, 'allow', hosts, isForLaterHosts)) ? null : ((await limit()) ?? 0),
+
+    /**
+     * Stores that someone acted on the account of another person. The account that latches the gate is trusted: until
+     * then one person decides everything, and without it nobody could ever approve.
+     */
+    noteInfluence: async (
+      tx: Tx,
+      influence: Omit<Influence, 'at'> & { wasLatched: boolean; isAdministrator: boolean },
+    ): Promise<void> => {
+      const { wasLatched, isAdministrator, ...noted } = influence
+      if (!wasLatched && isAdministrator) await store.forgetInfluences(tx, noted.accountId)
+      else await store.noteInfluence(tx, { ...noted, at: clock.now() })
+    },
+
+    /** Stores that settings changed that decide who signs in, or who receives set-password links. */
+    noteSignInChange: (tx: Tx, source: SignInSource): Promise<void> =>
+      store.noteSignInChange(tx, new Date(clock.now()), source),
+
+    /** Until when an account does not approve whose set-password link is made now; null: at once. */
+    linkHold: async (q: Queryable): Promise<Date | null> => {
+      const changedAt = await store.linkSettingsChangedAt(q)
+      const until = changedAt === null ? 0 : changedAt.getTime() + approverHoldMs
+      return until > clock.now() ? new Date(until) : null
+    },
+
+    maintain: (): Promise<unknown> => store.latchAgain(db, new Date(clock.now())),
+
+    liftedUntil: (): Promise<Date | null> => store.liftedUntil(db, new Date(clock.now())),
+
+    /** Requires a second approver again before a lift ends. */
+    endLift: (actor: Actor): Promise<{ ended: boolean }> =>
+      db.transaction(async (tx) => {
+        const ended = await store.endLift(tx, new Date(clock.now()))
+        if (ended)
+          await audit.write(tx, actor, { action: 'approvals.liftEnded', entity: 'second approver', severity: 4 })
+        return { ended }
+      }),
+
+    /** Lifts the gate. Only the command line of the server calls it. All present accounts then count as independent people. */
+    lift: (actor: Actor, minutes: number): Promise<Date> =>
+      db.transaction(async (tx) => {
+        const until = new Date(clock.now() + minutes * 60_000)
+        await store.lift(tx, until)
+        await store.forgetInfluences(tx, null)
+        await events.append(tx, [
+          {
+            kind: 'approvalLifted',
+            agentId: null,
+            entity: 'Second approver',
+            hashtags: '',
+            details: `No second approver is needed until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. The requirement was lifted on the command line of the server.`,
+          },
+        ])
+        await audit.write(tx, actor, {
+          action: 'approvals.lifted',
+          entity: 'second approver',
+          details: `until ${until.toISOString()}`,
+          severity: 4,
+        })
+        return until
+      }),
+
+    /**
+     * Files a change that one person may not make alone, in its own transaction, and refuses it. Never call it inside
+     * another transaction: the refusal would roll the request back.
+     */
+    require: async <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<never> => {
+      // A request is half of an approval, so a stolen token must not be able to make one.
+      assertFresh(actor, clock.now())
+      const request = await file(actor, wish)
+      const detail =
+        wish.detail ??
+        (wish.limit === undefined
+          ? 'This needs a second approver: request {id} waits for another Administrator.'
+          : `This is for ${request.hosts} hosts, more than ${wish.limit}: request {id} waits for a second approver.`)
+      throw new AppError('second_person_required', { detail: detail.replaceAll('{id}', request.request_id) })
+    },
+
+    /** The newest requests, each with the reason why the caller cannot approve it. */
+    list: async (actor: Actor): Promise<{ data: ChangeRequest[] }> => {
+      const now = new Date(clock.now())
+      const [rows, waiting] = await Promise.all([store.recent(now, listed), store.waiting(now)])
+      const ids = [actor.accountId, ...waiting.map((one) => one.requested_by_account)].filter((id) => id !== null)
+      const known =
+        waiting.length === 0
+          ? { accounts: [], influences: [] }
+          : { accounts: await store.accounts(now, ids), influences: await store.influencesOn(db, ids) }
+      const refusals = new Map(
+        waiting.map((one) => {
+          const kind = kinds.get((JSON.parse(one.body) as { kind: string }).kind)
+          return [one.request_id, refusalOf(actor, one, kind, 'approve', known) ?? '']
+        }),
+      )
+      return { data: rows.map((row) => ({ ...row, refusal: refusals.get(row.id) ?? '' })) }
+    },
+
+    /** Approves a request and carries it out in the same transaction. */
+    approve: async (actor: Actor, id: string): Promise<ChangeRequest> => {
+      const done = await transactionAgain(db, async (tx) => {
+        const request = await lock(tx, id)
+        const change = JSON.parse(request.body) as { kind: string }
+        const kind = kindOf(change.kind)
+        await assertMayDecide(tx, actor, request, kind, 'approve')
+        if (!timingSafeEqual(sealOf(request), request.seal))
+          throw new AppError('conflict', { detail: 'This request is not authentic: it was changed in the database.' })
+        await kind.mayApprove?.(tx, actor, change)
+        const now = new Date(clock.now())
+        await store.decide(tx, now, id, 'Approved', actor.userName)
+        const afterCommit = await kind.carryOut(
+          tx,
+          { ...actor, userName: `${request.requested_by}, approved by ${actor.userName}` },
+          change,
+          {
+            requestedBy: request.requested_by,
+            requestedByAccount: request.requested_by_account as string,
+            secret: request.sealed === null ? null : envelope.open(request.sealed, requestContext(id)),
+          },
+        )
+        await audit.write(tx, actor, {
+          action: 'change.approved',
+          entity: request.title,
+          details: `request ${id} of ${request.requested_by}`,
+          severity: 4,
+        })
+        return { afterCommit, answer: (await store.one(tx, now, id)) as ChangeRequest }
+      })
+      await done.afterCommit?.()
+      return done.answer
+    },
+
+    /** Rejects a request; the requester withdraws it the same way. */
+    reject: (actor: Actor, id: string): Promise<ChangeRequest> =>
+      db.transaction(async (tx) => {
+        const request = await lock(tx, id)
+        const now = new Date(clock.now())
+        const change = JSON.parse(request.body) as { kind: string }
+        const kind = kinds.get(change.kind)
+        if (request.requested_by_account !== actor.accountId) {
+          await assertMayDecide(tx, actor, request, kind, 'reject')
+          await kind?.mayApprove?.(tx, actor, change)
+        }
+        await store.decide(tx, now, id, 'Rejected', actor.userName)
+        await kind?.discard?.(tx, change)
+        await audit.write(tx, actor, {
+          action: 'change.rejected',
+          entity: request.title,
+          details: `request ${id} of ${request.requested_by}`,
+        })
+        return (await store.one(tx, now, id)) as ChangeRequest
+      }),
+  }
+}

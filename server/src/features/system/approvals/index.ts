@@ -1,0 +1,62 @@
+import { approveChangeRequest, endApprovalLift, listChangeRequests, rejectChangeRequest } from '@portcullis/contract'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Keys } from '#platform/keys.ts'
+import type { SealedColumn } from '#platform/sealed-column.ts'
+import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
+import { createApprovalsStore } from './approvals.store.ts'
+
+import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'
+
+export { NeedsApprover } from './approvals.service.ts'
+
+/** Where this feature keeps sealed secrets. */
+export const approvalsSealed: readonly SealedColumn[] = [
+  { table: 'change_requests', key: 't.request_id::text', column: 'sealed', place: requestContext },
+]
+
+export type ApprovalsApi = ReturnType<typeof approvalsFeature>
+
+/**
+ * The second approver. A feature registers each kind of change with `handle` and asks whether one person may make it. If
+ * not, it files the change with `require`, and the change is carried out when another person approves it.
+ */
+export const approvalsFeature = (
+  app: HttpApp,
+  {
+    keys,
+    settings,
+    ...deps
+  }: Omit<ApprovalsDeps, 'store' | 'sealKey' | 'limit'> & {
+    keys: Pick<Keys, 'derive'>
+    settings: Pick<SettingsApi, 'values'> & SignInSettings
+  },
+) => {
+  const approvals = createApprovals({
+    ...deps,
+    store: createApprovalsStore(deps.db),
+    sealKey: keys.derive('change-requests'),
+    limit: async () => {
+      const hosts = (await settings.values(deps.db, 'vendorA')).number('VENDORA_TWO_PERSON_LIMIT')
+      return hosts === 0 ? null : hosts
+    },
+  })
+  gateSignIn(settings, approvals)
+  app.register(listChangeRequests, ({ actor }) => approvals.list(actor))
+  app.register(approveChangeRequest, ({ actor, params }) => approvals.approve(actor, params.id))
+  app.register(rejectChangeRequest, ({ actor, params }) => approvals.reject(actor, params.id))
+  app.register(endApprovalLift, ({ actor }) => approvals.endLift(actor))
+  return {
+    handle: approvals.handle,
+    isLatched: approvals.isLatched,
+    mayAlone: approvals.mayAlone,
+    release: approvals.release,
+    takeAllowed: approvals.takeAllowed,
+    noteInfluence: approvals.noteInfluence,
+    linkHold: approvals.linkHold,
+    require: approvals.require,
+    lift: approvals.lift,
+    liftedUntil: approvals.liftedUntil,
+    maintain: approvals.maintain,
+  }
+}

@@ -1,0 +1,131 @@
+import { Readable } from 'node:stream'
+import { createBackup } from '@portcullis/contract'
+import type { FastifyReply } from 'fastify'
+import type { PoolClient } from 'pg'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import { dump, schemaOf, writeArchive } from '#platform/backup/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { FileAnswer } from '#platform/http/answer.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import type { Log } from '#platform/log.ts'
+import { Secret } from '#platform/secret.ts'
+import { createBackupStore, type MadeBackup } from './backup.store.ts'
+
+export { makeLocalBackup } from './local-backup.ts'
+
+export interface BackupDeps {
+  db: Db
+  /** Pool of long reads. */
+  exportDb: Db
+  clock: Clock
+  log: Log
+  audit: Audit
+  version: string
+}
+
+/** A reader that takes nothing for so long has gone: a snapshot that is held keeps the database from tidying up. */
+const stalledMs = 120_000
+
+/** Lends a connection until it is given back; one that was broken off in the middle is closed, not used again. */
+const lend = (pool: Db): Promise<{ client: PoolClient; giveBack(isBroken: boolean): void }> =>
+  new Promise((resolve, reject) => {
+    pool
+      .withClient(
+        (client) =>
+          new Promise<void>((done, broken) => {
+            resolve({ client, giveBack: (isBroken) => (isBroken ? broken(new Error('broken off')) : done()) })
+          }),
+      )
+      .catch(reject)
+  })
+
+/** Backups of a running server, without its key file. The command line restores them while the server is stopped. */
+export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, version }: BackupDeps) => {
+  const store = createBackupStore(db)
+  let isRunning = false
+
+  /** The bytes of a backup; `end` is called once, whether all of it was read or the reader went away. */
+  const open = async (passphrase: Secret | null, madeBy: string, reply: FastifyReply): Promise<Readable> => {
+    const made: MadeBackup = {
+      madeAt: new Date(clock.now()),
+      madeBy,
+      bytes: 0,
+      hasKeys: false,
+      isEncrypted: passphrase !== null,
+    }
+    const { client, giveBack } = await lend(exportDb)
+    let isComplete = false
+    let timer: NodeJS.Timeout | undefined
+    async function* bytes(): AsyncGenerator<Buffer> {
+      const head = {
+        createdAt: made.madeAt.toISOString(),
+        product: version,
+        schema: await schemaOf(client),
+        hasKeys: false,
+      }
+      for await (const chunk of writeArchive(dump(client, null), { head, passphrase })) {
+        timer?.refresh()
+        made.bytes += chunk.length
+        yield chunk
+      }
+      isComplete = true
+    }
+    const stream = Readable.from(bytes(), { objectMode: false })
+    const end = (): void => {
+      clearTimeout(timer)
+      reply.raw.removeListener('close', end)
+      stream.removeListener('close', end)
+      stream.destroy()
+      giveBack(!isComplete)
+      isRunning = false
+      if (isComplete)
+        store.note(made).catch((error: unknown) => log.warn({ err: error }, 'a backup was made, but not noted'))
+    }
+    timer = setTimeout(() => stream.destroy(new Error('the reader of a backup stands still')), stalledMs)
+    stream.once('close', end)
+    // A reader that goes before the first byte never touches the stream.
+    if (reply.raw.destroyed) end()
+    else reply.raw.once('close', end)
+    return stream
+  }
+
+  app.register(createBackup, async ({ actor, body, reply }) => {
+    const passphrase = body?.passphrase ?? null
+    if (body?.withKeys === true) {
+      await db.transaction((tx) =>
+        audit.write(tx, actor, {
+          action: 'backup.refused',
+          entity: 'database and key file',
+          details: 'the key file can be exported only on the command line of the server',
+          severity: 4,
+          outcome: 'failure',
+        }),
+      )
+      throw new AppError('keys_command_line_only')
+    }
+    if (isRunning) throw new AppError('conflict', { detail: 'A backup is being made; wait for it to end.' })
+    isRunning = true
+    try {
+      await db.transaction((tx) =>
+        audit.write(tx, actor, {
+          action: 'backup.made',
+          entity: 'database',
+          details: passphrase === null ? 'not encrypted' : 'encrypted',
+          severity: 4,
+        }),
+      )
+      const name = `portcullis-${new Date(clock.now()).toISOString().slice(0, 16).replaceAll(/[:T]/g, '-')}.backup`
+      const stream = await open(passphrase === null ? null : new Secret(passphrase), actor.userName, reply)
+      return new FileAnswer(name, 'application/octet-stream', stream)
+    } catch (error) {
+      isRunning = false
+      throw error
+    }
+  })
+  return {
+    /** When the newest backup was made that was read to its end; null: none was. */
+    newest: store.newest,
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  applyConfigDocument,
+  type BodyOf,
+  type ConfigDocument,
+  type ResponseOf,
+  readConfigDocument,
+} from '@portcullis/contract'
+import type { PolicyApi } from '#features/devices/policy/index.ts'
+import type { NotificationsApi } from '#features/outbound/notifications/index.ts'
+import type { SettingsApi } from '#features/system/settings/index.ts'
+import type { TagsApi } from '#features/system/tags/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import { type Actor, assertPermission } from '#platform/http/actor.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+
+export interface DocumentDeps {
+  db: Db
+  settings: Pick<SettingsApi, 'readSet' | 'guardAll' | 'lock' | 'applyAll'>
+  tags: Pick<TagsApi, 'ensureTags' | 'names'>
+  notifications: Pick<NotificationsApi, 'listGroups' | 'judgeGroups' | 'lockGroups' | 'changeGroups'>
+  policy: Pick<PolicyApi, 'writtenRules' | 'replaceRules'>
+}
+
+type Applied = ResponseOf<typeof applyConfigDocument>
+
+/** The configuration as one document: read, compared and applied in one transaction. */
+export const documentFeature = (app: HttpApp, { db, settings, tags, notifications, policy }: DocumentDeps): void => {
+  const read = async (): Promise<ConfigDocument> => ({
+    settings: await settings.readSet(),
+    tags: await tags.names(db),
+    notificationGroups: await notifications.listGroups(),
+    rules: await policy.writtenRules(db),
+  })
+
+  const apply = async (actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> => {
+    const items = given.settings ?? {}
+    const groups = given.notificationGroups ?? []
+    if (!isDry) await settings.guardAll(actor, items)
+    await notifications.judgeGroups(groups)
+    const wantedTags = given.tags ?? []
+    let added: string[] = []
+    const done = await policy.replaceRules(
+      actor,
+      given.rules ?? null,
+      {
+        before: async (tx) => {
+          // Whoever changes one of these locks it and then takes the head of the audit. So does this: the rules write
+          // audit first, and a lock asked for behind that would wait for somebody who waits for the head.
+          await settings.lock(tx)
+          await notifications.lockGroups(tx)
+          const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
+          added = wantedTags.filter((name) => !known.has(name.trim().toLowerCase()))
+          await tags.ensureTags(tx, wantedTags)
+        },
+        after: async (tx) => ({
+          groups: await notifications.changeGroups(tx, actor, groups),
+          settings: await settings.applyAll(tx, actor, items, isDry),
+        }),
+      },
+      isDry,
+    )
+    return {
+      settings: done.alongside.settings,
+      tags: { added },
+      notificationGroups: done.alongside.groups,
+      rules: { added: done.added, removed: done.removed },
+    }
+  }
+
+  app.register(readConfigDocument, ({ actor }) => {
+    assertPermission(actor, 'fleet:read')
+    return read()
+  })
+  app.register(applyConfigDocument, ({ actor, body, query }) => {
+    // The operations for tags and rules need this permission, so the document needs it, too.
+    if ((body.tags ?? []).length > 0 || body.rules != null) assertPermission(actor, 'fleet:write')
+    return apply(actor, body, query.dryRun === true)
+  })
+}

@@ -1,0 +1,107 @@
+import type { HealthStatus, LicenseSummary, SubsystemName } from '@portcullis/contract'
+import type { EventsApi } from '#features/system/events/index.ts'
+import type { Thresholds } from '#features/system/settings/index.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { HttpApp } from '#platform/http/http-app.ts'
+import { createList } from '#platform/list/list.ts'
+import type { Announce } from '#platform/live.ts'
+import type { Log } from '#platform/log.ts'
+import { readBuildInfo } from './build-info.ts'
+import { createLooks } from './health.looks.ts'
+import { type MeasureDeps, measure } from './health.metrics.ts'
+import {
+  agentGatewayProbe,
+  backupsProbe,
+  clockProbe,
+  databaseProbe,
+  diskProbe,
+  eventProcessingProbe,
+  type Follower,
+  type HostClocks,
+  knowledgeProbe,
+  type Probe,
+} from './health.probes.ts'
+import { createHealthRead } from './health.read.ts'
+import { registerHealthRoutes } from './health.routes.ts'
+import { createHealthService, overall } from './health.service.ts'
+import { healthChangesList } from './health.store.ts'
+import { createHealthWatch } from './health.watch.ts'
+
+export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 'looks'> {
+  db: Db
+  exportDb: Db
+  clock: Clock
+  log: Log
+  events: Pick<EventsApi, 'append'>
+  announce: Announce
+  thresholds: Thresholds
+  /** Whether every pool sees what the first start committed. */
+  isSetUp(): Promise<boolean>
+  license: () => Promise<LicenseSummary>
+  /** Who reads all events in their order; none when absent. */
+  followers?: () => Promise<readonly Follower[]>
+  knowledgeAge: () => { version: string; ageDays: number }
+  /** When the newest backup was made; null: none was. */
+  newestBackup: () => Promise<Date | null>
+  hostClocks: HostClocks
+  /** Probes of parts that exist or are set up; a part without one is `Unknown`, "Not configured". */
+  probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
+  /** Where the data lies, for the disk probe. */
+  dataDir: string
+  /** Folder of the checkout or installation, for version and commit. */
+  root: string
+}
+
+export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
+  const { db, clock, metrics, license, fleet, ingest, dataDir, root, thresholds } = deps
+  const read = createHealthRead(db)
+  const build = await readBuildInfo(root)
+  const looks = createLooks(clock, {
+    database: databaseProbe(read, thresholds),
+    'agent gateway': agentGatewayProbe(ingest, fleet, thresholds),
+    'event processing': eventProcessingProbe(read, ingest, deps.followers ?? (async () => []), thresholds),
+    disk: diskProbe(dataDir, thresholds),
+    clock: clockProbe(read, clock, deps.hostClocks, thresholds),
+    backups: backupsProbe(deps.newestBackup, clock, thresholds),
+    knowledge: knowledgeProbe(deps.knowledgeAge, thresholds),
+    ...deps.probes,
+  })
+  const watch = createHealthWatch({ ...deps, look: looks.now })
+  const health = createHealthService({
+    clock,
+    read,
+    license,
+    fleet,
+    ingest,
+    dataDir,
+    looks,
+    isSetUp: deps.isSetUp,
+    sinceOf: watch.sinceOf,
+    version: build.version,
+  })
+  const measures = measure(app, { ...deps, read, build, looks })
+  registerHealthRoutes(app, { health, history: createList(healthChangesList, deps), build, registry: metrics })
+  await watch.read()
+  return {
+    /** The worst of what is configured, and when it was looked at. */
+    overall: async (): Promise<{ status: HealthStatus; lastUpdated: string }> => {
+      const items = await health.subsystems()
+      return {
+        status: overall(items),
+        lastUpdated: items.reduce((newest, item) => (item.lastUpdated > newest ? item.lastUpdated : newest), ''),
+      }
+    },
+    /** Looks at all parts and writes down what changed; every 15 s. */
+    watch: watch.run,
+    /** Notes how late the event loop was; every second. */
+    sample: measures.sample,
+    /** Drops the old part of the history. */
+    forget: watch.forget,
+    close: async (): Promise<void> => {
+      health.close()
+      measures.close()
+      await watch.close()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import type { Job } from '@portcullis/contract'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError, notFound } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { isId, newId } from '#platform/ids.ts'
+import { createJobsStore, type PartCount } from './jobs.store.ts'
+
+/** How long ended jobs are shown, and kept. */
+const shownMs = 24 * 3_600_000
+const keptMs = 30 * 24 * 3_600_000
+const shownAtMost = 200
+
+export interface JobsDeps {
+  db: Db
+  clock: Clock
+  audit: Audit
+  bus: Pick<Bus, 'publish'>
+}
+
+/** A job to be. */
+export interface NewJob {
+  /** Name of its handler. */
+  kind: string
+  /** What it does, for people: `Arm 9,300 hosts`. */
+  title: string
+  /** Parts it has; absent when not known yet. */
+  total?: number
+  /** What its handler needs; ids, not objects. */
+  data?: unknown
+  canCancel?: boolean
+  /** Jobs of this kind that one person may have under way. */
+  mostPerPerson?: number
+}
+
+/** Topic of the bus: a job is due. */
+export const jobsTopic = 'jobs'
+
+export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
+  const store = createJobsStore(db)
+  const read = async (id: string): Promise<Job> => {
+    const job = isId(id) ? await store.one(id) : undefined
+    if (job === undefined) throw notFound('There is no job with this id.')
+    return job
+  }
+
+  return {
+    /** Starts a job when the transaction commits: no commit, no job. Returns its id. */
+    enqueue: async (tx: Tx, actor: Pick<Actor, 'userName'>, job: NewJob): Promise<string> => {
+      const id = newId(clock.now())
+      if (job.mostPerPerson !== undefined) {
+        await store.lockPerson(tx, actor.userName)
+        if ((await store.underWay(tx, actor.userName, job.kind)) >= job.mostPerPerson)
+          throw new AppError('conflict', {
+            detail: `${job.mostPerPerson} of your jobs are under way already; order more when one of them has been carried out, or cancel one.`,
+          })
+      }
+      await store.insert(tx, {
+        id,
+        kind: job.kind,
+        title: job.title,
+        total: job.total ?? 0,
+        data: job.data ?? null,
+        createdBy: actor.userName,
+        canCancel: job.canCancel ?? false,
+        now: new Date(clock.now()),
+      })
+      await bus.publish(tx, jobsTopic)
+      return id
+    },
+
+    /** Adds parts that ended elsewhere, of jobs that wait for them. Locks job rows: after agents and counters, before events. */
+    count: async (tx: Tx, parts: readonly PartCount[]): Promise<void> => {
+      const moving = parts.filter((part) => part.done !== 0 || part.failed !== 0)
+      if (moving.length > 0) await store.count(tx, new Date(clock.now()), moving)
+    },
+
+    recent: async (): Promise<{ data: Job[] }> => ({
+      data: await store.recent(new Date(clock.now() - shownMs), shownAtMost),
+    }),
+
+    read,
+
+    /** Ends a job; what it has done stays, what its handler cleans up follows at once. */
+    cancel: async (actor: Actor, id: string): Promise<Job> => {
+      const job = await read(id)
+      await db.transaction(async (tx) => {
+        const message = `Cancelled by ${actor.userName}.`
+        if (!job.canCancel || !(await store.cancel(tx, id, new Date(clock.now()), message)))
+          throw new AppError('conflict', {
+            detail: job.state === 'running' ? 'This job can not be cancelled.' : 'This job has ended.',
+          })
+        await bus.publish(tx, jobsTopic)
+        await audit.write(tx, actor, { action: 'job.cancelled', entity: job.title, details: `job ${id}` })
+      })
+      return read(id)
+    },
+
+    /** Drops jobs that ended 30 days ago. */
+    forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
+  }
+}

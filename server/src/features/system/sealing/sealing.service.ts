@@ -1,0 +1,93 @@
+import type { Audit } from '#features/system/audit/index.ts'
+import type { JobRun, JobsApi } from '#features/system/jobs/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import type { Keys } from '#platform/keys.ts'
+import { countBoxes, lockBoxes, type SealedColumn, writeBoxes } from '#platform/sealed-column.ts'
+import type { SealingStore } from './sealing.store.ts'
+
+export interface SealingDeps {
+  db: Db
+  audit: Audit
+  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
+  envelope: Envelope
+  keys: Keys['sealing']
+  columns: readonly SealedColumn[]
+  store: SealingStore
+}
+
+/** Kind of the job. */
+const kind = 'rotate-keys'
+/** Boxes of one transaction. */
+const atOnce = 200
+
+interface Cursor {
+  /** Number of the key that everything is wrapped by. */
+  key: number
+  column: number
+  after: string
+  /** Boxes that this round found wrapped by an old key. */
+  changed?: number
+}
+
+/**
+ * Turning to a new key for secrets at rest, while the server runs. Only what wraps the key of each secret is made anew:
+ * the secrets themselves are not opened. The old key goes when nothing needs it any more.
+ */
+export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store }: SealingDeps) => {
+  const rewrapSome = (job: JobRun, at: Cursor, column: SealedColumn, isFirst: boolean): Promise<Cursor> =>
+    db.transaction(async (tx) => {
+      const rows = await lockBoxes(tx, column, at.after, atOnce)
+      const changed = rows.flatMap(({ key, box }) => {
+        const next = envelope.rewrap(box, column.place(key))
+        return next === null ? [] : [{ key, box: next }]
+      })
+      if (changed.length > 0) await writeBoxes(tx, column, changed)
+      const round = { ...at, changed: (at.changed ?? 0) + changed.length }
+      const last = rows.at(-1)
+      const next: Cursor =
+        rows.length < atOnce || last === undefined
+          ? { ...round, column: at.column + 1, after: '' }
+          : { ...round, after: last.key }
+      await job.save(tx, { done: isFirst ? rows.length : 0, cursor: next })
+      return next
+    })
+
+  jobs.handle(kind, {
+    run: async (job) => {
+      let at = job.cursor as Cursor | null
+      if (at === null) {
+        at = { key: keys.add().id, column: 0, after: '' }
+        const first = at
+        const counts = await Promise.all(columns.map((column) => countBoxes(db, column)))
+        const total = counts.reduce((sum, n) => sum + n, 0)
+        await db.transaction((tx) => job.save(tx, { total, cursor: first }))
+      }
+      for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
+        at = await rewrapSome(job, at, column, true)
+      // What was being written while its table was gone over: until nothing is left that an old key wraps.
+      for (let isClean = false; !isClean; ) {
+        at = { ...at, column: 0, after: '', changed: 0 }
+        for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
+          at = await rewrapSome(job, at, column, false)
+        isClean = at.changed === 0
+      }
+      keys.forgetBefore(at.key)
+      return 'done'
+    },
+  })
+
+  return {
+    /** Starts it; the id of its job. */
+    rotate: (actor: Actor): Promise<{ jobId: string }> =>
+      db.transaction(async (tx) => {
+        if (await store.isUnderWay(tx, kind))
+          throw new AppError('conflict', { detail: 'Secrets are being sealed by a new key already.' })
+        const jobId = await jobs.enqueue(tx, actor, { kind, title: 'Seal secrets by a new key' })
+        await audit.write(tx, actor, { action: 'keys.rotated', entity: 'secrets at rest', severity: 4 })
+        return { jobId }
+      }),
+  }
+}

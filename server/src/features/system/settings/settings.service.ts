@@ -1,0 +1,500 @@
+import {
+  type ConfigChange,
+  type ConfigGroupName,
+  type ConfigMap,
+  type ConfigName,
+  type ConfigSaved,
+  configGroups,
+  type FieldError,
+  groupOfItem,
+  maskedSecret,
+} from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import type { Audit } from '#features/system/audit/index.ts'
+import { AppError } from '#platform/app-error.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Bus } from '#platform/db/bus.ts'
+import type { Db, Queryable, Tx } from '#platform/db/db.ts'
+import type { Envelope } from '#platform/envelope.ts'
+import type { Actor } from '#platform/http/actor.ts'
+import { assertFresh } from '#platform/http/fresh.ts'
+import { Secret } from '#platform/secret.ts'
+import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
+import { wholeFaults } from './settings.checks.ts'
+import { needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
+import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
+import { faultOf } from './settings.rules.ts'
+import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
+
+/** Judges values of a group before they are stored; throws what is to be answered. */
+export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
+
+/** Decides about changes of sign-in settings. */
+export interface SignInGate {
+  /** Asks, before the transaction, whether one person may make the change; files it and throws when not. */
+  assertAlone(actor: Actor, change: SignInChange, secret: Secret | null): Promise<void>
+  /** Hears, in the transaction that stores it, that a group changed. */
+  changed(tx: Tx, group: SignInGroup): Promise<void>
+}
+
+/** What the approver of a change has to know; empty when it is nothing. */
+export type SignInNote = (change: SignInChange) => Promise<string>
+
+export interface SettingsDeps {
+  db: Db
+  clock: Clock
+  bus: Pick<Bus, 'publish'>
+  audit: Audit
+  envelope: Envelope
+  store: SettingsStore
+}
+
+/** Groups that their features guard. Nothing of them is changed while nobody does. */
+const guardedGroups: readonly ConfigGroupName[] = [
+  'smtp',
+  'ldap',
+  'oidc',
+  'ise',
+  'cact',
+  'security',
+  'vendorA',
+  'license',
+]
+
+/** Topic of the bus: items changed. */
+export const settingsTopic = 'settings'
+
+/** What a request says of the items of a group: a text, or null to take one away. */
+export type GivenItems = Readonly<Record<string, string | null | undefined>>
+
+/** Values of a group in force. */
+export interface GroupValues<G extends ConfigGroupName> {
+  text(name: ConfigName<G>): string
+  number(name: ConfigName<G>): number
+  flag(name: ConfigName<G>): boolean
+  /** Null while it is not set. */
+  secret(name: ConfigName<G>): Secret | null
+}
+
+/** Row and member that a sealed item is bound to. */
+export const placeOfItem = (name: string): string => `config item ${name}`
+
+const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
+
+/** An item while a change is made: its text, and its box when it is a secret. */
+interface Draft {
+  value: string
+  sealed: Buffer | null
+  /** A secret that was given anew. */
+  isFresh: boolean
+}
+
+/** The general configuration: read by everybody below the surface, changed as a whole, with a way back. */
+export const createSettings = ({ db, clock, bus, audit, envelope, store }: SettingsDeps) => {
+  const guards = new Map<ConfigGroupName, ConfigGuard>()
+  const signInNotes: SignInNote[] = []
+  let gate: SignInGate | null = null
+  const signIn = (): SignInGate => {
+    if (gate === null) throw new Error('nobody gates the sign-in settings')
+    return gate
+  }
+
+  const draftOf = (row: ItemRow | undefined): Draft | undefined =>
+    row === undefined ? undefined : { value: row.value, sealed: row.sealed, isFresh: false }
+
+  const readDrafts = async (q: Queryable, names: readonly string[]): Promise<Map<string, Draft>> => {
+    const rows = await store.items(q, names)
+    return new Map(rows.map((row) => [row.name, draftOf(row) as Draft]))
+  }
+
+  const textOf = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
+    drafts.get(name)?.value ?? defaultOf(name)
+
+  const masked = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
+    isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)
+
+  /** Items as a request leaves them. Throws with every fault that shows in one item. */
+  const applied = (before: ReadonlyMap<string, Draft>, given: GivenItems): Map<string, Draft> => {
+    const now = new Date(clock.now())
+    const after = new Map(before)
+    const faults: FieldError[] = []
+    for (const [name, said] of Object.entries(given)) {
+      if (said === undefined) continue
+      const item = itemOf(name)
+      const text = said === null ? '' : item.kind === 'secret' || item.kind === 'lines' ? said : said.trim()
+      if (item.kind === 'secret' && text === maskedSecret) continue
+      const fault = faultOf(item, text, now)
+      if (fault !== null) faults.push({ field: `body.${name}`, message: fault })
+      else if (text === '') after.delete(name)
+      else if (item.kind === 'secret')
+        after.set(name, { value: '', sealed: envelope.seal(new Secret(text), placeOfItem(name)), isFresh: true })
+      else after.set(name, { value: text, sealed: null, isFresh: false })
+    }
+    if (faults.length > 0) throw faulty(faults)
+    return after
+  }
+
+  const faulty = (faults: readonly FieldError[]): AppError =>
+    new AppError(
+      'validation_failed',
+      { detail: faults.map(({ field, message }) => `${field}: ${message}`).join('; ') },
+      { errors: faults },
+    )
+
+  const differs = (a: Draft | undefined, b: Draft | undefined): boolean =>
+    a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
+
+  /** Throws with what shows only in the group as a whole. */
+  const judge = (
+    group: ConfigGroupName,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+  ): void => {
+    const names = Object.keys(configGroups[group].items)
+    const moved = configGroups[group].place.find((name) => textOf(before, name) !== textOf(after, name))
+    const faults: FieldError[] = []
+    if (moved !== undefined)
+      for (const name of names.filter(isSecret)) {
+        const stays = after.get(name)
+        if (before.get(name)?.sealed && stays?.sealed && !stays.isFresh)
+          faults.push({ field: `body.${name}`, message: `is needed again, because ${moved} changes where it is sent` })
+      }
+    const whole = wholeFaults(group, {
+      text: (name) => textOf(after, name),
+      isSet: (name) => after.get(name)?.sealed != null,
+    })
+    faults.push(...whole.map(({ name, message }) => ({ field: `body.${name}`, message })))
+    if (faults.length > 0) throw faulty(faults)
+  }
+
+  /** A secret comes back only with the place it was sent to then: else going back would send it elsewhere. */
+  const assertTogether = (
+    group: ConfigGroupName,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    then: ReadonlyMap<string, string | null>,
+  ): void => {
+    const placeThen = (name: string): string =>
+      then.has(name) ? (then.get(name) ?? defaultOf(name)) : textOf(before, name)
+    const moved = configGroups[group].place.find((name) => placeThen(name) !== textOf(after, name))
+    const restored = namesOf(group).filter(
+      (name) => isSecret(name) && after.get(name)?.isFresh === true && differs(before.get(name), after.get(name)),
+    )
+    if (moved !== undefined && restored.length > 0)
+      throw faulty(
+        restored.map((name) => ({
+          field: `body.${name}`,
+          message: `belonged to another ${moved} then: go back with the whole group`,
+        })),
+      )
+  }
+
+  const changesOf = (
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    show = shown,
+  ): ConfigChange[] =>
+    [...new Set([...before.keys(), ...after.keys()])]
+      .filter((name) => differs(before.get(name), after.get(name)))
+      .sort()
+      .map((name) =>
+        isSecret(name)
+          ? {
+              name,
+              from: before.get(name)?.sealed ? 'secret' : '',
+              to: after.get(name)?.sealed ? (before.get(name)?.sealed ? 'secret (changed)' : 'secret') : '',
+            }
+          : { name, from: show(before.get(name)?.value ?? ''), to: show(after.get(name)?.value ?? '') },
+      )
+
+  const writtenOf = (after: ReadonlyMap<string, Draft>, changes: readonly ConfigChange[]): WrittenItem[] =>
+    changes.map(({ name }) => {
+      const draft = after.get(name)
+      return { name, value: draft?.value ?? null, sealed: draft?.sealed ?? null }
+    })
+
+  /**
+   * Stores a change. All paths that write items use it, so none can skip a check. Changes of sign-in settings, and changes
+   * that weaken a guard, need fresh authentication.
+   */
+  const store_ = async (
+    tx: Tx,
+    actor: Actor,
+    last: number,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    changes: readonly ConfigChange[],
+    action: string,
+  ): Promise<number> => {
+    if (changes.length === 0) return last
+    if (changes.some(({ name }) => needsFresh(name, textOf(before, name), textOf(after, name))))
+      assertFresh(actor, clock.now())
+    const version = last + 1
+    await store.write(tx, new Date(clock.now()), actor.userName, version, writtenOf(after, changes), changes)
+    await bus.publish(tx, settingsTopic, { names: changes.map(({ name }) => name) })
+    for (const group of signInGroups)
+      if (changes.some(({ name }) => groupOfItem(name) === group)) await signIn().changed(tx, group)
+    await audit.write(tx, actor, {
+      action,
+      entity: `configuration ${version}`,
+      details: changes
+        .map(({ name, from, to }) => `${name}: ${JSON.stringify(from)} -> ${JSON.stringify(to)}`)
+        .join('; '),
+      severity: 4,
+    })
+    return version
+  }
+
+  const guard = async (
+    group: ConfigGroupName,
+    actor: Actor,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+  ): Promise<void> => {
+    const names = Object.keys(configGroups[group].items)
+    if (names.every((name) => textOf(before, name) === textOf(after, name))) return
+    const judged = guards.get(group)
+    if (judged !== undefined) await judged(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+    else if (guardedGroups.includes(group)) throw new Error(`nobody guards the settings of ${group}`)
+  }
+
+  const isSignIn = (name: string): boolean => signInGroups.some((group) => groupOfItem(name) === group)
+
+  /** Refuses a change of sign-in settings that one person may not make alone. */
+  const assertSignInAlone = async (
+    actor: Actor,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    given: GivenItems | { version: number; prefix: string },
+  ): Promise<void> => {
+    const changes = changesOf(before, after, exactly)
+    const signInChanges = changes.filter(({ name }) => isSignIn(name))
+    if (signInChanges.length === 0) return
+    if ('version' in given && typeof given.version === 'number') {
+      // A version is restored as a whole: the approver sees the other items, too.
+      await signIn().assertAlone(actor, { version: given.version, prefix: String(given.prefix), changes }, null)
+      return
+    }
+    const items = Object.entries(given as GivenItems).filter(
+      (entry): entry is [string, string | null] => entry[1] !== undefined && isSignIn(entry[0]),
+    )
+    // A secret that only says "as it is" may be read; one that is given is sealed with the request.
+    const isHidden = ([name, value]: [string, string | null]): boolean =>
+      isSecret(name) && value !== null && value !== maskedSecret
+    const hidden = items.filter(isHidden)
+    await signIn().assertAlone(
+      actor,
+      { items: Object.fromEntries(items.filter((entry) => !isHidden(entry))), changes: signInChanges },
+      hidden.length === 0 ? null : new Secret(JSON.stringify(Object.fromEntries(hidden))),
+    )
+  }
+
+  const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
+
+  /** Items of a request by their groups. Throws on a name that is none. */
+  const byGroup = (given: GivenItems): [ConfigGroupName, GivenItems][] => {
+    const groups = new Map<ConfigGroupName, Record<string, string | null | undefined>>()
+    for (const [name, value] of Object.entries(given)) {
+      const group = groupOfItem(name)
+      if (group === undefined) throw faulty([{ field: `body.settings.${name.slice(0, 64)}`, message: 'is no item' }])
+      groups.set(group, { ...groups.get(group), [name]: value })
+    }
+    return [...groups]
+  }
+
+  const saved = (
+    version: number,
+    changes: ConfigChange[],
+    after: ReadonlyMap<string, Draft>,
+    names: readonly string[],
+  ): ConfigSaved => ({
+    version,
+    changes,
+    items: Object.fromEntries(names.map((name) => [name, masked(after, name)])),
+  })
+
+  /** The changes that a rollback to a version makes now. */
+  const planRollback = async (tx: Tx, version: number, prefix: string) => {
+    const last = await store.lock(tx)
+    if (version > last)
+      throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
+    const then = await store.asOf(tx, version)
+    const rows = then.filter(({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined)
+    const names = rows.map(({ name }) => name)
+    const groups = [...new Set(names.map((name) => groupOfItem(name) as ConfigGroupName))]
+    const before = await readDrafts(tx, groups.flatMap(namesOf))
+    const after = new Map(before)
+    for (const { name, value, sealed } of rows)
+      if (value === null) after.delete(name)
+      else if (!(sealed !== null && before.get(name)?.sealed?.equals(sealed)))
+        after.set(name, { value, sealed, isFresh: true })
+    for (const group of groups) {
+      assertTogether(group, before, after, new Map(then.map((row) => [row.name, row.value])))
+      judge(group, before, after)
+    }
+    return { last, names, groups, before, after, changes: changesOf(before, after) }
+  }
+
+  return {
+    /** Has a feature judge the values of a group whenever one of them is to change; one feature per group, at start. */
+    guard: (group: ConfigGroupName, judge: ConfigGuard): void => {
+      guards.set(group, judge)
+    },
+    /** What is missing before groups may be changed: their guards, and the gate of those that decide who signs in. */
+    needs: [
+      ...guardedGroups.map((group) => ({ what: `a guard of the settings ${group}`, isThere: () => guards.has(group) })),
+      { what: 'a gate of the sign-in settings', isThere: () => gate !== null },
+    ],
+    /** Has every change of sign-in settings ask this gate; at start. */
+    gateSignIn: (asked: SignInGate): void => {
+      gate = asked
+    },
+    /** Has the approver of a change of sign-in settings read this sentence, too; at start. */
+    noteSignIn: (note: SignInNote): void => {
+      signInNotes.push(note)
+    },
+    /** What else the approver of this change has to know, in sentences. */
+    signInNotes: async (change: SignInChange): Promise<string> =>
+      (await Promise.all(signInNotes.map((note) => note(change)))).filter((text) => text !== '').join(' '),
+
+    /** Changes items of one group, all or none. */
+    save: async (actor: Actor, group: ConfigGroupName, given: GivenItems): Promise<ConfigSaved> => {
+      const names = namesOf(group)
+      const outside = await readDrafts(db, names)
+      const wanted = applied(outside, given)
+      await guard(group, actor, outside, wanted)
+      judge(group, outside, wanted)
+      await assertSignInAlone(actor, outside, wanted, given)
+      return db.transaction(async (tx) => {
+        const last = await store.lock(tx)
+        const before = await readDrafts(tx, names)
+        const after = applied(before, given)
+        judge(group, before, after)
+        const changes = changesOf(before, after)
+        const version = await store_(tx, actor, last, before, after, changes, 'config.changed')
+        return saved(version, changes, after, names)
+      })
+    },
+
+    /** Has changes of the configuration wait for the caller's transaction. Whoever writes audit before he changes items calls it first: they lock in this order. */
+    lock: async (tx: Tx): Promise<void> => {
+      await store.lock(tx)
+    },
+
+    /** Writes items whose owner has judged and audited them, in its transaction. */
+    write: async (tx: Tx, actor: Actor, given: Readonly<Record<string, string>>): Promise<void> => {
+      const names = Object.keys(given)
+      const last = await store.lock(tx)
+      const before = await readDrafts(tx, names)
+      const after = applied(before, given)
+      const changes = changesOf(before, after)
+      await store_(tx, actor, last, before, after, changes, 'config.changed')
+    },
+
+    /** Asks the guards of all groups that a request touches. */
+    guardAll: async (actor: Actor, given: GivenItems): Promise<void> => {
+      for (const [group, items] of byGroup(given)) {
+        const before = await readDrafts(db, namesOf(group))
+        const after = applied(before, items)
+        await guard(group, actor, before, after)
+        judge(group, before, after)
+        await assertSignInAlone(actor, before, after, items)
+      }
+    },
+
+    /**
+     * Changes items of any groups in the caller's transaction, whose guards were asked; what changed. A dry run stores
+     * nothing and needs no fresh authentication.
+     */
+    applyAll: async (tx: Tx, actor: Actor, given: GivenItems, isDry: boolean): Promise<ConfigChange[]> => {
+      const last = await store.lock(tx)
+      const groups = byGroup(given)
+      const before = await readDrafts(
+        tx,
+        groups.flatMap(([group]) => namesOf(group)),
+      )
+      const after = applied(before, given)
+      for (const [group] of groups) judge(group, before, after)
+      const changes = changesOf(before, after)
+      if (!isDry) await store_(tx, actor, last, before, after, changes, 'config.changed')
+      return changes
+    },
+
+    /** Items that are set, secrets masked. */
+    readSet: async (): Promise<ConfigMap> => {
+      const drafts = await readDrafts(db, allItems)
+      return Object.fromEntries([...drafts.keys()].sort().map((name) => [name, masked(drafts, name)]))
+    },
+
+    /** Known items as they count, secrets masked. */
+    read: async (wanted: (name: string) => boolean): Promise<ConfigMap> => {
+      const names = allItems.filter(wanted)
+      const drafts = await readDrafts(db, names)
+      return Object.fromEntries(names.map((name) => [name, masked(drafts, name)]))
+    },
+
+    /** Values of a group for whoever uses them. */
+    values: async <G extends ConfigGroupName>(
+      q: Queryable,
+      group: G,
+      given: GivenItems = {},
+    ): Promise<GroupValues<G>> => {
+      const before = await readDrafts(q, namesOf(group))
+      const drafts = Object.keys(given).length === 0 ? before : applied(before, given)
+      if (drafts !== before) judge(group, before, drafts)
+      const open = (name: string): Secret | null => {
+        const sealed = drafts.get(name)?.sealed ?? null
+        return sealed === null ? null : envelope.open(sealed, placeOfItem(name))
+      }
+      return {
+        text: (name) => textOf(drafts, name),
+        number: (name) => Number(textOf(drafts, name)),
+        flag: (name) => textOf(drafts, name) === 'true',
+        secret: open,
+      }
+    },
+
+    /** Notes that an integration was used; null: with success. */
+    noteUse: (name: string, failure: string | null): Promise<void> =>
+      store.noteUse(db, new Date(clock.now()), name, failure === null ? null : cleanText(failure, 500)),
+    uses: () => store.uses(db),
+
+    history: (prefix: string, page: { number: number; size: number }) => store.history(db, prefix, page),
+
+    /** Carries out what a second approver agreed to, in that transaction. */
+    applySignIn: async (tx: Tx, actor: Actor, change: SignInChange, secret: Secret | null): Promise<void> => {
+      const assertSame = (before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void => {
+        if (!isSameChange(changesOf(before, after, exactly), change.changes))
+          throw new AppError('conflict', { detail: 'The settings changed since this was requested. Request it again.' })
+      }
+      const last = await store.lock(tx)
+      if ('version' in change) {
+        const { before, after, changes } = await planRollback(tx, change.version, change.prefix)
+        assertSame(before, after)
+        await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        return
+      }
+      const given: GivenItems = { ...change.items, ...(secret === null ? {} : JSON.parse(secret.reveal())) }
+      for (const [group, items] of byGroup(given)) {
+        const before = await readDrafts(tx, namesOf(group))
+        const after = applied(before, items)
+        judge(group, before, after)
+        assertSame(before, after)
+        await store_(tx, actor, await store.lock(tx), before, after, changesOf(before, after), 'config.changed')
+      }
+    },
+
+    /** Makes items what they were at a version. */
+    rollback: async (actor: Actor, version: number, prefix: string, isDry: boolean): Promise<ConfigSaved> => {
+      const plan = await db.transaction((tx) => planRollback(tx, version, prefix))
+      if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
+      for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
+      await assertSignInAlone(actor, plan.before, plan.after, { version, prefix })
+      return db.transaction(async (tx) => {
+        const { last, names, before, after, changes } = await planRollback(tx, version, prefix)
+        const next = await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        return saved(next, changes, after, names)
+      })
+    },
+  }
+}
