@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream'
 import type { AnyOperation } from '@portcullis/contract'
-import { Compile } from 'typebox/compile'
+import { compiledOf } from './compiled.ts'
 import { schemaFaults } from './read-body.ts'
 
 /** A streamed answer is kept up to here while it passes; a longer one is not checked. */
@@ -8,14 +8,8 @@ const keptBytes = 16 * 1024 * 1024
 
 /** Compares JSON answers with the contract; one that differs is an error that names the operation and what is wrong. */
 export const answerChecks = () => {
-  const checks = new Map<string, ReturnType<typeof Compile>>()
-
   const check = (operation: AnyOperation, text: string): void => {
-    let compiled = checks.get(operation.id)
-    if (compiled === undefined) {
-      compiled = Compile(operation.response)
-      checks.set(operation.id, compiled)
-    }
+    const compiled = compiledOf(operation.response)
     const value: unknown = JSON.parse(text)
     if (!compiled.Check(value))
       throw new Error(

@@ -13,6 +13,7 @@ import type { HttpOptions } from './http-options.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLifecycle, type DrainState } from './lifecycle.ts'
 import type { Guard } from './machine.ts'
+import { createPathMethods } from './path-methods.ts'
 import { createRegister } from './register.ts'
 import { addRequestHooks } from './request-hooks.ts'
 import { createRequestSpans } from './request-span.ts'
@@ -75,11 +76,13 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const fastify = createHttpServer(options, { connections, state, sendFailure })
   const { listen } = createLifecycle(fastify, { log, connections, state, isTls: options.tls !== null })
   const spans = createRequestSpans(options.tracer ?? noTracer)
-  await addRequestHooks(fastify, options, { spans, sendFailure })
+  const methods = createPathMethods()
+  await addRequestHooks(fastify, options, { spans, sendFailure, methods })
   const { add, seal, operations } = createRegister(fastify, {
     authorise: createAuthorise(options),
     spans,
     sendAnswer: createSendAnswer(log, options.validateResponses),
+    methods,
     allowedOrigins: options.allowedOrigins,
   })
   const needs: [what: string, isThere: () => boolean][] = []

@@ -14,6 +14,7 @@ import { smallBody } from './held-bytes.ts'
 import { namesOneHost } from './host-header.ts'
 import type { HttpOptions } from './http-options.ts'
 import type { DrainState } from './lifecycle.ts'
+import { maxParamLength } from './path-methods.ts'
 import { answerUnreadable, safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
 
@@ -41,7 +42,7 @@ export const createHttpServer = (
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: false,
       useSemicolonDelimiter: false,
-      maxParamLength: 512,
+      maxParamLength,
       querystringParser: () => ({}),
     },
     // Requests the framework refuses itself meet no hook.

@@ -1,8 +1,8 @@
 import { TextDecoder } from 'node:util'
 import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { type BodyShape, isTooDeep, maxDepth, oversize, shapeFor } from './body-bounds.ts'
+import { compiledOf } from './compiled.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { foldedNames, isBadText, unknownName } from './names.ts'
 import { validationError } from './read-query.ts'
@@ -158,7 +158,6 @@ export interface BodySource {
  * body take none, `null` and `{}`.
  */
 export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((source: BodySource) => unknown) => {
-  const check = schema === undefined ? undefined : Compile(schema)
   return ({ contentType, bytes }) => {
     const empty = bytes === undefined || bytes.length === 0
     const decoder = decoderOf(contentType ?? '')
@@ -173,7 +172,7 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
         throw validationError([{ field: 'body', message: 'is not valid JSON' }])
       }
     }
-    if (check === undefined || schema === undefined) {
+    if (schema === undefined) {
       if (value === null || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0))
         return null
       throw validationError([{ field: 'body', message: 'must be empty: this operation takes no body' }])
@@ -182,6 +181,7 @@ export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((so
     const state = { nodes: 0, errors: [] as FieldError[] }
     const folded = fold(value, schema as BodyShape, 'body', 0, state)
     if (state.errors.length > 0) throw validationError(state.errors)
+    const check = compiledOf(schema)
     if (!check.Check(folded)) throw validationError(faultsOf(check, schema, folded))
     return folded
   }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../app-error.ts'
 import type { Authorise } from './authorise.ts'
 import { credentialSeen } from './connections.ts'
 import { createHeavyWork, largePage } from './heavy-work.ts'
@@ -10,6 +9,7 @@ import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { assertOrigin } from './origin.ts'
 import { isHead, type OurRequest } from './our-request.ts'
+import type { PathMethods } from './path-methods.ts'
 import { bodyReader } from './read-body.ts'
 import { paramsReader, queryReader } from './read-query.ts'
 import { uploadLimit } from './request-hooks.ts'
@@ -20,7 +20,6 @@ const jsonLimit = 8 * 1024 * 1024
 /** Of all bodies that are on their way, those of machines by themselves; small ones count for nothing and are always taken. */
 const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
-const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 
 /** Whether anybody may call it: what it costs to refuse a call counts. */
 const isAnonymous = ({ permission }: AnyOperation): boolean => permission === 'public' || permission === 'agent'
@@ -29,16 +28,16 @@ export interface RegisterDeps {
   authorise: Authorise
   spans: RequestSpans
   sendAnswer: SendAnswer
+  methods: PathMethods
   allowedOrigins(): readonly string[]
 }
 
 /** Turns operations into routes: credential first, then body, query and path, then the handler, then the answer. */
 export const createRegister = (
   fastify: FastifyInstance,
-  { authorise, spans, sendAnswer, allowedOrigins }: RegisterDeps,
+  { authorise, spans, sendAnswer, methods, allowedOrigins }: RegisterDeps,
 ) => {
   const operations: AnyOperation[] = []
-  const methodsOf = new Map<string, Set<string>>()
   const heavyWork = createHeavyWork()
   const [machines, people] = [createHeldBytes(machinesHeld), createHeldBytes(knownHeld)]
   const counted = (operation: AnyOperation, body: Readable, { headers }: FastifyRequest, reply: FastifyReply) =>
@@ -87,9 +86,7 @@ export const createRegister = (
     operations.push(known)
     // A redirect of a sign-in uses up what it was given.
     const taken = known.method === 'GET' && known.responseKind !== 'redirect' ? ['GET', 'HEAD'] : [known.method]
-    const methods = methodsOf.get(url) ?? new Set()
-    for (const method of taken) methods.add(method)
-    methodsOf.set(url, methods)
+    methods.add(url, taken)
     fastify.route({
       method: taken,
       url,
@@ -119,20 +116,5 @@ export const createRegister = (
     })
   }
 
-  const seal = (): void => {
-    for (const [url, methods] of methodsOf) {
-      const allow = [...methods].join(', ')
-      fastify.route({
-        method: verbs.filter((verb) => !methods.has(verb)),
-        url,
-        // Before the body, so that a refused body is not read.
-        onRequest: async () => {
-          throw new AppError('method_not_allowed', { allow }, { headers: { allow } })
-        },
-        handler: async () => null,
-      })
-    }
-  }
-
-  return { add, seal, operations }
+  return { add, seal: () => methods.addOverlapping(fastify), operations }
 }

@@ -6,6 +6,7 @@ import { credentialSeen } from './connections.ts'
 import type { HttpOptions } from './http-options.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { type OurRequest, operationOf } from './our-request.ts'
+import type { PathMethods } from './path-methods.ts'
 import type { RequestSpans } from './request-span.ts'
 import { safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
@@ -27,7 +28,7 @@ const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 export const addRequestHooks = async (
   fastify: FastifyInstance,
   options: Pick<HttpOptions, 'tls' | 'fallback'>,
-  { spans, sendFailure }: { spans: RequestSpans; sendFailure: SendFailure },
+  { spans, sendFailure, methods }: { spans: RequestSpans; sendFailure: SendFailure; methods: PathMethods },
 ): Promise<void> => {
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -50,7 +51,9 @@ export const addRequestHooks = async (
     const length = request.headers['content-length']
     if (request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0'))
       delete request.headers['content-type']
-    if (request.is404 && !reads.has(request.method)) throw notFound('There is no such path.')
+    if (!request.is404) return
+    methods.assertTaken(request)
+    if (!reads.has(request.method)) throw notFound('There is no such path.')
   })
 
   // A caller without a credential gets 16 KiB of a body read and no more, whatever is answered.
