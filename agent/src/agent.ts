@@ -302,7 +302,7 @@ const beat = (
 ): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   let elapsed = 0
-  const next = (): void => {
+  function next(): void {
     const ms = enforcer.isArmed() && !watcher.isRelied() ? Math.min(timing.hurryMs, timing.tickMs) : timing.tickMs
     timer = setTimeout(() => {
       elapsed += ms

@@ -56,7 +56,7 @@ export const createCheckIns = ({
   let current: { facts: HostFacts; hash: string; at: number } | undefined
   let known: { reports: DeviceReport[]; hash: string } | undefined
 
-  const factsNow = (isWanted: boolean): { facts: HostFacts; hash: string } => {
+  function factsNow(isWanted: boolean): { facts: HostFacts; hash: string } {
     if (current === undefined || isWanted || clock.monotonic() - current.at >= factsEveryMs) {
       const collected = facts()
       current = { facts: collected, hash: factsHash(collected), at: clock.monotonic() }
@@ -64,7 +64,7 @@ export const createCheckIns = ({
     return current
   }
 
-  const hashOf = (list: DeviceReport[]): string => {
+  function hashOf(list: DeviceReport[]): string {
     const isSame = known?.reports.length === list.length && list.every((report, i) => report === known?.reports[i])
     if (known === undefined || !isSame) known = { reports: list, hash: inventoryHash(list) }
     return known.hash

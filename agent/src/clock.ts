@@ -16,7 +16,7 @@ export const systemClock: Clock = {
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve()
-    const done = () => {
+    function done() {
       clearTimeout(timer)
       signal?.removeEventListener('abort', done)
       resolve()

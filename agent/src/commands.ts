@@ -56,7 +56,7 @@ export const createCommands = (deps: CommandsDeps) => {
   /** Pending commands whose outcome is somebody else's to tell. */
   const later = new Set<string>()
 
-  const save = (change: Partial<CommandMemory>): void => {
+  function save(change: Partial<CommandMemory>): void {
     memory = { ...memory, ...change }
     deps.saveMemory(memory)
   }
@@ -64,19 +64,19 @@ export const createCommands = (deps: CommandsDeps) => {
   const isLate = ({ expiresAt }: { expiresAt: string }): boolean => !(Date.parse(expiresAt) > clock.now())
 
   /** What a start goes on with. The file is only as good as who can write it: all that was verified once is verified again. */
-  const isStillGood = ({ payload, signature }: SignedText): boolean => {
+  function isStillGood({ payload, signature }: SignedText): boolean {
     if (!keys.verifyKept(payload, signature)) return false
     const parsed = parseCommand(payload)
     if (parsed === undefined || parsed.agentId !== agentId || parsed.counter > memory.counter) return false
     return !memory.recent.some(({ id }) => id === parsed.id)
   }
 
-  const acknowledge = ({ id, outcome, message }: CommandOutcome): void => {
+  function acknowledge({ id, outcome, message }: CommandOutcome): void {
     if (!due.some((ack) => ack.commandId === id)) due.push({ commandId: id, outcome, message })
   }
 
   /** Durable first, then due. */
-  const settle = (outcome: CommandOutcome, change: Partial<CommandMemory> = {}): void => {
+  function settle(outcome: CommandOutcome, change: Partial<CommandMemory> = {}): void {
     const pending = (memory.pending ?? []).filter(({ payload }) => parseCommand(payload)?.id !== outcome.id)
     save({ ...change, pending, recent: [...memory.recent, outcome].slice(-REMEMBERED) })
     later.delete(outcome.id)
@@ -90,7 +90,7 @@ export const createCommands = (deps: CommandsDeps) => {
       .flatMap(({ payload }) => parseCommand(payload) ?? [])
       .find(({ id, kind }) => laneOf(kind) === lane && !later.has(id))
 
-  const run = async (lane: Lane): Promise<void> => {
+  async function run(lane: Lane): Promise<void> {
     for (;;) {
       const next = nextOf(lane)
       if (next === undefined || stop.signal.aborted) return
@@ -112,7 +112,7 @@ export const createCommands = (deps: CommandsDeps) => {
     }
   }
 
-  const start = (): void => {
+  function start(): void {
     for (const lane of lanes) {
       if (running.has(lane) || nextOf(lane) === undefined) continue
       const work = run(lane)
@@ -122,7 +122,7 @@ export const createCommands = (deps: CommandsDeps) => {
     }
   }
 
-  const receiveOne = (signed: SignedText): string | undefined => {
+  function receiveOne(signed: SignedText): string | undefined {
     if (signed.payload.length > MAX_PAYLOAD) return 'too long'
     if (!keys.verify(signed.payload, signed.signature)) return 'the signature does not verify'
     const parsed = parseCommand(signed.payload)

@@ -81,7 +81,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     })
 
   /** Repeats what may succeed later, until it does or the agent is stopped. */
-  const persist = async <T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> => {
+  async function persist<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
     const wait = createBackoff(backoff)
     for (;;) {
       try {
@@ -98,7 +98,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     }
   }
 
-  const pin = async (server: URL, token: string, signal: AbortSignal): Promise<void> => {
+  async function pin(server: URL, token: string, signal: AbortSignal): Promise<void> {
     const hash = server.protocol === 'https:' ? caHashOf(token) : undefined
     if (hash === undefined) return removeIfThere(join(state.dir, 'ca.pem'))
     const pinned = state.pinnedCa()
@@ -107,7 +107,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     log.info('ca_pinned', { hash })
   }
 
-  const enrol = async (server: URL, token: string, key: AgentKey, signal: AbortSignal): Promise<Enrolled> => {
+  async function enrol(server: URL, token: string, key: AgentKey, signal: AbortSignal): Promise<Enrolled> {
     await pin(server, token, signal)
     const transport = transportTo(server)
     const protocol = createProtocol({ transport, key, clock })
@@ -149,7 +149,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
    * Whether a fresh token is another server's: it names another CA or, without one, the address is another. Somebody with
    * the right to this host moves it; what it was to the old server counts no more.
    */
-  const movesElsewhere = (identity: Identity): boolean => {
+  function movesElsewhere(identity: Identity): boolean {
     if (!isFreshToken(identity)) return false
     const hash = caHashOf(config.token ?? '')
     const pinned = state.pinnedCa()
@@ -157,7 +157,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     return config.server !== undefined && config.server.origin !== new URL(identity.server).origin
   }
 
-  const resume = (identity: Identity): Enrolled => {
+  function resume(identity: Identity): Enrolled {
     const key = loadKey(state.dir)
     if (key === undefined)
       throw cannotStart(`${state.dir} has an identity but no key. Remove it and enrol the host anew.`)

@@ -17,7 +17,7 @@ export interface ExecuteDeps {
 
 /** Does what verified commands say. */
 export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update }: ExecuteDeps) => {
-  const configure = async ({ mode, applyToPresent }: AgentCommandBodies['configure'], signal: AbortSignal) => {
+  async function configure({ mode, applyToPresent }: AgentCommandBodies['configure'], signal: AbortSignal) {
     if (mode === 'Free') {
       const problems = enforcer.free('')
       if (problems.length > 0) throw new Error(`Free, but the kernel refused: ${problems.join('; ')}`)

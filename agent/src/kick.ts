@@ -11,7 +11,7 @@ export const createKick = () => {
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (!isSet && !signal.aborted && ms > 0) {
         await new Promise<void>((resolve) => {
-          const done = () => {
+          function done() {
             clearTimeout(timer)
             signal.removeEventListener('abort', done)
             resolve()

@@ -28,7 +28,7 @@ export const createLog = ({ clock, level, write, dir, ringBytes = 512 * 1024 }: 
   const path = dir === undefined ? undefined : join(dir, 'agent.log')
   let size = path === undefined ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0)
 
-  const toRing = (line: string): void => {
+  function toRing(line: string): void {
     if (path === undefined) return
     try {
       if (size + line.length > ringBytes) {
@@ -44,7 +44,7 @@ export const createLog = ({ clock, level, write, dir, ringBytes = 512 * 1024 }: 
     }
   }
 
-  const emit = (lineLevel: LogLevel, event: string, fields: LogFields = {}): void => {
+  function emit(lineLevel: LogLevel, event: string, fields: LogFields = {}): void {
     if (logLevels.indexOf(lineLevel) < threshold) return
     const line = `${JSON.stringify({ time: new Date(clock.now()).toISOString(), level: lineLevel, event, ...fields })}\n`
     write(line)

@@ -126,7 +126,7 @@ export const createLoop = (deps: LoopDeps) => {
    * Notes in the identity whether the server knows this agent. It is no reason to end: a restored backup, a wrong address
    * or an agent that took this one's place say the same, and an armed host would be free for good.
    */
-  const markUnknown = (unknownSince: string | undefined): void => {
+  function markUnknown(unknownSince: string | undefined): void {
     isUnknown = unknownSince !== undefined
     try {
       state.amendIdentity({ unknownSince })
@@ -135,19 +135,19 @@ export const createLoop = (deps: LoopDeps) => {
     }
   }
 
-  const startBoot = (): void => {
+  function startBoot(): void {
     flight = undefined
     isFlightRefused = false
     spool.forgetFlight()
     view = freshView()
   }
 
-  const learn = (rotations: unknown): void => {
+  function learn(rotations: unknown): void {
     if (keys.learn(rotations)) deps.onNewKey()
   }
 
   /** SETTLING: learns the fate of the check-in that an earlier start left open. */
-  const settle = async (signal: AbortSignal): Promise<void> => {
+  async function settle(signal: AbortSignal): Promise<void> {
     const open = spool.openFlight()
     if (open === undefined || open.bootId === view.bootId) return
     let nextSeq = 0
@@ -164,14 +164,14 @@ export const createLoop = (deps: LoopDeps) => {
     else spool.forgetFlight()
   }
 
-  const dropRefused = (refused: FormedCheckIn): void => {
+  function dropRefused(refused: FormedCheckIn): void {
     if (refused.upTo !== undefined) spool.acknowledge(refused.upTo)
     flight = undefined
     isFlightRefused = false
     view.needInventory = true
   }
 
-  const openSession = async (signal: AbortSignal): Promise<Session> => {
+  async function openSession(signal: AbortSignal): Promise<Session> {
     await settle(signal)
     const opened = await protocol.session(identity.agentId, view.bootId, keys.id(), signal)
     learn(opened.commandKeys)
@@ -188,7 +188,7 @@ export const createLoop = (deps: LoopDeps) => {
     return { token: opened.token, renewAt: clock.monotonic() + opened.expiresInSeconds * 800 }
   }
 
-  const acknowledged = (sent: FormedCheckIn, answer: Awaited<ReturnType<Protocol['checkIn']>>): Pause => {
+  function acknowledged(sent: FormedCheckIn, answer: Awaited<ReturnType<Protocol['checkIn']>>): Pause {
     if (sent.upTo !== undefined) spool.acknowledge(sent.upTo)
     flight = undefined
     wait.reset()
@@ -214,7 +214,7 @@ export const createLoop = (deps: LoopDeps) => {
     return { ms: answer.nextCheckInSeconds * (900 + random() * 200), isFirm: false }
   }
 
-  const afterSuperseded = (): Pause => {
+  function afterSuperseded(): Pause {
     const isRepeated = clock.monotonic() - lastSuperseded < timing.supersededMemoryMs
     lastSuperseded = clock.monotonic()
     if (isRepeated) return { ms: supersededWait.next(), isFirm: true }
@@ -222,7 +222,7 @@ export const createLoop = (deps: LoopDeps) => {
     return NOW
   }
 
-  const afterUnknown = (refusal: Refusal, code: string, message: string): Pause => {
+  function afterUnknown(refusal: Refusal, code: string, message: string): Pause {
     session = undefined
     if (!isUnknown) {
       reports.add(code, message)
@@ -231,7 +231,7 @@ export const createLoop = (deps: LoopDeps) => {
     return { ms: Math.max(unknownWait.next(), refusal.retryAfterMs ?? 0), isFirm: true }
   }
 
-  const afterRefusal = (refusal: Refusal): Pause => {
+  function afterRefusal(refusal: Refusal): Pause {
     switch (refusal.code) {
       case 'agent_revoked': {
         const fault = keys.revocationFault(refusal.body, commands.counter)
@@ -270,7 +270,7 @@ export const createLoop = (deps: LoopDeps) => {
     return { ms: Math.max(wait.next(), refusal.retryAfterMs ?? 0), isFirm: true }
   }
 
-  const step = async (signal: AbortSignal): Promise<Pause> => {
+  async function step(signal: AbortSignal): Promise<Pause> {
     if (session === undefined || clock.monotonic() >= session.renewAt) session = await openSession(signal)
     if (flight === undefined) {
       flight = checkIns.form(view)
@@ -281,7 +281,7 @@ export const createLoop = (deps: LoopDeps) => {
     return acknowledged(flight, await protocol.checkIn(flight.body, session.token, signal))
   }
 
-  const afterFailure = (error: unknown, signal: AbortSignal): Pause => {
+  function afterFailure(error: unknown, signal: AbortSignal): Pause {
     if (error instanceof AgentExit || signal.aborted) throw error
     const pause = error instanceof Refusal ? afterRefusal(error) : { ms: wait.next(), isFirm: true }
     log.warn('check_in_waits', { reason: messageOf(error), againInMs: Math.round(pause.ms) })

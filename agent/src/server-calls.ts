@@ -20,7 +20,7 @@ export const createServerCalls = ({ renewSession }: { renewSession: () => void }
   let token: string | undefined
   let waiting: (() => void)[] = []
 
-  const held = async (signal: AbortSignal): Promise<string> => {
+  async function held(signal: AbortSignal): Promise<string> {
     if (token === undefined) {
       const come = new Promise<void>((resolve) => waiting.push(resolve))
       const over = new AbortController()
@@ -32,7 +32,7 @@ export const createServerCalls = ({ renewSession }: { renewSession: () => void }
     return token
   }
 
-  const once = async <T>(request: (token: string) => Promise<T>, signal: AbortSignal): Promise<T> => {
+  async function once<T>(request: (token: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     const used = await held(signal)
     try {
       return await request(used)

@@ -60,7 +60,7 @@ export const createSpool = ({
   let fileBytes = 0
   let fd = -1
 
-  const load = (): void => {
+  function load(): void {
     fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600)
     syncDirectory(dirname(path))
     const content = readFileSync(path)
@@ -85,7 +85,7 @@ export const createSpool = ({
     fileBytes = end
   }
 
-  const apply = (line: Line, length: number): void => {
+  function apply(line: Line, length: number): void {
     if (line.kind === 'change') {
       entries.push({ n: line.n, change: line.change, bytes: length })
       bytes += length
@@ -101,7 +101,7 @@ export const createSpool = ({
     }
   }
 
-  const dropUpTo = (upTo: number): void => {
+  function dropUpTo(upTo: number): void {
     while (entries[0] !== undefined && entries[0].n <= upTo) bytes -= entries.shift()?.bytes ?? 0
     // The flight is settled by its acknowledgement, and its number is over.
     flight = undefined
@@ -109,7 +109,7 @@ export const createSpool = ({
   }
 
   /** Whether it worked. */
-  const guarded = (write: () => void): boolean => {
+  function guarded(write: () => void): boolean {
     try {
       write()
       return true

@@ -56,7 +56,7 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
     )
     .action(() => runEntry('anchor-audit', []))
 
-  const download = (name: string, what: string, path: string): void => {
+  function download(name: string, what: string, path: string): void {
     audit
       .command(name)
       .description(what)

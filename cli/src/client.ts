@@ -50,11 +50,11 @@ const detailOf = (text: string): string => {
 export const createClient = ({ server, token }: ClientOptions) => {
   if (!URL.canParse(server)) throw new CliError('--server must be an address like http://127.0.0.1:8080.')
   const base = server.replace(/(?<!\/)\/+$/, '')
-  const authorization = async (): Promise<Record<string, string>> => {
+  async function authorization(): Promise<Record<string, string>> {
     const bearer = typeof token === 'function' ? await token() : token
     return bearer === null ? {} : { authorization: `Bearer ${bearer}` }
   }
-  const answerOf = async (method: string, path: string, body?: string | FormData): Promise<Response> => {
+  async function answerOf(method: string, path: string, body?: string | FormData): Promise<Response> {
     const credential = await authorization()
     try {
       return await fetch(base + path, {
@@ -72,14 +72,14 @@ export const createClient = ({ server, token }: ClientOptions) => {
       )
     }
   }
-  const send = async <T>(method: string, path: string, body?: string | FormData): Promise<T> => {
+  async function send<T>(method: string, path: string, body?: string | FormData): Promise<T> {
     const response = await answerOf(method, path, body)
     const text = await response.text()
     if (!response.ok) throw failureOf(response.status, text, base)
     return JSON.parse(text) as T
   }
   type Query = Readonly<Record<string, string | undefined>>
-  const withQuery = (path: string, query: Query): string => {
+  function withQuery(path: string, query: Query): string {
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
     const text = new URLSearchParams(given).toString()
     return text === '' ? path : `${path}?${text}`

@@ -52,7 +52,7 @@ export const signIn = async (options: SignInOptions): Promise<{ token: string; s
   const anonymous = createClient({ server, token: null })
   const password = await passwordOf(options)
   const answer = await anonymous.post<ResponseOf<typeof localLogin>>(localLogin.path, { username: user, password })
-  const finish = async ({ mfaToken, methods }: MfaRequired): Promise<LocalLoginAnswer> => {
+  async function finish({ mfaToken, methods }: MfaRequired): Promise<LocalLoginAnswer> {
     if (!methods.includes('totp'))
       throw new CliError(
         `The second factor of ${user} is a passkey, which the command line cannot use. Use the console.`,

@@ -41,7 +41,7 @@ const groupsOf = (address: string): number[] => {
 /** The IPv4 address that an IPv6 address is only another way to: mapped, translated, compatible, NAT64, 6to4. */
 const embedded = (address: string): string | null => {
   const groups = groupsOf(address)
-  const ipv4 = (at: number): string => {
+  function ipv4(at: number): string {
     const [high = 0, low = 0] = groups.slice(at, at + 2)
     return [high >> 8, high & 255, low >> 8, low & 255].join('.')
   }

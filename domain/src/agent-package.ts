@@ -36,7 +36,7 @@ const compareIdentifiers = (a: string, b: string): number => {
 
 /** Order of two versions by semantic versioning: below 0 when `a` is older. Build metadata does not count. */
 export const compareVersions = (a: string, b: string): number => {
-  const split = (text: string) => {
+  function split(text: string) {
     const [version = ''] = text.split('+')
     const dash = version.indexOf('-')
     return dash < 0

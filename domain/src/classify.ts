@@ -213,7 +213,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   )
   const by = new Map<Kind, Interface>()
   const able = new Set<CapabilityKind>()
-  const add = (kind: Kind, i: Interface): void => {
+  function add(kind: Kind, i: Interface): void {
     if (!by.has(kind)) by.set(kind, i)
   }
   for (const i of interfaces) {

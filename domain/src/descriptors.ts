@@ -100,7 +100,7 @@ const emptyDevice = (problems: string[]): ParsedDescriptors => ({
  */
 export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
   const problems: string[] = []
-  const problem = (text: string) => {
+  function problem(text: string) {
     if (problems.length < limits.problems) problems.push(text)
   }
   const u8 = (at: number): number => bytes[at] ?? 0
@@ -133,12 +133,12 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
   let configuration: Configuration | undefined
   let current: Interface | undefined
   let interfaces = 0
-  const missing = (text: string): void => {
+  function missing(text: string): void {
     device.isComplete = false
     problem(text)
   }
   // Configuration descriptors may stand where none belong, and a kernel reads on behind them: so does this, into the last.
-  const openConfiguration = (opened: Configuration): Configuration | undefined => {
+  function openConfiguration(opened: Configuration): Configuration | undefined {
     if (device.configurations.length >= limits.configurations) {
       missing(`more than ${limits.configurations} configurations`)
       return device.configurations.at(-1)
@@ -146,7 +146,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     device.configurations.push(opened)
     return opened
   }
-  const readInterface = (at: number): void => {
+  function readInterface(at: number): void {
     current = undefined
     // A kernel ignores an interface outside of a configuration; here it is kept, so that nothing can hide that way.
     if (!configuration) {
@@ -169,7 +169,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     }
     configuration.interfaces.push(current)
   }
-  const readEndpoint = (at: number): void => {
+  function readEndpoint(at: number): void {
     if (!current) {
       problem('endpoint outside of an interface')
       return

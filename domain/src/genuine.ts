@@ -53,7 +53,7 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparis
     const isPart = isSynthetic(parsed)
     const differs = (weight: 1 | 2 | 3, evidence: string) => found.push({ weight, evidence })
     /** Counts a field. Returns true if it differs. */
-    const isOther = (known: boolean, other: boolean): boolean => {
+    function isOther(known: boolean, other: boolean): boolean {
       if (known) compared++
       return known && other
     }

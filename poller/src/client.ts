@@ -71,7 +71,7 @@ const post = (
 
 /** The server, as a worker process sees it. */
 export const createClient = (options: ClientOptions) => {
-  const call = async <T>(path: string, key: string | null, body: unknown): Promise<T> => {
+  async function call<T>(path: string, key: string | null, body: unknown): Promise<T> {
     const { status, text } = await post(options, path, key, body)
     if (status === 200) return JSON.parse(text) as T
     let problem: { code?: string; detail?: string } = {}

@@ -35,10 +35,10 @@ export const pollHost = async (
   const steps: PollStepResult[] = []
   let step: PollStep = 'resolve'
   let stepAt = startedAt
-  const finish = (ok: boolean, message: string): void => {
+  function finish(ok: boolean, message: string): void {
     steps.push({ step, ok, ms: Math.round(performance.now() - stepAt), message: cleanText(message, 500) })
   }
-  const begin = (next: PollStep): void => {
+  function begin(next: PollStep): void {
     if (next !== step) finish(true, outcomes[step])
     step = next
     stepAt = performance.now()

@@ -7,7 +7,7 @@ export interface Slots {
 export const createSlots = (each: number): Slots => {
   const lines = new Map<string, { taken: number; waiting: (() => void)[] }>()
 
-  const giveBack = (name: string): void => {
+  function giveBack(name: string): void {
     const line = lines.get(name)
     if (line === undefined) return
     const next = line.waiting.shift()
@@ -23,12 +23,12 @@ export const createSlots = (each: number): Slots => {
       if (line.taken < each) line.taken++
       else
         await new Promise<void>((resolve, reject) => {
-          const leave = (): void => {
+          function leave(): void {
             line.waiting.splice(line.waiting.indexOf(go), 1)
             reject(signal.reason as Error)
           }
           // The room of who leaves goes over to the next one: `taken` stays.
-          const go = (): void => {
+          function go(): void {
             signal.removeEventListener('abort', leave)
             resolve()
           }

@@ -131,12 +131,12 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
   const socket = connect({ host, port: poll.port })
   let shown = ''
   let failure: PollError | null = null
-  const close = (): void => {
+  function close(): void {
     client.destroy()
     socket.destroy()
     leave()
   }
-  const fail = (error: PollError): void => {
+  function fail(error: PollError): void {
     failure ??= error
     close()
   }
@@ -233,7 +233,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
         const parts: Buffer[] = []
         let size = 0
         let code: number | null = null
-        const take = (part: Buffer, isKept: boolean): void => {
+        function take(part: Buffer, isKept: boolean): void {
           size += part.length
           if (size > poll.limits.outputBytes) {
             fail(new PollError('output-too-large'))

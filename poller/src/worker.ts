@@ -112,7 +112,7 @@ export const createWorkerProcess = ({
       }
     })
 
-  const start = (one: Poll): void => {
+  function start(one: Poll): void {
     const control = new AbortController()
     const entry: Running = { poll: one, step: 'resolve', done: [], control }
     running.set(one.id, entry)
@@ -133,13 +133,13 @@ export const createWorkerProcess = ({
     })
   }
 
-  const endAll = (): void => {
+  function endAll(): void {
     for (const { control } of running.values()) control.abort()
     running.clear()
     results.length = 0
   }
 
-  const sendAlone = async (key: string, result: PollResult): Promise<void> => {
+  async function sendAlone(key: string, result: PollResult): Promise<void> {
     try {
       await client.results(key, [result])
     } catch (error) {
@@ -151,7 +151,7 @@ export const createWorkerProcess = ({
     }
   }
 
-  const sendResults = async (key: string): Promise<void> => {
+  async function sendResults(key: string): Promise<void> {
     while (results.length > 0) {
       const some = batchOf(results)
       try {
@@ -165,7 +165,7 @@ export const createWorkerProcess = ({
     }
   }
 
-  const round = async (key: string): Promise<number> => {
+  async function round(key: string): Promise<number> {
     await sendResults(key)
     const answer = await client.lease(key, {
       free: isStopping ? 0 : Math.max(0, capacity - running.size),
@@ -189,7 +189,7 @@ export const createWorkerProcess = ({
     return answer.nextMs
   }
 
-  const register = async (): Promise<string> => {
+  async function register(): Promise<string> {
     const { key, pollerId } = await client.register({ token, name, version })
     say(`registered as ${pollerId}`)
     kept?.write(key)

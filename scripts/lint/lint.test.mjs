@@ -13,12 +13,7 @@ const REFUSED = [
   ['agent/src/spool.ts', 'export const at = new Date()\n', CLOCK],
   ['console/src/lib/format.ts', 'export const at = Date.now()\n', CLOCK],
   ['cli/src/table.ts', 'export const port = process.env.PORT\n', CLOCK],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a source text
-  [
-    'server/src/features/system/tags/tags.store.ts',
-    'export const s = sql`select pg_advisory_xact_lock(${1})`\n',
-    LOCKS,
-  ],
+  ['server/src/features/system/tags/tags.store.ts', 'export const s = sql`select pg_advisory_xact_lock(1)`\n', LOCKS],
 ]
 const ACCEPTED = [
   ['server/src/entry/serve.ts', 'export const at = Date.now() + Number(process.env.PORT)\n'],

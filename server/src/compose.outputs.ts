@@ -30,7 +30,7 @@ export const composeOutputs = (
     hint: live.hint,
     authenticate: accounts.authenticate,
   })
-  const source = () => {
+  function source() {
     const domain = settings.now('SERVER_DOMAIN_NAME')
     const instance = domain === '' ? hostname() : new URL(linkBase(domain, reach().url)).hostname
     return { version: packageFile.version, instance }

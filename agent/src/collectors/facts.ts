@@ -50,7 +50,7 @@ export const createFactsCollector = ({
 }: FactsDeps) => {
   const dmi = (name: string, max: number): string => read(join(sysfsRoot, 'class/dmi/id', name), max)
 
-  const nics = (): NicReport[] => {
+  function nics(): NicReport[] {
     const known = networkInterfaces()
     const inSysfs = list(join(sysfsRoot, 'class/net'))
     const names = inSysfs.length > 0 ? inSysfs : Object.keys(known)
@@ -78,7 +78,7 @@ export const createFactsCollector = ({
     parseOsRelease(read(join(etcRoot, 'os-release'), 65_536) || read('/usr/lib/os-release', 65_536))
 
   /** Debian's VERSION_ID is the major number only; its point release is in a file of its own. */
-  const osVersion = (fields: Map<string, string>): string => {
+  function osVersion(fields: Map<string, string>): string {
     const point = fields.get('ID') === 'debian' ? read(join(etcRoot, 'debian_version'), 32) : ''
     return /^\d+(\.\d+)+$/.test(point) ? point : (fields.get('VERSION_ID') ?? '')
   }

@@ -38,12 +38,12 @@ export const createMonitor = ({
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
 
-  const start = (): void => {
+  function start(): void {
     if (isStopped || program === undefined) return
     let rest = ''
     let hasSpoken = false
     let hasEnded = false
-    const ended = (reason: string): void => {
+    function ended(reason: string): void {
       if (hasEnded) return
       hasEnded = true
       child = undefined

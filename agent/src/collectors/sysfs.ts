@@ -149,7 +149,7 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
 export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
 
-  const ports = (): string[] => {
+  function ports(): string[] {
     try {
       return readdirSync(root)
         .filter((name) => portPathPattern.test(name))

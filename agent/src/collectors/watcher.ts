@@ -68,7 +68,7 @@ export const createWatcher = ({
   let seen = new Set<string>()
   let told = new Set<string>()
 
-  const tellProblems = (scan: Scan): void => {
+  function tellProblems(scan: Scan): void {
     const now = new Set<string>()
     const stillTold = new Set<string>()
     for (const problem of scan.problems) {
@@ -84,7 +84,7 @@ export const createWatcher = ({
   }
 
   /** One look at everything; what the policy changes by it is read again. */
-  const enforcedScan = (): Scan => {
+  function enforcedScan(): Scan {
     stamp = sysfs.stamp()
     let result = sysfs.scan()
     if (enforcement?.enforce(result.devices)) {
@@ -100,7 +100,7 @@ export const createWatcher = ({
     return result
   }
 
-  const scan = (): DeviceChange[] => {
+  function scan(): DeviceChange[] {
     lastScan = clock.monotonic()
     let result: Scan
     try {
@@ -118,7 +118,7 @@ export const createWatcher = ({
     return changes
   }
 
-  const settle = (): void => {
+  function settle(): void {
     clearTimeout(settling)
     settling = setTimeout(() => {
       settling = undefined
@@ -137,14 +137,14 @@ export const createWatcher = ({
     }, timing.settleMs)
   }
 
-  const onEvent = (): void => {
+  function onEvent(): void {
     if (isStopped) return
     enforcement?.hurry()
     if (settling === undefined) burstSince = clock.monotonic()
     if (settling === undefined || clock.monotonic() - burstSince < timing.settleMaxMs) settle()
   }
 
-  const onTick = (): void => {
+  function onTick(): void {
     const isRelied = isMonitored && !isDeaf
     if (settling === undefined) {
       if (isRelied) {
@@ -172,7 +172,7 @@ export const createWatcher = ({
     schedule()
   }
 
-  const schedule = (): void => {
+  function schedule(): void {
     if (isStopped) return
     tick = setTimeout(onTick, isMonitored && !isDeaf ? Math.min(timing.resyncMs, 5000) : timing.pollMs)
   }

@@ -112,7 +112,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   let hasWriteProblem = false
 
   /** A full disk must not stop enforcement, nor the way back: what could not be written is kept in memory and told. */
-  const remember = (change: Partial<EnforcementMemory>): void => {
+  function remember(change: Partial<EnforcementMemory>): void {
     memory = { ...memory, ...change }
     try {
       saveMemory(memory)
@@ -124,17 +124,17 @@ export const createEnforcer = (deps: EnforcerDeps) => {
   }
   const isArmed = (): boolean => memory.mode === 'Armed'
   /** Stored durably, because the options apply while no agent runs. */
-  const noteOptions = (): void => {
+  function noteOptions(): void {
     const failsClosed = judge.policy?.options?.failsClosed === true
     if (judge.policy !== undefined && failsClosed !== (memory.failsClosed === true)) remember({ failsClosed })
   }
 
-  const takeDefaults = (): void => {
+  function takeDefaults(): void {
     const taken = defaults.take(memory.defaults, (old) => remember({ defaults: old }))
     for (const problem of taken) reports.add('default_refused', problem)
   }
 
-  const enforcedOf = ({ judged, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined => {
+  function enforcedOf({ judged, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined {
     if (judge.policy === undefined) return undefined
     const enforced = {
       ...decision,
@@ -148,19 +148,19 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     return isOld ? before.enforced : enforced
   }
 
-  const note = (outcome: Outcome): void => {
+  function note(outcome: Outcome): void {
     known.set(outcome.judged.portPath, { outcome, enforced: enforcedOf(outcome) })
   }
 
   const show = (): void => deps.publicStatus.show(blockedLines(memory, judge.policy?.contact ?? ''))
 
-  const reasonOf = ({ decision, hold, isKeptOut }: Outcome): string => {
+  function reasonOf({ decision, hold, isKeptOut }: Outcome): string {
     if (hold !== undefined) return `The port is held: ${mismatchText(hold.mismatch)}.`
     return isKeptOut ? tooManyHeld : judge.reasonOf(decision)
   }
 
   /** Who is blocked now; a new one is told to whoever sits there. */
-  const tellBlocked = (): void => {
+  function tellBlocked(): void {
     if (judge.policy === undefined) return
     const blocked: BlockedDevice[] = []
     for (const { outcome } of known.values()) {
@@ -187,7 +187,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     show()
   }
 
-  const free = (reason: string): string[] => {
+  function free(reason: string): string[] {
     const isHeld = hasHold(memory)
     if (reason === RELEASED) holds.clear()
     remember({ mode: 'Free', reason })
@@ -207,12 +207,12 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     return problems
   }
 
-  const checkArmed = (): void => {
+  function checkArmed(): void {
     const stuck = kernel.controllers().filter((name) => (kernel.default(name) ?? '0') !== '0')
     if (stuck.length > 0) throw new Error(`authorized_default of ${stuck.join(', ')} did not become 0`)
   }
 
-  const setUpArmed = (): void => {
+  function setUpArmed(): void {
     // The watchdog first: there is no moment with our defaults in the kernel and nobody to give the old ones back.
     watchdog.start()
     takeDefaults()

@@ -45,7 +45,7 @@ const unescapeMount = (text: string): string =>
  */
 export const createHostNeeds = ({ procRoot, sysfsRoot }: { procRoot: string; sysfsRoot: string }): HostNeeds => {
   /** Directory of a block device below /sys/devices, or undefined. */
-  const real = (path: string): string | undefined => {
+  function real(path: string): string | undefined {
     try {
       return realpathSync(path)
     } catch {
@@ -59,14 +59,14 @@ export const createHostNeeds = ({ procRoot, sysfsRoot }: { procRoot: string; sys
       (block) => read(join(sysfsRoot, 'class/block', block, 'dm/name')).trim() === name,
     )
 
-  const bySource = (source: string): string | undefined => {
+  function bySource(source: string): string | undefined {
     if (!source.startsWith('/dev/')) return undefined
     const name = basename(source)
     const block = dirname(source) === '/dev/mapper' ? mapped(name) : name
     return block === undefined ? undefined : real(join(sysfsRoot, 'class/block', block))
   }
 
-  const addPorts = (dir: string, ports: Set<string>, depth: number): void => {
+  function addPorts(dir: string, ports: Set<string>, depth: number): void {
     for (const segment of dir.split('/')) if (PORT.test(segment)) ports.add(segment)
     if (depth === MAX_STACK) return
     for (const slave of list(join(dir, 'slaves'))) {

@@ -63,7 +63,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
       .filter((child) => HID_NAME.test(child))
       .flatMap((child) => linkName(join(root, name, child, 'driver')) ?? [])
 
-  const readOne = (name: string): KernelInterface => {
+  function readOne(name: string): KernelInterface {
     const [, , configuration, number] = NAME.exec(name) ?? []
     const driver = linkName(join(root, name, 'driver'))
     let authorized = '1'

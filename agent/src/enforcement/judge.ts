@@ -39,7 +39,7 @@ export const createJudge = () => {
   let held: HeldPolicy | undefined
   let known = new Map<string, { text: string; judged: JudgedDevice }>()
 
-  const identify = ({ report, instance }: ScannedDevice): JudgedDevice => {
+  function identify({ report, instance }: ScannedDevice): JudgedDevice {
     const steady = steadyReport(report)
     // Authorisation is our own doing and no part of what the device is.
     const text = JSON.stringify([

@@ -45,13 +45,13 @@ export interface KernelDeps {
 export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   /** `usb1` is the default of a controller for devices, `usb1/interface` its default for interfaces. */
-  const defaultPath = (name: string): string => {
+  function defaultPath(name: string): string {
     const [controller = '', of] = name.split('/')
     return join(root, controller, of === undefined ? 'authorized_default' : 'interface_authorized_default')
   }
   const authorizedPath = (device: string): string => join(root, device, 'authorized')
 
-  const controllers = (): string[] => {
+  function controllers(): string[] {
     try {
       return readdirSync(root).filter((name) => /^usb[0-9]+$/.test(name))
     } catch {
@@ -60,7 +60,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
   }
 
   /** Whether the present value can be written: it is written back, which changes nothing. */
-  const refusal = (path: string): string | undefined => {
+  function refusal(path: string): string | undefined {
     try {
       writeAttribute(path, readFileSync(path, 'latin1').trim())
       return undefined

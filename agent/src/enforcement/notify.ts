@@ -41,7 +41,7 @@ export const createNotify = ({ command, clock, log, everyMs = EVERY_MS }: Notify
   let timer: NodeJS.Timeout | undefined
   let lastAt = Number.NEGATIVE_INFINITY
 
-  const flush = (): void => {
+  function flush(): void {
     timer = undefined
     const [program, ...args] = command ?? []
     if (program === undefined || waiting.length === 0) return

@@ -64,7 +64,7 @@ export const createPass = (deps: PassDeps) => {
   /** Attachments whose refusal by the kernel was told. */
   let told = new Set<string>()
 
-  const tellOnce = (code: string, { judged }: Outcome, reason: string): void => {
+  function tellOnce(code: string, { judged }: Outcome, reason: string): void {
     const attachment = attachmentOf(judged)
     if (told.has(attachment)) return
     told.add(attachment)
@@ -78,7 +78,7 @@ export const createPass = (deps: PassDeps) => {
       `${mismatchText(found)}; ${isHeld ? 'the port is held' : 'the port cannot be held'}. The host holds ${agentLimits.heldPorts} ports. It authorises no further device until a person releases a port.`,
     )
 
-  const look = (scanned: ScannedDevice): Outcome => {
+  function look(scanned: ScannedDevice): Outcome {
     const judged = judge.identify(scanned)
     const decision = judge.decide(judged.device, clock.now())
     const outcome: Outcome = {
@@ -97,7 +97,7 @@ export const createPass = (deps: PassDeps) => {
     return outcome
   }
 
-  const authorise = (outcome: Outcome): boolean => {
+  function authorise(outcome: Outcome): boolean {
     const attachment = attachmentOf(outcome.judged)
     const tried = tries.get(attachment) ?? 0
     if (tried >= MAX_TRIES) return false
@@ -114,7 +114,7 @@ export const createPass = (deps: PassDeps) => {
     return true
   }
 
-  const deauthorise = (outcome: Outcome): boolean => {
+  function deauthorise(outcome: Outcome): boolean {
     const result = kernel.setAuthorized(outcome.judged.portPath, false)
     if (result.kind === 'refused') {
       outcome.guard = 'unblockable'
@@ -127,7 +127,7 @@ export const createPass = (deps: PassDeps) => {
   }
 
   /** Holds the port of a device whose drivers contradict its claim. Returns whether they do. */
-  const unmask = (outcome: Outcome): boolean => {
+  function unmask(outcome: Outcome): boolean {
     const scope = judge.scopeOf(outcome.decision, outcome.judged.device)
     const found = truth.open(outcome.judged, scope)
     if (found === null) return false
@@ -142,7 +142,7 @@ export const createPass = (deps: PassDeps) => {
   }
 
   /** The one keyboard that stays when all working keyboards would be blocked. An attack tool or a denied one never stays. */
-  const keptKeyboard = (outcomes: readonly Outcome[], doomed: ReadonlySet<Outcome>): Outcome | undefined => {
+  function keptKeyboard(outcomes: readonly Outcome[], doomed: ReadonlySet<Outcome>): Outcome | undefined {
     if (!deps.sparesLastKeyboard()) return undefined
     const candidates = [...doomed].filter(
       ({ judged, decision, hold }) =>
@@ -158,7 +158,7 @@ export const createPass = (deps: PassDeps) => {
   }
 
   /** Gives `boot-disk` and `last-keyboard` to whom they belong and returns what is left to be taken away. */
-  const spare = (outcomes: readonly Outcome[], doomed: Outcome[]): Outcome[] => {
+  function spare(outcomes: readonly Outcome[], doomed: Outcome[]): Outcome[] {
     if (doomed.length === 0) return doomed
     const bootPorts = needs.bootPorts()
     for (const outcome of doomed) {

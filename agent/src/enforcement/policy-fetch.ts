@@ -41,7 +41,7 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
   let busyUntil = Number.NEGATIVE_INFINITY
   let lastFailure = ''
 
-  const ask = async (signal: AbortSignal): Promise<HeldPolicy> => {
+  async function ask(signal: AbortSignal): Promise<HeldPolicy> {
     const left = busyUntil - clock.monotonic()
     if (left > MAX_ASKED_WAIT_MS)
       throw new Error(`the policy: the server asked to be left alone for another ${Math.ceil(left / 1000)} s`)
@@ -65,7 +65,7 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
   }
 
   /** One question at a time, so that an older answer can not come last. */
-  const askInTurn = (signal: AbortSignal): Promise<HeldPolicy> => {
+  function askInTurn(signal: AbortSignal): Promise<HeldPolicy> {
     const next = last.then(() => ask(signal))
     last = next.catch(() => undefined)
     return next
@@ -74,7 +74,7 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
   /** What a server that asks for time is given is spread over as long again: it asked all hosts at once. */
   const pause = (): number => Math.max(wait.next(), (busyUntil - clock.monotonic()) * (1 + random()))
 
-  const keep = async (first: Promise<void>): Promise<void> => {
+  async function keep(first: Promise<void>): Promise<void> {
     isKeeping = true
     try {
       await first
@@ -97,7 +97,7 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
     }
   }
 
-  const want = (first: () => Promise<void>): void => {
+  function want(first: () => Promise<void>): void {
     wanted++
     if (!isKeeping) void keep(first())
   }

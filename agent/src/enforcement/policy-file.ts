@@ -43,7 +43,7 @@ export const createPolicyFile = ({ stateDir, agentId, keys }: PolicyFileDeps) =>
   const knowledgePath = join(stateDir, 'knowledge.json')
 
   /** @throws with what is wrong with it */
-  const verify = ({ payload, signature }: SignedText, isSigned: CommandKeys['verify']): PolicyPayload => {
+  function verify({ payload, signature }: SignedText, isSigned: CommandKeys['verify']): PolicyPayload {
     if (payload.length > MAX_PAYLOAD) throw new Error('the policy is too long')
     if (!isSigned(payload, signature)) throw new Error('the signature of the policy does not verify')
     const policy = parsePolicy(payload)

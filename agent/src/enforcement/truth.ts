@@ -13,11 +13,11 @@ export interface TruthDeps {
 
 /** Compares the claims of devices with the drivers that the kernel bound. */
 export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
-  const compare = (
+  function compare(
     judged: JudgedDevice,
     bound: ReturnType<Interfaces['of']>,
     scope: DriverScope,
-  ): DriverMismatch | null => {
+  ): DriverMismatch | null {
     const mismatch = driverMismatch(judged.parsed, judged.steady, bound, scope)
     return mismatch === null || holds.isAccepted(judged, mismatch) ? null : mismatch
   }

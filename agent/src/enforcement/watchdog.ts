@@ -21,7 +21,7 @@ export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
   let isWanted = false
   let timer: NodeJS.Timeout | undefined
 
-  const launch = (): void => {
+  function launch(): void {
     if (restore === undefined || !isWanted || child !== undefined) return
     // A session of its own: the terminal's Ctrl-C is for the agent.
     const started = spawn('/bin/sh', ['-c', SCRIPT, ...restore], {
@@ -30,7 +30,7 @@ export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
       cwd: '/',
     })
     child = started
-    const ended = (reason: string): void => {
+    function ended(reason: string): void {
       if (child !== started) return
       child = undefined
       if (!isWanted) return

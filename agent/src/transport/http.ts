@@ -111,7 +111,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
       let hasAnswer = false
       // Over the whole exchange, not per packet: a server that drips must not hold the agent.
       const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-      const fail = (error: Error) => {
+      function fail(error: Error) {
         clearTimeout(timer)
         reject(
           Object.assign(error, {
@@ -151,7 +151,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
    * An attacker in the middle of the enrolment can make the agent store a forged certificate with the pinned key. Then no
    * connection verifies, and the agent must fetch the genuine certificate again.
    */
-  const sendVerified = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+  async function sendVerified(sent: Sent, signal: AbortSignal): Promise<Answer> {
     try {
       return await send(sent, signal)
     } catch (error) {
@@ -171,7 +171,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     }
   }
 
-  const sendAgain = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+  async function sendAgain(sent: Sent, signal: AbortSignal): Promise<Answer> {
     try {
       return await sendVerified(sent, signal)
     } catch (error) {

@@ -45,7 +45,7 @@ export const fetchPin = ({ host, port, hash, timeoutMs, except, signal }: FetchP
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
     })
-    const fail = (error: Error) => {
+    function fail(error: Error) {
       socket.destroy()
       reject(error)
     }

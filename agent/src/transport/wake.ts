@@ -40,7 +40,7 @@ export const createWake = ({
   let retry: NodeJS.Timeout | undefined
   let isStopped = false
 
-  const again = (reason: string): void => {
+  function again(reason: string): void {
     if (isStopped || retry !== undefined) return
     const delay = wait.next()
     log.debug('wake_closed', { reason, againInMs: Math.round(delay) })
@@ -50,7 +50,7 @@ export const createWake = ({
     }, delay)
   }
 
-  const attach = (connection: Socket, head: Buffer): void => {
+  function attach(connection: Socket, head: Buffer): void {
     socket = connection
     const frames = createFrameReader()
     let isSilent = false
@@ -59,12 +59,12 @@ export const createWake = ({
       isSilent = true
       connection.write(encodeFrame(opcodes.ping))
     }, pingMs)
-    const onFrame = (frame: Frame): void => {
+    function onFrame(frame: Frame): void {
       if (frame.opcode === opcodes.ping) connection.write(encodeFrame(opcodes.pong, frame.payload))
       else if (frame.opcode === opcodes.text && frame.payload.toString() === 'check-in') onWake()
       else if (frame.opcode === opcodes.close) connection.end(encodeFrame(opcodes.close, frame.payload.subarray(0, 2)))
     }
-    const onData = (chunk: Buffer): void => {
+    function onData(chunk: Buffer): void {
       isSilent = false
       try {
         for (const frame of frames.push(chunk)) onFrame(frame)
@@ -90,7 +90,7 @@ export const createWake = ({
     if (head.length > 0) onData(head)
   }
 
-  const open = (): void => {
+  function open(): void {
     if (isStopped || token === undefined || socket !== undefined || attempt !== undefined) return
     const key = randomBytes(16).toString('base64')
     const expected = createHash('sha1')
@@ -109,7 +109,7 @@ export const createWake = ({
     })
     attempt = request
     let isDone = false
-    const failed = (reason: string): void => {
+    function failed(reason: string): void {
       if (isDone) return
       isDone = true
       attempt = undefined

@@ -41,7 +41,7 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
   const path = join(stateDir, 'release-key.json')
   const load = (): ReleaseKeyRotation[] => parseStored(readIfThere(path), path)
   const save = (rotations: readonly ReleaseKeyRotation[]): void => writeDurable(path, JSON.stringify(rotations))
-  const reach = (more: readonly ReleaseKeyRotation[]) => {
+  function reach(more: readonly ReleaseKeyRotation[]) {
     if (builtIn === undefined)
       throw new ReleaseKeyMissing(
         'This agent was built without a release key, so it installs no updates. Install an agent that was built with one.',

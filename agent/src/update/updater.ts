@@ -36,7 +36,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
   const { executable, version, architecture, record, calls, transport, clock, log, reports } = deps
   let deadline = Number.POSITIVE_INFINITY
 
-  const giveUp = (failure: string): void => {
+  function giveUp(failure: string): void {
     const current = record.load()
     if (current === undefined) return
     deadline = Number.POSITIVE_INFINITY
@@ -54,7 +54,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
   }
 
   /** Follows the rotations of the command, then refuses a build that the key of this host did not sign. */
-  const check = (build: AgentCommandBodies['update']): void => {
+  function check(build: AgentCommandBodies['update']): void {
     try {
       const { releaseKey, sequence, isNew } = deps.releaseKey.follow(build.rotations ?? [])
       if (isNew) log.info('release_key_rotated', { sequence })

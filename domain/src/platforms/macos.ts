@@ -171,7 +171,7 @@ const functionsOf = (objects: readonly TreeObject[]): Map<string, Function[]> =>
 const nicsOf = (lines: readonly string[]): NicReport[] => {
   const nics: NicReport[] = []
   let current: (Omit<NicReport, 'mac'> & { mac?: string }) | undefined
-  const close = (): void => {
+  function close(): void {
     if (current?.mac !== undefined) nics.push({ ...current, mac: current.mac })
   }
   for (const line of lines.slice(0, 10_000)) {

@@ -50,7 +50,7 @@ const TOKEN = /<(\/?)(plist|dict|array|key|string|integer|real|data|date|true|fa
 export const parsePlist = (text: string): Tree | undefined => {
   const root: Tree[] = []
   const open: { value: Tree[] | TreeObject; key?: string }[] = [{ value: root }]
-  const add = (value: Tree): void => {
+  function add(value: Tree): void {
     const top = open.at(-1)
     if (!top) return
     if (Array.isArray(top.value)) top.value.push(value)
@@ -77,7 +77,7 @@ export const parsePlist = (text: string): Tree | undefined => {
 /** Every object of a tree, parents before children, within the bounds. */
 export const objectsOf = (tree: Tree | undefined): TreeObject[] => {
   const found: TreeObject[] = []
-  const walk = (value: Tree | undefined, depth: number): void => {
+  function walk(value: Tree | undefined, depth: number): void {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || found.length >= MAX_OBJECTS) return
     if (!Array.isArray(value)) found.push(value)
     for (const child of Object.values(value)) walk(child, depth + 1)

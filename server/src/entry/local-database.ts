@@ -5,7 +5,7 @@ import { runningEmbedded } from '#platform/postgres/index.ts'
 
 /** Opens the database of this installation for a command, whether the server runs or not. */
 export const openLocalDatabase = async (config: Config, log: Log): Promise<OpenDatabase> => {
-  const stop = async (): Promise<void> => {}
+  async function stop(): Promise<void> {}
   if (config.databaseUrl !== null) return { connection: { connectionString: config.databaseUrl.reveal() }, stop }
   const running = runningEmbedded(config.dataDir)
   return running === null ? openDatabase(config, log) : { connection: { ...running.connection }, stop }

@@ -23,7 +23,7 @@ export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): {
   let timer: NodeJS.Timeout | undefined
   let isStopping = false
 
-  const start = (): void => {
+  function start(): void {
     const args = [worker, '--server', url, '--token', '-', '--own', ...(caFile === null ? [] : ['--ca', caFile])]
     // It needs nothing of the server's environment, where a password or a database address may be.
     const { PATH = '', HOME = '', TZ } = process.env

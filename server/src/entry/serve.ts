@@ -90,7 +90,7 @@ const main = async (): Promise<void> => {
   const log = createLog(config.logLevel ?? defaultLogLevel(process.stdout.isTTY === true))
   const stops: (() => Promise<unknown>)[] = []
   let stopping: Promise<void> | null = null
-  const stop = (): Promise<void> => {
+  function stop(): Promise<void> {
     stopping ??= (async () => {
       for (const one of stops.reverse())
         await one().catch((error: unknown) => log.error({ err: error }, 'stopping failed'))

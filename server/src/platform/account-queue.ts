@@ -32,12 +32,12 @@ export const createAccountQueue = (options: AccountQueueOptions) => {
       { headers: { 'retry-after': String(retryAfter) } },
     )
 
-  const start = (account: string): void => {
+  function start(account: string): void {
     total++
     running.set(account, runningOf(account) + 1)
   }
 
-  const dispatch = (): void => {
+  function dispatch(): void {
     for (const [account, callers] of waiting) {
       if (!hasPlace(account)) continue
       const [go] = callers
@@ -51,7 +51,7 @@ export const createAccountQueue = (options: AccountQueueOptions) => {
     }
   }
 
-  const leaver = (account: string): (() => void) => {
+  function leaver(account: string): () => void {
     let hasLeft = false
     return () => {
       if (hasLeft) return
@@ -67,13 +67,13 @@ export const createAccountQueue = (options: AccountQueueOptions) => {
   const wait = (account: string, connection: EventEmitter): Promise<void> =>
     new Promise((resolve, reject) => {
       const callers = waiting.get(account) ?? new Set()
-      const end = (settle: () => void): void => {
+      function end(settle: () => void): void {
         clearTimeout(timer)
         connection.off('close', giveUp)
         settle()
       }
       const go = (): void => end(resolve)
-      const giveUp = (): void => {
+      function giveUp(): void {
         callers.delete(go)
         if (callers.size === 0 && waiting.get(account) === callers) waiting.delete(account)
         end(() => reject(refusal(account)))

@@ -38,14 +38,14 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
   let signers = new Map<number, CommandSigner>()
   let seen = ''
 
-  const stored = (): readonly StoredCommandKey[] => {
+  function stored(): readonly StoredCommandKey[] {
     const { commandKeys, commandPrivateKey } = file.read()
     if (commandKeys !== undefined && commandKeys.length > 0) return commandKeys
     const publicKey = spkiOf(privateKeyOf(commandPrivateKey))
     const createdAt = '1970-01-01T00:00:00.000Z'
     return [{ number: 0, publicKey, createdAt, signature: null, privateKey: commandPrivateKey, retiresAt: null }]
   }
-  const all = (): readonly StoredCommandKey[] => {
+  function all(): readonly StoredCommandKey[] {
     const state = file.state()
     if (state !== seen) {
       known = stored()

@@ -65,7 +65,7 @@ const phrases =
 
 const build = (): ReadonlySet<string> => {
   const all = new Set(phrases)
-  const add = (text: string): void => {
+  function add(text: string): void {
     if (text.length >= 12) all.add(text)
   }
   for (const word of words) {

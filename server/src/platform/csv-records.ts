@@ -47,7 +47,7 @@ const closeQuote = (bytes: Buffer, at: number, bound: number): number => {
 const scanRecord = (bytes: Buffer, start: number): Scanned => {
   const cells: string[] = []
   const bound = Math.min(bytes.length, start + maxRecordSize)
-  const fault = (text: string): Scanned => {
+  function fault(text: string): Scanned {
     const end = bytes.indexOf(lf, start)
     return { cells, next: end < 0 ? bytes.length : end + 1, fault: text }
   }

@@ -45,7 +45,7 @@ export const crlf = (): Transform => {
     transform(chunk: Buffer, _encoding, done) {
       if (isCommaHeld) this.push(chunk[0] === lf ? crByte : commaByte)
       /** The next of its kind, not before `at`; behind the end when there is none. */
-      const next = (byte: number, known: number, at: number): number => {
+      function next(byte: number, known: number, at: number): number {
         if (known >= at) return known
         const found = chunk.indexOf(byte, at)
         return found < 0 ? chunk.length : found

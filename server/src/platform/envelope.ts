@@ -38,14 +38,14 @@ const decrypt = (key: Buffer, box: Buffer, place: string): Buffer => {
 }
 
 export const createEnvelope = (keys: Pick<SealingKeys, 'current' | 'byId'>): Envelope => {
-  const wrap = (key: Buffer, place: string): Buffer => {
+  function wrap(key: Buffer, place: string): Buffer {
     const { id, key: outer } = keys.current()
     const head = Buffer.alloc(headSize)
     head.writeUInt8(version)
     head.writeUInt32BE(id, 1)
     return Buffer.concat([head, encrypt(outer.reveal(), key, `key of ${place}`)])
   }
-  const unwrap = (box: Buffer, place: string): Buffer => {
+  function unwrap(box: Buffer, place: string): Buffer {
     if (box[0] !== version || box.length < headSize + wrappedSize + nonceSize + tagSize)
       throw new Error('not a sealed secret')
     const outer = keys.byId(box.readUInt32BE(1))

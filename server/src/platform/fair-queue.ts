@@ -62,7 +62,7 @@ export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refu
   const running: Record<Source['lane'], number> = { known: 0, stranger: 0 }
   let last: Source['lane'] = 'stranger'
 
-  const evict = (lane: Source['lane'], network: string, key: string): void => {
+  function evict(lane: Source['lane'], network: string, key: string): void {
     const keys = lanes[lane].get(network)
     const waiters = keys?.get(key)
     waits[lane]--
@@ -94,7 +94,7 @@ export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refu
   const hasPlace = (lane: Source['lane']): boolean =>
     running.known + running.stranger < atOnce && (lane === 'known' || running.stranger < strangersAtOnce)
 
-  const take = (lane: Source['lane']): Waiter | undefined => {
+  function take(lane: Source['lane']): Waiter | undefined {
     const [network, keys] = lanes[lane].entries().next().value ?? ['', new Map<string, Waiter[]>()]
     const [key, waiters] = keys.entries().next().value ?? ['', []]
     const waiter = waiters.shift()
@@ -106,7 +106,7 @@ export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refu
   }
 
   /** Starts what may run now: the lanes take turns. */
-  const dispatch = (): void => {
+  function dispatch(): void {
     const other = last === 'known' ? 'stranger' : 'known'
     const lane = ([other, last] as const).find((one) => waits[one] > 0 && hasPlace(one))
     const waiter = lane === undefined ? undefined : take(lane)

@@ -69,7 +69,7 @@ export const compareKeyFiles = (one: string, other: string): 'same' | 'older' | 
 
 const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): SealingKeys => {
   let known: readonly SealingKey[] = []
-  const load = ({ sealing = [] }: KeyFile): void => {
+  function load({ sealing = [] }: KeyFile): void {
     known = [
       // Forgotten once something newer is there alone.
       ...(sealing.some(({ id }) => id === 0) || sealing.length === 0 ? [{ id: 0, key: derived }] : []),
@@ -79,13 +79,13 @@ const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): Sealin
     ]
   }
   let seen = ''
-  const refresh = (): void => {
+  function refresh(): void {
     seen = file.state()
     load(file.read())
   }
   refresh()
   /** The newest of the file: another replica may have turned to a new key a moment ago, and what is sealed by an old one is lost. */
-  const current = (): SealingKey => {
+  function current(): SealingKey {
     if (file.state() !== seen) refresh()
     return known.at(-1) as SealingKey
   }

@@ -47,12 +47,12 @@ export const createLive = (app: HttpApp, bus: Bus) => {
   }
   let timer: NodeJS.Timeout | null = null
 
-  const tell = (event: string, data: unknown): void => {
+  function tell(event: string, data: unknown): void {
     const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
     for (const viewer of viewers) viewer.send(text)
   }
 
-  const flush = (): void => {
+  function flush(): void {
     timer = null
     const changed = (ids: Set<string>) => ({ changed: gathered.many || ids.size > idsPerMessage ? null : [...ids] })
     if (gathered.many || gathered.agents.size > 0) tell('agents', changed(gathered.agents))

@@ -40,12 +40,12 @@ const withoutStack = (error: unknown): unknown =>
 export const createFolding = () => {
   const kinds = new Map<string, Kind>()
 
-  const tell = (kind: Kind): void => {
+  function tell(kind: Kind): void {
     if (kind.folded > 0) kind.write({ folded: kind.folded })
     kind.folded = 0
   }
 
-  const kindOf = (key: string, write: Kind['write']): Kind => {
+  function kindOf(key: string, write: Kind['write']): Kind {
     const known = kinds.get(key)
     const kind = known ?? { count: 0, folded: 0, quiet: 0, isStackWritten: false, write }
     kinds.delete(key)

@@ -38,11 +38,11 @@ type Figure = number | readonly Sample[]
 
 export const createMetrics = () => {
   const families = new Map<string, { type: string; help: string; write: () => Promise<string[]> }>()
-  const add = (name: string, type: string, help: string, write: () => Promise<string[]>): void => {
+  function add(name: string, type: string, help: string, write: () => Promise<string[]>): void {
     if (families.has(name)) throw new Error(`the metric ${name} is declared twice`)
     families.set(name, { type, help, write })
   }
-  const seriesOf = <T>(make: () => T, labelNames: readonly string[]) => {
+  function seriesOf<T>(make: () => T, labelNames: readonly string[]) {
     const series = new Map<string, { labels: Labels; value: T }>()
     // Without labels there is one series, and it is there from the start: a figure that is missing reads as an outage.
     if (labelNames.length === 0) series.set('', { labels: {}, value: make() })

@@ -63,7 +63,7 @@ export const createOutboundFetch =
       })
       /** Takes an answer as far as it came. */
       let cut = (): void => {}
-      const stop = (why: string): void => {
+      function stop(why: string): void {
         cut()
         sent.destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
       }
@@ -79,7 +79,7 @@ export const createOutboundFetch =
       sent.on('response', (answer) => {
         const parts: Buffer[] = []
         let size = 0
-        const finish = (): void => {
+        function finish(): void {
           const status = answer.statusCode ?? 0
           if (status < 200 || status > 599) {
             reject(new Error('the answer is no HTTP answer'))

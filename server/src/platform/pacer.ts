@@ -13,7 +13,7 @@ export const createPacer = ({ perSecond, mostMs }: PacerOptions, clock: () => nu
   const step = 1000 / perSecond
   let next = 0
   /** Milliseconds that the next refusal has to wait. */
-  const delay = (): number => {
+  function delay(): number {
     const now = clock()
     next = Math.min(Math.max(next, now) + step, now + mostMs)
     return next - now - step

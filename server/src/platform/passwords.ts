@@ -67,7 +67,7 @@ export const createPasswords = (cost: PasswordCost = defaultCost) => {
     refusal: () => new AppError('unavailable', {}, { headers: { 'retry-after': '3' } }),
   })
 
-  const hash = async (password: string): Promise<string> => {
+  async function hash(password: string): Promise<string> {
     const salt = randomBytes(16)
     const derived = await derive(password, salt, cost, 32)
     return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(derived)}`

@@ -9,7 +9,7 @@ export const createRate = (seconds: () => number = () => performance.now() / 100
   const slots = new Float64Array(60)
   const startedAt = Math.floor(seconds())
   let at = startedAt
-  const move = (): void => {
+  function move(): void {
     const now = Math.floor(seconds())
     for (let skipped = Math.min(now - at, 60); skipped > 0; skipped--) slots[(now - skipped + 1) % 60] = 0
     at = Math.max(at, now)

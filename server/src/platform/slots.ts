@@ -16,14 +16,14 @@ export const createSlots = ({ atOnce, waiting, waitMs, comeBack }: SlotsOptions)
   let taken = 0
   const queue = new Set<() => void>()
 
-  const later = (): AppError => {
+  function later(): AppError {
     const seconds = comeBack.after + Math.floor(Math.random() * comeBack.spread)
     return new AppError('unavailable', {}, { headers: { 'retry-after': String(seconds) } })
   }
 
   const wait = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const go = (): void => {
+      function go(): void {
         clearTimeout(timer)
         queue.delete(go)
         resolve()

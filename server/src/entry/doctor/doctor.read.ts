@@ -39,7 +39,7 @@ const settingNames = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_c
 export const createDoctorRead = (client: pg.Client) => {
   const one = async <T>(text: string): Promise<T> => (await client.query(text)).rows[0] as T
   /** What this user may not see, or this version does not know. */
-  const maybe = async <T>(text: string): Promise<T | null> => {
+  async function maybe<T>(text: string): Promise<T | null> {
     try {
       return await one<T>(text)
     } catch {

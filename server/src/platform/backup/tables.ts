@@ -51,7 +51,7 @@ export const tablesOf = async (client: pg.ClientBase): Promise<TableShape[]> => 
   const known = new Map(rows.map((row) => [row.table, row]))
   const placed = new Set<string>()
   const order: TableShape[] = []
-  const place = (name: string, path: readonly string[]): void => {
+  function place(name: string, path: readonly string[]): void {
     const shape = known.get(name)
     if (shape === undefined || placed.has(name)) return
     if (path.includes(name)) throw new Error(`tables refer to each other in a circle: ${[...path, name].join(', ')}`)

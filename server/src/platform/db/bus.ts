@@ -43,7 +43,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     onFirst = resolve
   })
 
-  const deliver = (text: string | undefined): void => {
+  function deliver(text: string | undefined): void {
     try {
       const message = JSON.parse(text ?? '') as BusMessage
       for (const handler of handlers.get(message.topic) ?? []) handler(message)
@@ -52,7 +52,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     }
   }
 
-  const drop = (lost: pg.Client, reason: string): void => {
+  function drop(lost: pg.Client, reason: string): void {
     if (client !== lost) return
     client = null
     heardAt = Number.NEGATIVE_INFINITY
@@ -62,7 +62,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     timer = setTimeout(start, retryEveryMs)
   }
 
-  const ping = (current: pg.Client): void => {
+  function ping(current: pg.Client): void {
     if (closed || client !== current) return
     const startedAt = performance.now()
     current.query('select 1').then(
@@ -75,7 +75,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     )
   }
 
-  const connect = async (): Promise<void> => {
+  async function connect(): Promise<void> {
     const next = new pg.Client({
       ...connection,
       application_name: 'portcullis bus',
@@ -106,7 +106,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     }
   }
 
-  const start = (): void => {
+  function start(): void {
     connecting = connect()
   }
   start()

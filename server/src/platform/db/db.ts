@@ -103,9 +103,9 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs, trace
   // A backend that ends right after it accepted a connection is heard before the one who asked for it.
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect()
-    const ignore = () => {}
+    function ignore() {}
     client.on('error', ignore)
     try {
       const result = await work(client)
@@ -125,7 +125,7 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs, trace
     async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       const client = await pool.connect()
       let broken = false
-      const onError = () => {
+      function onError() {
         broken = true
       }
       client.on('error', onError)

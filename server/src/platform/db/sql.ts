@@ -35,7 +35,7 @@ export const join = (parts: readonly SqlFragment[], separator: string): SqlFragm
 export const compile = (fragment: SqlFragment, from = 1): Sql => {
   const values: unknown[] = []
   let text = ''
-  const walk = (f: SqlFragment): void => {
+  function walk(f: SqlFragment): void {
     f.strings.forEach((s, i) => {
       text += s
       if (i >= f.values.length) return

@@ -47,7 +47,7 @@ export const openAcceptors = async (
   failed: (error: Error) => void,
 ): Promise<Acceptors> => {
   const servers = Array.from({ length: acceptors - 1 }, () => createServer({ allowHalfOpen, noDelay: true }, taken))
-  const close = async (): Promise<void> => {
+  async function close(): Promise<void> {
     await Promise.all(servers.filter(({ listening }) => listening).map(closing))
   }
   try {

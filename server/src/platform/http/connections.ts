@@ -92,15 +92,15 @@ export const createConnections = ({
   const isProxy = isIn(trustedProxies)
   const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
-  const rest = (one: Stranger): void => {
+  function rest(one: Stranger): void {
     silent.delete(one)
     one.neighbours?.delete(one)
   }
-  const count = (one: Stranger): void => {
+  function count(one: Stranger): void {
     silent.add(one)
     one.neighbours?.add(one)
   }
-  const forget = (one: Stranger): void => {
+  function forget(one: Stranger): void {
     rest(one)
     for (const end of [one.socket, one.encrypted])
       if (end !== undefined) {
@@ -110,7 +110,7 @@ export const createConnections = ({
   }
 
   /** Closes the connection that has been silent longest, if there are more than `most`. Returns false if none can be closed. */
-  const makeRoom = (among: Set<Stranger>, isOver: () => boolean, newest: Stranger): boolean => {
+  function makeRoom(among: Set<Stranger>, isOver: () => boolean, newest: Stranger): boolean {
     for (const one of among) {
       if (!isOver()) return true
       // Its request arrived in parts and is now complete.
@@ -125,7 +125,7 @@ export const createConnections = ({
     return !isOver()
   }
 
-  const take = (socket: Socket, isTls: boolean): void => {
+  function take(socket: Socket, isTls: boolean): void {
     const address = socket.remoteAddress ?? ''
     const bucket = addressBucket(address)
     const place = placeOf(socket)

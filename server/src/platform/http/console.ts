@@ -109,7 +109,7 @@ export const createConsole = (dir: string) => {
   const assets = readAssets(dir)
   const index = assets.get('/index.html')?.plain.toString('utf8')
 
-  const page = (reply: FastifyReply): void => {
+  function page(reply: FastifyReply): void {
     const nonce = randomBytes(16).toString('base64')
     reply
       .header('content-security-policy', policy(nonce))

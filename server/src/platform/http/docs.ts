@@ -10,7 +10,7 @@ import { openApiDocument } from './openapi.ts'
  * have registered by then.
  */
 export const registerDocs = (app: HttpApp, version: string): void => {
-  const once = <T>(make: () => T): (() => T) => {
+  function once<T>(make: () => T): () => T {
     let made: { value: T } | undefined
     return () => {
       made ??= { value: make() }
@@ -23,7 +23,7 @@ export const registerDocs = (app: HttpApp, version: string): void => {
   const operations = once(() => Buffer.from(operationsPage(document())))
   const errors = once(() => Buffer.from(errorsPage()))
 
-  const html = async (reply: FastifyReply, text: Buffer): Promise<typeof answered> => {
+  async function html(reply: FastifyReply, text: Buffer): Promise<typeof answered> {
     await reply.header('content-security-policy', docsPolicy).type('text/html; charset=utf-8').send(text)
     return answered
   }

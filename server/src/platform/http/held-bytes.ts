@@ -30,7 +30,7 @@ export const countedBody = (held: HeldBytes, body: Readable, answer: ServerRespo
     held.give(taken)
     taken = 0
   })
-  const count = (bytes: number): void => {
+  function count(bytes: number): void {
     size += bytes
     if (size <= smallBody) return
     const more = size - taken

@@ -1,8 +1,8 @@
 import type http from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { noTracer, type Tracer } from '../tracing/index.ts'
+import type { Tracer } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
 
 export interface HttpOptions {

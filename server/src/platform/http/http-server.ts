@@ -50,7 +50,7 @@ export const createHttpServer = (
       sendFailure(error, request, reply.headers(safetyHeaders(options.tls !== null)), false),
     serverFactory: (handler: http.RequestListener) => {
       const refused = new WeakSet<Socket>()
-      const listener = (req: http.IncomingMessage, res: http.ServerResponse) => {
+      function listener(req: http.IncomingMessage, res: http.ServerResponse) {
         connections.asked(req, res)
         if (state.isDraining) res.setHeader('connection', 'close')
         // Asked here, not by Node: what that answers has no headers.

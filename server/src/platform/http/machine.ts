@@ -44,7 +44,7 @@ const failures = { most: 600, perSecond: 10, addresses: 10_000 } as const
  */
 export const createFailureQuota = (clock: { now(): number }) => {
   const levels = new Map<string, { failed: number; at: number }>()
-  const failedBy = (address: string): number => {
+  function failedBy(address: string): number {
     const level = levels.get(address)
     return level === undefined ? 0 : Math.max(0, level.failed - ((clock.now() - level.at) / 1000) * failures.perSecond)
   }

@@ -96,7 +96,7 @@ const within = (schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): 
 /** Collects the named shapes that are used; `use` gives a schema with references in their place. */
 export const createComponents = () => {
   const schemas: Record<string, JsonSchema> = {}
-  const use = (schema: JsonSchema): JsonSchema => {
+  function use(schema: JsonSchema): JsonSchema {
     const name = namedShapes.get(JSON.stringify(schema))
     if (name === undefined) return within(schema, use)
     if (schemas[name] === undefined) {

@@ -81,14 +81,14 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
       }))
     })
 
-  const contentOf = (types: readonly string[], name: string, schema: JsonSchema, example: unknown) => {
+  function contentOf(types: readonly string[], name: string, schema: JsonSchema, example: unknown) {
     const shape = components.named(name, schema)
     return Object.fromEntries(types.map((type) => [type, { schema: shape, example }]))
   }
 
   const capital = (id: string) => id.charAt(0).toUpperCase() + id.slice(1)
 
-  const requestBody = (operation: AnyOperation): Pick<OpenApiOperation, 'requestBody'> => {
+  function requestBody(operation: AnyOperation): Pick<OpenApiOperation, 'requestBody'> {
     const file = { type: 'string', format: 'binary', description: 'At most 32 MiB.' }
     if (operation.upload === true)
       return {
@@ -125,7 +125,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
     }
   }
 
-  const success = (operation: AnyOperation): OpenApiResponse => {
+  function success(operation: AnyOperation): OpenApiResponse {
     const schema = plain(operation.response)
     const text = (type: string, description: string, form: JsonSchema = {}): OpenApiResponse => ({
       description,
@@ -164,7 +164,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
     }
   }
 
-  const problems = (operation: AnyOperation): OpenApiOperation['responses'] => {
+  function problems(operation: AnyOperation): OpenApiOperation['responses'] {
     const byStatus = new Map<number, ErrorCode[]>()
     for (const code of problemsOf(operation)) {
       const status = statusOf(code, operation)

@@ -4,7 +4,7 @@ import { type OurRequest, operationOf } from './our-request.ts'
 
 /** The span of each request, from its first hook until its connection is done with it. */
 export const createRequestSpans = (tracer: Pick<Tracer, 'request'>) => {
-  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
     if (tracer === noTracer) return
     const span = tracer.request(readTraceParent(request.headers.traceparent), request.id)
     if (span === null) return
@@ -23,7 +23,7 @@ export const createRequestSpans = (tracer: Pick<Tracer, 'request'>) => {
       )
     })
   }
-  const inSpan = <T>(request: FastifyRequest, work: () => T): T => {
+  function inSpan<T>(request: FastifyRequest, work: () => T): T {
     const span = (request as OurRequest).portcullisSpan
     return span === undefined ? work() : span.run(work)
   }

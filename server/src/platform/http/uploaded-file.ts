@@ -52,7 +52,7 @@ export const withUploadedBytes = async <T>(
   const { file, filename } = part
   // The reader of forms only marks a file as cut, and its own `toBuffer` looks for the mark with each piece: of a file
   // that is cut between two pieces it gave the first 32 MiB as if they were all.
-  const cut = (): void => {
+  function cut(): void {
     file.destroy(new AppError('payload_too_large', { limit: wholeLimit }))
   }
   file.once('limit', cut)

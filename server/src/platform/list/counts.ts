@@ -20,7 +20,7 @@ interface Entry {
 /** Counts that many viewers of one list share: single flight, at most one second old. */
 export const createCounts = (db: Queryable, clock: Clock) => {
   const entries = new Map<string, Entry>()
-  const keyOf = (statement: SqlFragment): string => {
+  function keyOf(statement: SqlFragment): string {
     const { text, values } = compile(statement)
     return `${text}\u0000${JSON.stringify(values)}`
   }

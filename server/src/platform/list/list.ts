@@ -40,7 +40,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
    * either way finds the same ones: the last count of it, when there is one, is good enough for that, and the new count is
    * made beside the rows or, where all that is left is sorted anyway, with them.
    */
-  const rowsAndCounts = async (list: CompiledList, totalStatement: SqlFragment, offset: number, limit: number) => {
+  async function rowsAndCounts(list: CompiledList, totalStatement: SqlFragment, offset: number, limit: number) {
     const filteredStatement = list.isUnfiltered ? totalStatement : statementOf(list)
     const [lastTotal, last] = [counts.last(totalStatement), counts.last(filteredStatement)]
     const isGuessed = last !== undefined && lastTotal !== undefined && offset < last
@@ -74,12 +74,12 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
   }
 
   /** A page of so many rows that they are sent while they are read; undefined when there are not so many. */
-  const streamed = async (
+  async function streamed(
     list: CompiledList,
     totalStatement: SqlFragment,
     offset: number,
     limit: number,
-  ): Promise<JsonStream | undefined> => {
+  ): Promise<JsonStream | undefined> {
     const filteredStatement = list.isUnfiltered ? totalStatement : statementOf(list)
     const [total, filtered] = await Promise.all([counts.of(totalStatement), counts.of(filteredStatement)])
     if (Math.min(limit, filtered - offset) <= streamFrom) return undefined
@@ -89,10 +89,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
   }
 
   /** One page. `scope` narrows the list itself: what it leaves out is not counted in recordsTotal either. */
-  const page = async (
-    query: Readonly<Record<string, unknown>>,
-    scope?: SqlFragment,
-  ): Promise<JsonText | JsonStream> => {
+  async function page(query: Readonly<Record<string, unknown>>, scope?: SqlFragment): Promise<JsonText | JsonStream> {
     const asked = compileList(spec, query)
     const within = (where: SqlFragment) => (scope === undefined ? where : sql`${scope} and ${where}`)
     const list: CompiledList = {
@@ -118,7 +115,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
   }
 
   /** Rows under a condition as the list shows them, in its default order; for details. */
-  const rowsWhere = async (condition: SqlFragment, limit: number): Promise<string[]> => {
+  async function rowsWhere(condition: SqlFragment, limit: number): Promise<string[]> {
     const list: CompiledList = { ...compileList(spec, {}), where: condition }
     return rowsOf(pageStatement(spec, list, 0, limit, true))
   }

@@ -109,7 +109,7 @@ async function startLocked(
       logPath,
       log,
     })
-  const cleanUp = (): void => {
+  function cleanUp(): void {
     logFile.close()
     socketDir.remove()
   }
@@ -176,7 +176,7 @@ function supervise(first: Postmaster, { start, quiet, onCrash }: Supervised) {
   let current = first
   let attempt = 0
 
-  const restart = async (reason: string): Promise<Postmaster | undefined> => {
+  async function restart(reason: string): Promise<Postmaster | undefined> {
     for (let why = reason; !stopping.signal.aborted; ) {
       const retryInMs = Math.min(FIRST_DELAY_MS * 2 ** attempt++, LAST_DELAY_MS)
       onCrash?.({ reason: why, attempt, retryInMs })
@@ -191,7 +191,7 @@ function supervise(first: Postmaster, { start, quiet, onCrash }: Supervised) {
     return undefined
   }
 
-  const watch = async (): Promise<void> => {
+  async function watch(): Promise<void> {
     for (;;) {
       const since = performance.now()
       const reason = await current.ended

@@ -16,7 +16,7 @@ export interface LogFile {
 
 export function openLogFile(path: string): LogFile {
   const fd = openSync(path, 'a+', 0o600)
-  const rotate = (): void => {
+  function rotate(): void {
     if (fstatSync(fd).size < MAX_BYTES) return
     // Copied and truncated, because the child holds the same open file; it appends, so it goes on at the new end.
     copyFileSync(path, `${path}.1`)

@@ -41,7 +41,7 @@ const open = ({ address, ca }: SendOptions, { host, lookup }: Destination): Sock
 const writeAll = (socket: Socket, messages: readonly Buffer[]): Promise<void> =>
   new Promise((written) => {
     const chunks = framed(messages)
-    const write = (): void => {
+    function write(): void {
       for (let next = chunks.next(); next.done !== true; next = chunks.next())
         if (!socket.write(next.value)) {
           socket.once('drain', write)
@@ -71,7 +71,7 @@ export const createStreamSend =
     ending.addEventListener('abort', failing('reset'), { signal: over.signal })
     if (ending.aborted) failing('reset')()
 
-    const run = async (): Promise<void> => {
+    async function run(): Promise<void> {
       const destination = await resolve(address.host)
       if (over.signal.aborted) return
       const socket = open(options, destination)

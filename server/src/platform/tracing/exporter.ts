@@ -63,7 +63,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
   const counts = { exported: 0, dropped: 0 }
   const resource = { attributes: attributesOf({ 'service.name': config.serviceName, 'service.version': version }) }
 
-  const post = async (spans: readonly EndedSpan[]): Promise<Tried> => {
+  async function post(spans: readonly EndedSpan[]): Promise<Tried> {
     try {
       const answer = await fetch(config.url, {
         method: 'POST',
@@ -87,7 +87,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
     }
   }
 
-  const sendBatch = async (): Promise<void> => {
+  async function sendBatch(): Promise<void> {
     if (batch.length === 0) {
       batch = waiting.slice(0, batchSize)
       waiting = waiting.slice(batchSize)
@@ -109,7 +109,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
   }
 
   /** Sends what waits; one call at a time. */
-  const flush = (): Promise<void> => {
+  function flush(): Promise<void> {
     if (sending !== null) return sending
     if ((waiting.length === 0 && batch.length === 0) || performance.now() < notBefore) return Promise.resolve()
     sending = sendBatch().finally(() => {

@@ -77,7 +77,7 @@ export const createTracer = ({
   const exporter = createExporter({ config, version, log })
   const current = new AsyncLocalStorage<Open>()
 
-  const begin = (kind: Open['kind'], traceId: string, parentSpanId: string | null, offsetMs?: number): Open => {
+  function begin(kind: Open['kind'], traceId: string, parentSpanId: string | null, offsetMs?: number): Open {
     const startedAt = performance.now()
     return {
       traceId,
@@ -88,7 +88,7 @@ export const createTracer = ({
       offsetMs: offsetMs ?? clock.now() - startedAt,
     }
   }
-  const end = (open: Open, name: string, attributes: Attributes, isError: boolean): void => {
+  function end(open: Open, name: string, attributes: Attributes, isError: boolean): void {
     const { traceId, spanId, parentSpanId, kind, startedAt, offsetMs } = open
     exporter.add({
       traceId,
@@ -102,7 +102,7 @@ export const createTracer = ({
       isError,
     })
   }
-  const during = async <T>(open: Open, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> => {
+  async function during<T>(open: Open, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
     let isError = true
     try {
       const result = await work()

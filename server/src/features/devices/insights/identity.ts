@@ -84,7 +84,7 @@ export const besideGenuine = (device: DeviceReport, row: GenuineRow): IdentityDi
   const is = facts(device)
   const parsed = parseReport(device)
   const rows: IdentityDifference[] = []
-  const add = (key: keyof typeof names, expected: string, fits: boolean): void => {
+  function add(key: keyof typeof names, expected: string, fits: boolean): void {
     rows.push({ field: names[key], device: is[key], expected, differs: !fits })
   }
   const foreign = is.classes.split(', ').filter((cls) => cls !== none && !row.classes.includes(cls))

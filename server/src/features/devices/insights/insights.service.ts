@@ -34,7 +34,7 @@ export type InsightsService = ReturnType<typeof createInsightsService>
 
 /** What is out of the ordinary in the whole fleet, read from counters. */
 export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: InsightsDeps) => {
-  const moment = async () => {
+  async function moment() {
     const now = clock.now()
     const since = new Date(now - activeMs)
     return { computedAt: new Date(now).toISOString(), since, population: await read.population(since) }
@@ -64,13 +64,10 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
   })
 
   /** Keeps only the models of a vendor; without a vendor, keeps all. */
-  const ofVendor = async <
+  async function ofVendor<
     Row extends { vid: string; pid: string },
     Answer extends { recordsTotal: number; data: Row[] },
-  >(
-    computed: Promise<Answer & { data: Row[] }>,
-    vendor = '',
-  ): Promise<Answer> => {
+  >(computed: Promise<Answer & { data: Row[] }>, vendor = ''): Promise<Answer> {
     const answer = await computed
     if (vendor.trim() === '') return answer
     const models = await read.modelsOfVendor(vendor.trim())
@@ -79,14 +76,14 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
   }
 
   /** Most are few; many are formed while they are sent. */
-  const violations = async (vendor = ''): Promise<JsonText | JsonStream> => {
+  async function violations(vendor = ''): Promise<JsonText | JsonStream> {
     const rows = await db.query<{ row: string }>(read.violations(streamFrom + 1, vendor.trim()))
     return rows.length > streamFrom
       ? new JsonStream(streamArray(exportDb, read.violations(null, vendor.trim())))
       : new JsonText(`[${rows.map((r) => r.row).join(',')}]`)
   }
 
-  const errors = async (query: QueryOf<typeof errorTotal>) => {
+  async function errors(query: QueryOf<typeof errorTotal>) {
     const to = query.ToDate === undefined ? new Date(clock.now() + 1) : requireTime('query.ToDate', query.ToDate).to
     const from =
       query.FromDate === undefined

@@ -12,7 +12,7 @@ export const settingNames: readonly string[] = Object.values(items).map((item) =
 
 /** The settings in force; a value out of range counts as not set. */
 export const readSettings = (stored: ReadonlyMap<string, string>): UncommonSettings => {
-  const inForce = (key: keyof typeof items): number => {
+  function inForce(key: keyof typeof items): number {
     const { name, value, from, to } = items[key]
     const text = stored.get(name)?.trim() ?? ''
     const set = Number(text)

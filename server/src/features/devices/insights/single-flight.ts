@@ -8,7 +8,7 @@ export const createSingleFlight = <T>(clock: Clock, compute: () => Promise<T>) =
   let last: { at: number; value: T } | null = null
   let running: Promise<T> | null = null
 
-  const reload = (): Promise<T> => {
+  function reload(): Promise<T> {
     running ??= (async () => {
       try {
         const at = clock.now()

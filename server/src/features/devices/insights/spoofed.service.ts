@@ -27,7 +27,7 @@ const shown = (row: SuspectRow) => ({
  * only suspects, and nothing else is coloured by it: one purchase of a new revision would else turn half a fleet red.
  */
 export const createSpoofedIdentities = ({ read, knowledge }: { read: InsightsRead; knowledge: () => Knowledge }) => {
-  const against = (row: SuspectRow): Pick<SpoofedIdentity, 'level' | 'basis' | 'evidence' | 'diff' | 'consensus'>[] => {
+  function against(row: SuspectRow): Pick<SpoofedIdentity, 'level' | 'basis' | 'evidence' | 'diff' | 'consensus'>[] {
     const report = reportOf(row)
     const imitations = knowledge()
       .imitations(parseReport(report), report)

@@ -49,7 +49,7 @@ const patternFaults = (test: Test | undefined, path: string): FieldError[] =>
 /** Rows that have the shape but make no sense. */
 const rowFaults = ({ attackTools, vulnerable, genuine, usbIds }: KnowledgePayload['files']): FieldError[] => {
   const errors: FieldError[] = []
-  const ids = (row: { vid?: string | null; pid?: string | null; pidTo?: string }, path: string) => {
+  function ids(row: { vid?: string | null; pid?: string | null; pidTo?: string }, path: string) {
     if (row.pid && !row.vid) errors.push({ field: `${path}.pid`, message: 'needs vid' })
     if (row.pidTo !== undefined && (!row.pid || row.pidTo < row.pid))
       errors.push({ field: `${path}.pidTo`, message: 'ends a range that starts at pid' })

@@ -21,7 +21,7 @@ const createWalk = (pattern: string) => {
   let at = 0
   let steps = 0
 
-  const count = (n: number): void => {
+  function count(n: number): void {
     steps += n
     if (steps > mostSteps)
       throw new Fault(
@@ -29,13 +29,13 @@ const createWalk = (pattern: string) => {
       )
   }
 
-  const step = (ways: Ways): Ways => {
+  function step(ways: Ways): Ways {
     count(ways.reduce((total, n) => total + n, 0))
     return ways
   }
 
   /** How often what was just read comes: once, unless a repetition stands here. */
-  const repetition = (): { from: number; to: number } => {
+  function repetition(): { from: number; to: number } {
     const found = /^(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/.exec(pattern.slice(at))
     if (found === null) return { from: 1, to: 1 }
     at += found[0].length
@@ -45,7 +45,7 @@ const createWalk = (pattern: string) => {
     return { from, to: found[2] === undefined ? from : found[3] === '' ? Number.POSITIVE_INFINITY : Number(found[3]) }
   }
 
-  const repeated = (ways: Ways): Ways => {
+  function repeated(ways: Ways): Ways {
     const { from, to } = repetition()
     /** In how many ways one came to a place or to one before it. */
     const up = new Float64Array(ways.length + 1)
@@ -57,7 +57,7 @@ const createWalk = (pattern: string) => {
     return ways.map((_, i) => (up[Math.max(i - from + 1, 0)] ?? 0) - (up[Math.max(i - to, 0)] ?? 0))
   }
 
-  const group = (ways: Ways): Ways => {
+  function group(ways: Ways): Ways {
     const open = /^\((?:\?(?:<[^=!][^>]*>|[a-z-]*:|<?[=!]))?/.exec(pattern.slice(at))?.[0] ?? '('
     if (/[=!]$/.test(open)) throw new Fault('looks around; (?= (?! (?<= (?<! are not taken')
     at += open.length
@@ -68,14 +68,14 @@ const createWalk = (pattern: string) => {
     return step(to === 0 ? ways : from === 0 ? both(ways, inside) : inside)
   }
 
-  const escaped = (ways: Ways): Ways => {
+  function escaped(ways: Ways): Ways {
     const [text = ''] = /^\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|c[a-z]|.)/is.exec(pattern.slice(at)) ?? []
     if (/^\\[1-9k]/.test(text)) throw new Fault('refers back to a group; back references are not taken')
     at += text.length
     return /^\\b$/i.test(text) ? step(ways) : repeated(ways)
   }
 
-  const one = (ways: Ways): Ways => {
+  function one(ways: Ways): Ways {
     const c = pattern[at]
     if (c === '(') return group(ways)
     if (c === '\\') return escaped(ways)
@@ -85,7 +85,7 @@ const createWalk = (pattern: string) => {
     return c === '$' ? step(ways) : repeated(ways)
   }
 
-  const alternatives = (ways: Ways): Ways => {
+  function alternatives(ways: Ways): Ways {
     let out: Ways = new Float64Array(longest + 1)
     let now = step(ways)
     for (; at < pattern.length && pattern[at] !== ')'; ) {

@@ -125,7 +125,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     files: {},
   }
 
-  const authentic = (set: WholeSet | undefined): WholeSet | undefined => {
+  function authentic(set: WholeSet | undefined): WholeSet | undefined {
     if (set === undefined || seals.isSet(set)) return set
     log.error({ setId: set.set_id }, 'a knowledge set is not authentic and is ignored')
     return undefined
@@ -134,7 +134,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   const filesOf = (set: WholeSet): StoredFiles => JSON.parse(set.files) as StoredFiles
 
   /** The set with what it takes from the release; its version tells both apart from every other. */
-  const build = (set: WholeSet): Knowledge => {
+  function build(set: WholeSet): Knowledge {
     const files = filesOf(set)
     const content = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, file.content])) as Files
     const print = sha256(`${release.info.version}\n${set.files}`).slice(0, 8)
@@ -142,14 +142,14 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   /** Takes over what is in force; a release that is newer than the set counts instead. */
-  const refresh = async (): Promise<void> => {
+  async function refresh(): Promise<void> {
     const set = authentic(await store.inState('In force'))
     if (set === undefined || compareVersions(set.version, release.info.version) < 0)
       current = { knowledge: release, set: null, files: {} }
     else if (current.set?.set_id !== set.set_id) current = { knowledge: build(set), set, files: filesOf(set) }
   }
 
-  const hear = (): void => {
+  function hear(): void {
     refresh().catch((error: unknown) => log.warn({ err: error }, 'knowledge could not be read again'))
   }
   bus.on(topic, hear)
@@ -159,7 +159,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   const trusted = async () => (await store.keys()).filter((key) => seals.isKey(key))
 
   /** The key of a file, when it signed it. */
-  const signerOf = (body: BodyOf<typeof uploadKnowledge>): { der: Buffer; fingerprint: string } => {
+  function signerOf(body: BodyOf<typeof uploadKnowledge>): { der: Buffer; fingerprint: string } {
     const der = Buffer.from(body.publicKey, 'base64')
     try {
       const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
@@ -173,7 +173,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   /** Agents refuse more; an armed one would be left without a policy. */
-  const assertFitsAgents = (knowledge: Knowledge): void => {
+  function assertFitsAgents(knowledge: Knowledge): void {
     const bytes = Buffer.byteLength(documentOf(knowledge).text)
     if (bytes > knowledgeLimits.agentDocument)
       throw new AppError('knowledge_invalid', {
@@ -187,13 +187,13 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     ...(await deps.judging.effectOf(knowledge)),
   })
 
-  const candidateOf = async (): Promise<WholeSet> => {
+  async function candidateOf(): Promise<WholeSet> {
     const set = authentic(await store.inState('Candidate'))
     if (set === undefined) throw notFound('There is no candidate.')
     return set
   }
 
-  const upload = async (actor: Actor, body: BodyOf<typeof uploadKnowledge>) => {
+  async function upload(actor: Actor, body: BodyOf<typeof uploadKnowledge>) {
     const { der, fingerprint } = signerOf(body)
     const keys = await trusted()
     const isKnown = keys.some((key) => key.fingerprint === fingerprint)
@@ -266,12 +266,12 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     seal: seals.ofSet({ ...set, state }),
   })
 
-  const announced = async (tx: Tx, actor: Actor, version: string): Promise<string> => {
+  async function announced(tx: Tx, actor: Actor, version: string): Promise<string> {
     await bus.publish(tx, topic)
     return startJudging(tx, actor, version)
   }
 
-  const applyIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
+  async function applyIn(tx: Tx, actor: Actor, id: string): Promise<string> {
     const writes = createKnowledgeStore(tx)
     await lock(tx, locks.knowledge)
     const set = authentic(await writes.inState('Candidate'))
@@ -287,7 +287,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     return started
   }
 
-  const rollbackIn = async (tx: Tx, actor: Actor, id: string): Promise<string> => {
+  async function rollbackIn(tx: Tx, actor: Actor, id: string): Promise<string> {
     const writes = createKnowledgeStore(tx)
     await lock(tx, locks.knowledge)
     const set = await writes.inState('In force')
@@ -313,7 +313,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   /** One person alone may change what counts as an attack tool only while there has never been a second Administrator. */
-  const change = async (actor: Actor, wish: KnowledgeChange) => {
+  async function change(actor: Actor, wish: KnowledgeChange) {
     if (!(await approvals.mayAlone(actor, { kind: 'program' })))
       return approvals.require<KnowledgeChange>(actor, {
         kind: 'knowledge',
@@ -340,7 +340,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     },
   })
 
-  const apply = async (actor: Actor, id: string) => {
+  async function apply(actor: Actor, id: string) {
     const set = authentic(await store.inState('Candidate'))
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
@@ -349,7 +349,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     return change(actor, { what: 'apply', id, version: set.version, text })
   }
 
-  const rollback = async (actor: Actor) => {
+  async function rollback(actor: Actor) {
     const set = await store.inState('In force')
     if (set === undefined)
       throw new AppError('conflict', {
@@ -359,12 +359,12 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   /** When what is in force was made, and how many days ago. */
-  const ageNow = (): { madeAt: Date; ageDays: number } => {
+  function ageNow(): { madeAt: Date; ageDays: number } {
     const madeAt = current.set?.created_at ?? releaseDate(release.info.version)
     return { madeAt, ageDays: Math.max(0, Math.floor((clock.now() - madeAt.getTime()) / dayMs)) }
   }
 
-  const status = async (): Promise<KnowledgeStatus> => {
+  async function status(): Promise<KnowledgeStatus> {
     const { knowledge, set, files } = current
     const { info, sources } = knowledge
     const [keys, history, judging] = await Promise.all([

@@ -18,7 +18,7 @@ const nobody: PolicyDevice = {
 export const fakeStore = () => {
   const all = new Map<string, StoredDesign>()
   let asked = 0
-  const ensureDesigns = async (_db: unknown, designs: readonly NewDesign[]) => {
+  async function ensureDesigns(_db: unknown, designs: readonly NewDesign[]) {
     asked += designs.length
     return designs.map((design) => {
       const known = all.get(design.fingerprint) ?? {

@@ -38,7 +38,7 @@ export const createDesigns = ({
   const byId = new Map<number, Design>()
 
   let kept = 0
-  const keep = (stored: StoredDesign): Design => {
+  function keep(stored: StoredDesign): Design {
     const design = { ...stored, levelOf: levelsBy(knowledge(), stored) }
     if (kept >= limit) {
       byPrint.clear()

@@ -12,7 +12,7 @@ type JudgedDesign = Pick<StoredDesign, 'descriptors' | 'manufacturer' | 'product
 export const levelsBy = (knowledge: Knowledge, design: JudgedDesign): LevelOf => {
   const known = new Map<string, AttackLevel | null>()
   const { descriptors, manufacturer, product, judgedBy } = design
-  const judge = ({ serial, speed, portPath }: DeviceOfDesign): AttackLevel | null => {
+  function judge({ serial, speed, portPath }: DeviceOfDesign): AttackLevel | null {
     const report = steadyReport({
       portPath,
       descriptors,

@@ -34,7 +34,7 @@ export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowle
       return [{ row, from, design: judge(by, report, parsed, designKey(by, report, parsed)) }]
     })
 
-  const move = async (named: readonly SerialRow[]): Promise<void> => {
+  async function move(named: readonly SerialRow[]): Promise<void> {
     const by = knowledge()
     const now = new Date(clock.now())
     const rowOf = new Map(

@@ -95,11 +95,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       return last
     })
 
-  const newsEvents = async (
-    tx: Tx,
-    agentIds: readonly string[],
-    states: readonly AgentState[],
-  ): Promise<NewEvent[]> => {
+  async function newsEvents(tx: Tx, agentIds: readonly string[], states: readonly AgentState[]): Promise<NewEvent[]> {
     const rows = await store.takeNews(tx, agentIds)
     const known = await designs.byIds(rows.map((row) => row.design_id))
     const stateOf = new Map(states.map((state) => [state.agent_id, state]))
@@ -143,7 +139,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
    * Requests new reports from hosts whose designs have no stored inputs. Limits the rate, because inventories of a whole
    * fleet at once would delay other requests.
    */
-  const askForInventories = async (): Promise<void> => {
+  async function askForInventories(): Promise<void> {
     for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
       const hosts = await store.withoutInputs(after, inventoriesAtOnce)
       const last = hosts.at(-1)
@@ -155,7 +151,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
   }
 
   /** All of it, resumable: designs first, then the hosts of those that changed. */
-  const run = async (job: JudgingStep): Promise<void> => {
+  async function run(job: JudgingStep): Promise<void> {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
     const since = new Date(clock.now() - underWayMs)
     designs.forget()
@@ -182,7 +178,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
   }
 
   /** What other knowledge would change, over all that is present. */
-  const effectOf = async (other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> => {
+  async function effectOf(other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> {
     const found: { row: JudgedRow; verdict: Verdict }[] = []
     const renamed = new Set<number>()
     for (let after = 0; ; ) {

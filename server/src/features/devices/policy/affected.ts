@@ -19,7 +19,7 @@ const isWideAllow = (r: RuleRow): boolean =>
 
 /** Which designs a rule may decide about, and on which hosts a change of rules may change a decision. */
 export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps) => {
-  const designsOf = async (tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> => {
+  async function designsOf(tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> {
     const found = new Set<number>()
     if (rules.length === 0) return found
     const wires = rules.map((rule) => wireRule(rule))

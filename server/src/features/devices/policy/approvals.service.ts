@@ -44,7 +44,7 @@ export const createApprovals = ({
   commands,
   resolve,
 }: ApprovalsDeps) => {
-  const ruleFor = (
+  function ruleFor(
     actor: Actor,
     agentId: string,
     effect: 'allow' | 'deny',
@@ -52,7 +52,7 @@ export const createApprovals = ({
     reason: string,
     override: boolean,
     expiresAt: Date | null = null,
-  ): RuleRow => {
+  ): RuleRow {
     const now = new Date(clock.now())
     return changes.sealed({
       rule_id: newId(clock.now()),
@@ -89,7 +89,7 @@ export const createApprovals = ({
         (item.deviceID === null || item.deviceID === undefined || row.device_id === item.deviceID),
     )
 
-  const write = async (
+  async function write(
     tx: Tx,
     actor: Actor,
     rules: readonly RuleRow[],
@@ -98,7 +98,7 @@ export const createApprovals = ({
     details: string,
     orders: (version: number) => Promise<unknown>,
     granted = 0,
-  ) => {
+  ) {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
     // The newest word about a device counts: what was made by hand before about the same one goes.
     const keys = new Set(rules.map(matchKey))
@@ -131,7 +131,7 @@ export const createApprovals = ({
   }
 
   /** Rules of a decision. One bad item, and nothing changes. */
-  const rulesOf = async (tx: Tx, actor: Actor, agents: readonly ResolvedAgent[], decision: Decision) => {
+  async function rulesOf(tx: Tx, actor: Actor, agents: readonly ResolvedAgent[], decision: Decision) {
     const { effect, items, at, reason, hasReason, override, expiresAt } = decision
     const agentIds = [...new Set(agents.map((a) => a.uuid))]
     const rows = await peripherals.storedOf(tx, agentIds)
@@ -238,7 +238,7 @@ export const createApprovals = ({
       }
     })
 
-  const endOf = async (tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> => {
+  async function endOf(tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> {
     if ((body.decision === 'grant') !== (body.expiresAt !== undefined))
       throw invalid('body.expiresAt', body.decision === 'grant' ? 'is required for a grant' : 'is for grants only')
     if (body.expiresAt === undefined) return null

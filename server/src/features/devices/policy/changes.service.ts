@@ -135,13 +135,13 @@ export const createChanges = ({
   drain,
 }: ChangesDeps) => {
   /** Brings a written rule into a row of its own, sealed. Host and tag have to exist. */
-  const rowOf = async (
+  async function rowOf(
     tx: Queryable,
     written: WrittenRule,
     actor: Actor,
     known: { id: string; createdAt: Date; createdBy: string; origin: string } | null,
     field: string,
-  ): Promise<RuleRow> => {
+  ): Promise<RuleRow> {
     const now = new Date(clock.now())
     let tag: { tag_id: number; name: string } | undefined
     if (written.tag_name !== null) {
@@ -169,7 +169,7 @@ export const createChanges = ({
    * Carries changes of rules out: one version, its history, the hosts they touch, the audit record. The head is locked by
    * the caller (`store.lockHead`). Returns the version from now on.
    */
-  const commit = async (
+  async function commit(
     tx: Tx,
     actor: Actor,
     { remove, write, reason = '' }: RuleChanges,
@@ -180,7 +180,7 @@ export const createChanges = ({
     tellHosts: (version: number) => Promise<unknown> = async () => {},
     /** Number of hosts already counted for this change. Infinity: a second approver approved it. */
     granted = 0,
-  ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> => {
+  ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> {
     const [head, before] = [
       (await store.versionAndOwn(tx, [])).version,
       await store.shown(
@@ -275,13 +275,13 @@ export const createChanges = ({
     new AppError('conflict', { detail: `The rules changed since this was requested. ${why} Request it again.` })
 
   /** Refuses a change that newly allows devices on more hosts than one person may open alone. */
-  const assertAlone = async (
+  async function assertAlone(
     tx: Tx,
     actor: Actor,
     { remove, write, old, reason = '' }: RuleChanges & { old: readonly RuleRow[] },
     words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
     granted: number,
-  ): Promise<void> => {
+  ): Promise<void> {
     const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
     const limit = await approvals.takeAllowed(tx, actor, Math.max(0, hosts - granted), isForLaterHosts)
     if (limit === null) return
@@ -313,7 +313,7 @@ export const createChanges = ({
     drain().catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
 
   /** Runs a change in its transaction; few hosts are decided about anew before the answer. */
-  const change = async <T extends { jobId: string | null }>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<T> => {
+  async function change<T extends { jobId: string | null }>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<T> {
     const done = await transactionAgain(db, async (tx) => {
       await store.lockHead(tx)
       return work(tx)
@@ -337,7 +337,7 @@ export const createChanges = ({
     jobId: done.jobId,
   })
 
-  const existing = async (tx: Tx, id: string, isGrant: boolean): Promise<RuleRow> => {
+  async function existing(tx: Tx, id: string, isGrant: boolean): Promise<RuleRow> {
     const [row] = isId(id) ? await store.byIds(tx, [id]) : []
     if (row === undefined || row.is_grant !== isGrant)
       throw notFound(`There is no ${isGrant ? 'grant' : 'rule'} with this id.`)

@@ -67,7 +67,7 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
   })
 
   /** The rules that a draft adds and removes. */
-  const rulesOf = async (tx: Tx, actor: Actor, draft: PolicyDraft) => {
+  async function rulesOf(tx: Tx, actor: Actor, draft: PolicyDraft) {
     const now = clock.now()
     const gone = await store.byIds(tx, (draft.remove ?? []).filter(isId))
     const write = (draft.add ?? []).map((input, n) =>
@@ -87,7 +87,7 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
   }
 
   /** What the added rules contradict, shadow or are shadowed by. */
-  const warningsAmongRules = async (tx: Tx, { gone, write }: Awaited<ReturnType<typeof rulesOf>>) => {
+  async function warningsAmongRules(tx: Tx, { gone, write }: Awaited<ReturnType<typeof rulesOf>>) {
     const breathe = createBreath(10)
     const warnings: PolicyWarning[] = []
     const removed = new Set(gone.map((r) => r.rule_id))

@@ -47,12 +47,12 @@ export const createNewlyAllowed = ({
   read?: ReturnType<typeof createNewlyAllowedRead>
 }) => {
   /** Hosts and devices that a change opens; null: all hosts. `isForHosts`: the rules apply to further hosts or to fewer. */
-  const openedBy = async (
+  async function openedBy(
     q: Queryable,
     { gone, write }: MeasuredChange,
     now: Date,
     isForHosts: boolean,
-  ): Promise<{ hosts: Set<string>; opened: OpenedDevices[] } | null> => {
+  ): Promise<{ hosts: Set<string>; opened: OpenedDevices[] } | null> {
     const inForce = (r: RuleRow): boolean => r.expires_at === null || r.expires_at > now
     const goneIds = new Set([...gone, ...write].map((r) => r.rule_id))
     const wide = (await store.wide(q)).filter(inForce)

@@ -30,10 +30,10 @@ export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; se
     })
 
   /** Policies by agent id, and the version of the rules they come from. */
-  const open = async (
+  async function open(
     tx: Queryable,
     hosts: readonly OpenedHost[],
-  ): Promise<{ version: number; policies: Map<string, HostPolicy> }> => {
+  ): Promise<{ version: number; policies: Map<string, HostPolicy> }> {
     const { version, own } = await store.versionAndOwn(
       tx,
       hosts.map((h) => h.agent_id),

@@ -33,7 +33,7 @@ const linesOf = (before: Options, after: Options): string[] =>
 
 /** Counts hosts whose options change because an item of the configuration names other tags. */
 export const createOptionGate = ({ db, store, settings, approvals }: OptionGateDeps) => {
-  const hostsOf = async (tx: Tx, before: Options, after: Options): Promise<number> => {
+  async function hostsOf(tx: Tx, before: Options, after: Options): Promise<number> {
     const hosts = new Set<string>()
     for (const name of optionNames)
       for (const tag of differing(tagNames(before[name]), tagNames(after[name])))

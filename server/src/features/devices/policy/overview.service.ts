@@ -37,7 +37,7 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
 /** The policy at a glance, its settings, and whether a second approver is needed. */
 export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals, guardOptions }: OverviewDeps) => {
   /** Hosts above which a second approver is needed, and why; null: never. */
-  const twoPerson = async (): Promise<{ hosts: number | null; explanation: string }> => {
+  async function twoPerson(): Promise<{ hosts: number | null; explanation: string }> {
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
       return { hosts: null, explanation: 'Switched off: one person can free or delete any number of hosts.' }
@@ -58,7 +58,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     }
   }
 
-  const write = async (tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> => {
+  async function write(tx: Tx, actor: Actor, given: PolicySettings): Promise<PolicySettings> {
     const before = await settings.read(tx)
     await settings.write(tx, actor, given)
     await audit.write(tx, actor, {
@@ -89,7 +89,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
     },
   })
 
-  const guard = async (actor: Actor, given: PolicySettings): Promise<void> => {
+  async function guard(actor: Actor, given: PolicySettings): Promise<void> {
     const inForce = (await settings.read(db)).twoPersonHosts
     // Also while one Administrator may raise it alone.
     if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))

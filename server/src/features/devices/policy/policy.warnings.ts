@@ -46,7 +46,7 @@ export const meets = (a: Matching, b: Matching): boolean => {
 /** What a person should know before a rule counts, told from the other rules. Pure. */
 export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): PolicyWarning[] => {
   const found: PolicyWarning[] = []
-  const add = (code: PolicyWarning['code'], text: string, other: RuleRow | null): void => {
+  function add(code: PolicyWarning['code'], text: string, other: RuleRow | null): void {
     if (found.length < 20) found.push({ code, text, ruleId: other?.rule_id ?? null })
   }
   const key = matchKey(rule)

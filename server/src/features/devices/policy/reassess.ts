@@ -26,7 +26,7 @@ export interface ReassessDeps {
 /** Makes stored decisions anew when rules, tags or modes changed. */
 export const createReassess = ({ db, clock, store, agents, peripherals, open, announce, progress }: ReassessDeps) => {
   /** Decides about all that these hosts have; armed ones are told to fetch their policy. */
-  const hosts = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+  async function hosts(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const now = clock.now()
     const states = await agents.lockStates(tx, [...agentIds].sort())
     const ids = states.map((state) => state.agent_id)

@@ -109,12 +109,12 @@ export const createRestore = ({
     const replaced = write.flatMap((row) => now.get(row.rule_id) ?? [])
     return { inForce, write, remove, replaced, added, changed: write.length - added }
   }
-  const run = async (
+  async function run(
     actor: Actor,
     plan: ReturnType<typeof planOf>,
     { dryRun, reason }: Return,
     words: { summary: string; action: string; details: string },
-  ) => {
+  ) {
     const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
       added: p.added,
       changed: p.changed,

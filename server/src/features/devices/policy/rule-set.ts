@@ -51,7 +51,7 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
     whitelistEnds.set(tag, Math.max(whitelistEnds.get(tag) ?? 0, end))
   }
 
-  const candidatesOf = (design: Design): readonly WideRule[] => {
+  function candidatesOf(design: Design): readonly WideRule[] {
     const known = candidates.get(design.id)
     if (known !== undefined) return known
     const device: PolicyDevice = { ...design.device, serial: '', attackTool: null }

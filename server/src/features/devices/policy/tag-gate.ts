@@ -52,14 +52,14 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
 export const createTagGate = (deps: TagGateDeps) => {
   const { clock, store, newlyAllowed, settings, approvals, predict, scopes, carryOut } = deps
   /** Predicts what changes of tags do on the hosts that they name. */
-  const predicted = (q: Queryable, changes: readonly HostTagChange[]): Promise<Predicted> => {
+  function predicted(q: Queryable, changes: readonly HostTagChange[]): Promise<Predicted> {
     const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
     const isNamed = changes.every(({ agentIds }) => agentIds !== null)
     return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null })
   }
 
   /** Hosts on which a change of their tags newly allows devices, or changes an option that a tag decides. */
-  const measure = async (tx: Queryable, changes: readonly HostTagChange[]): Promise<number> => {
+  async function measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number> {
     const now = new Date(clock.now())
     const rules = await store.wide(tx)
     const optionTags = await settings.optionTags(tx)
@@ -82,7 +82,7 @@ export const createTagGate = (deps: TagGateDeps) => {
    * Returns the hosts on which the change allows devices, and the limit that it exceeds; null if one person may make the
    * change, which is then counted. `granted` hosts are already counted. Waits for other transactions that change rules.
    */
-  const take = async (tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) => {
+  async function take(tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) {
     const names = new Set(changes.flatMap((change) => change.names.map(fold)))
     if ((await store.wide(tx)).some((r) => r.tag_name !== null && names.has(fold(r.tag_name)))) await store.lockHead(tx)
     const hosts = await measure(tx, changes)
@@ -141,11 +141,11 @@ export const createTagGate = (deps: TagGateDeps) => {
       }),
   }
   /** Says what changes of tags would do; nothing is written. */
-  const preview = async (
+  async function preview(
     q: Queryable,
     actor: Actor,
     changes: readonly HostTagChange[],
-  ): Promise<ResponseOf<typeof previewTags>> => {
+  ): Promise<ResponseOf<typeof previewTags>> {
     const hosts = await measure(q, changes)
     return {
       newlyAllowed: hosts,

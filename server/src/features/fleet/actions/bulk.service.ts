@@ -115,13 +115,13 @@ export const createBulk = (deps: BulkDeps) => {
     longRead,
   } = deps
 
-  const whereOf = ({ uuids, filter }: Selection): SqlFragment => {
+  function whereOf({ uuids, filter }: Selection): SqlFragment {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
     return uuids === undefined ? compileList(agentsList, filter ?? {}).where : read.named(uuids.filter(isId))
   }
 
   /** Tags that a selection names; only two actions take some, and those need one. */
-  const tagsOf = ({ action, hashtags = [] }: Selection): string[] => {
+  function tagsOf({ action, hashtags = [] }: Selection): string[] {
     const takes = action === 'tag' || action === 'untag'
     if (takes !== hashtags.length > 0)
       throw invalid('body.hashtags', takes ? 'names no tag' : 'is for putting tags on or taking them off')
@@ -130,7 +130,7 @@ export const createBulk = (deps: BulkDeps) => {
   }
 
   /** Newest builds for the architectures of these hosts; looked up for updates alone. */
-  const buildsFor = async (action: BulkAction, hosts: readonly { architecture: string }[]): Promise<Builds> => {
+  async function buildsFor(action: BulkAction, hosts: readonly { architecture: string }[]): Promise<Builds> {
     const builds = new Map<string, Build | null>()
     if (action === 'update')
       for (const architecture of new Set(hosts.map((host) => host.architecture)))
@@ -144,7 +144,7 @@ export const createBulk = (deps: BulkDeps) => {
 
   const releases = (action: BulkAction): action is 'free' | 'delete' => action === 'free' || action === 'delete'
 
-  const needsApprover = async (actor: Actor, action: BulkAction, hosts: number): Promise<boolean> => {
+  async function needsApprover(actor: Actor, action: BulkAction, hosts: number): Promise<boolean> {
     if (action === 'update') return hosts > 0 && !(await approvals.mayAlone(actor, { kind: 'program' }))
     if (action === 'approveAll' || action === 'tag' || action === 'untag')
       return !(await approvals.mayAlone(actor, { kind: 'allow', hosts }))
@@ -152,17 +152,17 @@ export const createBulk = (deps: BulkDeps) => {
   }
 
   /** The change of modes and decisions that an action makes; null: none. */
-  const changeOf = (
+  function changeOf(
     { action, hashtags = [], applyToPresent = false }: Selection,
     uuids: readonly string[],
-  ): Change | null => {
+  ): Change | null {
     if (action === 'arm') return { mode: 'Armed', applyToPresent }
     if (releases(action)) return { mode: 'Free' }
     if (action === 'approveAll') return { isApproved: true }
     return action === 'tag' || action === 'untag' ? { tags: tagChanges(action, hashtags, uuids) } : null
   }
 
-  const preview = async (actor: Actor, selection: Selection): Promise<Preview> => {
+  async function preview(actor: Actor, selection: Selection): Promise<Preview> {
     const { action } = selection
     const hashtags = tagsOf(selection)
     const where = whereOf(selection)
@@ -199,12 +199,12 @@ export const createBulk = (deps: BulkDeps) => {
     }
   }
 
-  const enqueue = async (
+  async function enqueue(
     tx: Tx,
     actor: Actor,
     job: Omit<BulkJob, 'actor'>,
     bounds: { mostPerPerson?: number } = {},
-  ): Promise<string> => {
+  ): Promise<string> {
     const { userName, accountId, profile, permissions, ip } = actor
     const title = `${actionTitles[job.action]}: ${hostsText(job.uuids.length)}`
     const id = await jobs.enqueue(tx, actor, {
@@ -218,7 +218,7 @@ export const createBulk = (deps: BulkDeps) => {
     return id
   }
 
-  const run = async (actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> => {
+  async function run(actor: Actor, given: BodyOf<typeof runBulk>): Promise<Result> {
     const { action } = given
     if (action === 'update') assertFresh(actor, clock.now())
     const hashtags = tagsOf(given)
@@ -278,7 +278,7 @@ export const createBulk = (deps: BulkDeps) => {
    * the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so hosts
    * beyond the `granted` ones are counted again.
    */
-  const step = async (tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) => {
+  async function step(tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) {
     const targets = await read.targets(tx, read.named(some))
     if (job.action === 'cancelCommands') {
       await commands.cancel(tx, actor, some)
@@ -314,7 +314,7 @@ export const createBulk = (deps: BulkDeps) => {
     return { ended: 0, queued, order: able, opened: 0 }
   }
 
-  const work = async (run: JobRun): Promise<'done' | 'waits'> => {
+  async function work(run: JobRun): Promise<'done' | 'waits'> {
     const job = run.data as BulkJob
     const actor: Actor = {
       ...job.actor,

@@ -60,7 +60,7 @@ export const createConfiguration = ({
   approvePresent,
   settle,
 }: ConfigurationDeps) => {
-  const assertPossible = (agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void => {
+  function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
     if (request.mode === null) return
     const able = { ...agent, version: '', architecture: '', release_key: '' }
     const reason = impossible(words[request.mode], able, none.builds)
@@ -68,12 +68,7 @@ export const createConfiguration = ({
   }
 
   /** Approves, queues and records, in the caller's transaction. Hosts that are gone are left out. */
-  const carryOut = async (
-    tx: Tx,
-    actor: Actor,
-    items: readonly ConfigurationItem[],
-    granted: number,
-  ): Promise<void> => {
+  async function carryOut(tx: Tx, actor: Actor, items: readonly ConfigurationItem[], granted: number): Promise<void> {
     const targets = new Map<string, Target>(
       (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
     )
@@ -84,7 +79,7 @@ export const createConfiguration = ({
       const spec = mode === null ? null : commandFor(words[mode], target, { applyToPresent, builds: none.builds })
       return spec === null ? [] : [spec]
     })
-    const order = async () => {
+    async function order() {
       if (specs.length > 0) await commands.queue(tx, actor, specs)
     }
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
@@ -110,7 +105,7 @@ export const createConfiguration = ({
       if (given.length === 0) return []
       const asked = given.map(readRequest)
       const freed = asked.filter((request) => request.mode === 'Free').length
-      const plan = async (tx: Tx) => {
+      async function plan(tx: Tx) {
         const resolved = await agents.resolve(tx, given, 'body')
         const places = new Map<string, number>()
         const items = resolved.map((agent, i) => {

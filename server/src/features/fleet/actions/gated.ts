@@ -83,12 +83,12 @@ export const registerGated = (
   },
 ): void => {
   /** One line per host. Only as many names are read as a request shows. */
-  const linesOf = async (
+  async function linesOf(
     tx: Tx,
     uuids: readonly string[],
     lineOf: (name: string, i: number) => string = (name) => name,
     most = maxRequestDetails,
-  ): Promise<string[]> => {
+  ): Promise<string[]> {
     const shown = uuids.length > most ? uuids.slice(0, most - 1) : uuids
     const names = await carryOut.names(tx, shown)
     const lines = shown.map((uuid, i) => lineOf(names.get(uuid) ?? uuid, i))

@@ -25,10 +25,10 @@ const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => 
 /** Operations on named agents: unknown ids are reported, not fatal. */
 export const createOnIds = ({ db, commands, approvals, read, audit, latestPackage }: OnIdsDeps) => {
   /** Runs `work` over the agents that exist; those it returns are accepted. */
-  const over = (
+  function over(
     uuids: readonly string[],
     work: (tx: Tx, targets: Target[]) => Promise<readonly string[]>,
-  ): Promise<BulkResult> => {
+  ): Promise<BulkResult> {
     const ids = [...new Set(uuids)]
     return transactionAgain(db, async (tx) => {
       const targets = await read.targets(tx, read.named(ids.filter(isId)))
@@ -38,7 +38,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
     })
   }
 
-  const refuseAgentless = (targets: readonly Target[]): void => {
+  function refuseAgentless(targets: readonly Target[]): void {
     const [first, ...more] = targets.filter((target) => target.agentless)
     if (first !== undefined)
       throw new AppError('conflict', {

@@ -78,7 +78,7 @@ const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
 
 /** Adding, changing and removing connections. */
 export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
-  const fresh = (actor: Actor, input: ConnectionInput): ConnectionRow => {
+  function fresh(actor: Actor, input: ConnectionInput): ConnectionRow {
     assertMayConfirm(actor, input, clock.now())
     const connectionId = newId(clock.now())
     return {
@@ -100,7 +100,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
   }
 
   /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
-  const changed = (actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow => {
+  function changed(actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow {
     assertMayConfirm(actor, input, clock.now())
     const isOverride = overrides(input) ?? row.is_override
     const given = secretsOf(input)
@@ -122,19 +122,19 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
   }
 
   /** Another name, port or pinned key: stored secrets would be sent somewhere else, so they are to be given again. */
-  const assertSecretsMayStay = (
+  function assertSecretsMayStay(
     row: ConnectionRow,
     next: ConnectionRow,
     input: Partial<ConnectionInput>,
     field: string,
-  ) => {
+  ) {
     const kept = next.is_override ? keptSecrets(secretsOf(input), row) : []
     if (isElsewhere(row, next) && kept.length > 0)
       throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
   }
 
   /** Stores a changed connection. Returns the tags that its host gets; the caller sets them. */
-  const write = async (tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<HostTags[]> => {
+  async function write(tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<HostTags[]> {
     const now = new Date(clock.now())
     await tags.ensureTags(tx, next.tags)
     await store.update(tx, now, next)

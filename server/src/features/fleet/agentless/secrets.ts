@@ -22,7 +22,7 @@ export const sealed = (
   given: GivenSecrets,
   stored: SealedSecrets | null,
 ): SealedSecrets => {
-  const of = (column: keyof SealedSecrets, text: string | null): Buffer | null => {
+  function of(column: keyof SealedSecrets, text: string | null): Buffer | null {
     if (text === null) return stored?.[column] ?? null
     return text === '' ? null : envelope.seal(new Secret(text), `${place} ${column}`)
   }

@@ -41,13 +41,13 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
   const store = createTestsStore()
   const cutoff = (): Date => new Date(clock.now() - keptMs)
 
-  const view = (row: {
+  function view(row: {
     test_id: string
     fence: number
     step: string
     steps: unknown
     result: unknown
-  }): ConnectionTest => {
+  }): ConnectionTest {
     const result = row.result as Static<typeof PollResult> | null
     const cause = result?.failure ?? null
     return {

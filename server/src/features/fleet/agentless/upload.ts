@@ -175,7 +175,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     JSON.stringify({ ...row, password: 0, private_key: 0, passphrase: 0 }) ===
       JSON.stringify({ ...next, password: 0, private_key: 0, passphrase: 0 })
 
-  const apply = async (tx: Tx, actor: Actor, lines: readonly NumberedInput[]): Promise<Applied> => {
+  async function apply(tx: Tx, actor: Actor, lines: readonly NumberedInput[]): Promise<Applied> {
     const outcomes: Outcomes = new Map()
     const tagged: HostTags[] = []
     const keys = lines.map(({ input }) => nameKey(input.computerName))
@@ -207,7 +207,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         outcomes.set(line, { outcome: 'failed', message: faultOf(error) })
       }
     }
-    const record = async (reason: string): Promise<void> => {
+    async function record(reason: string): Promise<void> {
       if (added.length + updated === 0) return
       await audit.write(tx, actor, {
         action: 'connections.imported',
@@ -232,7 +232,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
    * Stores all valid lines in one transaction. If their tags need a second approver, one request for all of them is stored and
    * the file is refused.
    */
-  const carryOut = async (
+  async function carryOut(
     actor: Actor,
     lines: readonly NumberedInput[],
     { dryRun, reason }: Options,
@@ -240,7 +240,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     outcomes: Outcomes
     secondPerson: boolean
     opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>>
-  }> => {
+  }> {
     const outcomes: Outcomes = new Map()
     let secondPerson = false
     let opened: Partial<Pick<Report, 'newlyAllowed' | 'worksAgain'>> = {}
@@ -274,7 +274,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
     const { header, batches } = readCsv(bytes)
     const columns = readHeader(header)
     const report: Report = { added: 0, updated: 0, failed: 0, errors: [], lines: [], secondPerson: false }
-    const note = (line: number, computerName: string, outcome: Outcome, message: string): void => {
+    function note(line: number, computerName: string, outcome: Outcome, message: string): void {
       if (outcome === 'added') report.added++
       if (outcome === 'updated') report.updated++
       if (outcome === 'failed') {

@@ -89,7 +89,7 @@ export const createWorker = (deps: WorkerDeps) => {
   const now = (): Date => new Date(clock.now())
   const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
 
-  const activateIn = async (tx: Tx, actor: Actor, { id, pollers }: ActivateChange): Promise<void> => {
+  async function activateIn(tx: Tx, actor: Actor, { id, pollers }: ActivateChange): Promise<void> {
     if (!(await store.setStatus(tx, id, 'Activated'))) throw notFound('There is no such worker.')
     await store.activatePollers(
       tx,
@@ -113,7 +113,7 @@ export const createWorker = (deps: WorkerDeps) => {
     },
   })
 
-  const details = async (): Promise<WorkerPollerDetails> => {
+  async function details(): Promise<WorkerPollerDetails> {
     const [worker, pollers, d, errorCount, due] = await Promise.all([
       store.worker(db),
       store.pollers(db, new Date(clock.now() - shownMs)),

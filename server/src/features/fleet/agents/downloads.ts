@@ -26,7 +26,7 @@ const executables: Readonly<Record<string, string>> = {
 
 /** What a new host downloads: the agent as one executable, and the script that installs it. */
 export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach(): Reach }) => {
-  const manifest = (): BuildManifest | null => {
+  function manifest(): BuildManifest | null {
     try {
       return JSON.parse(readFileSync(join(buildDir, 'manifest.json'), 'utf8')) as BuildManifest
     } catch {
@@ -37,7 +37,7 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
   const pin = (caKeyHash: string | null) => (caKeyHash === null ? {} : { caPin: caKeyHash })
 
   /** The install script; null while no executable was built. */
-  const script = (): string | null => {
+  function script(): string | null {
     const { url, caKeyHash } = reach()
     const executable = file('linux-x64')
     return executable === undefined

@@ -70,7 +70,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
   })
 
   /** The row of a presented token; wrong secrets cost the same as unknown ids. */
-  const tokenOf = async (text: string): Promise<TokenRow> => {
+  async function tokenOf(text: string): Promise<TokenRow> {
     const match = tokenPattern.exec(text)
     if (match === null) throw refuse('The enrolment token is not one of this server.')
     const id = (match[1] as string).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
@@ -84,7 +84,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     return row
   }
 
-  const assertProof = (request: EnrolRequest): Buffer => {
+  function assertProof(request: EnrolRequest): Buffer {
     const der = Buffer.from(request.publicKey, 'base64')
     let valid = false
     try {

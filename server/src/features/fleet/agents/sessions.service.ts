@@ -46,7 +46,7 @@ export const createSessionsService = ({
 }) => {
   const slots = createSlots(openings)
 
-  const openOne = async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {
+  async function openOne(request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> {
     if (!isId(request.agentId)) throw new AppError('agent_unknown')
     const agent = await store.agent(request.agentId)
     if (agent === undefined || agent.public_key === null)

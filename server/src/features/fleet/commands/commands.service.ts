@@ -70,7 +70,7 @@ export const createCommandsService = ({
   const store = createCommandsStore(db)
 
   /** Counts ended commands for their jobs. */
-  const countFor = (tx: Tx, ended: readonly EndedCommand[]): Promise<void> => {
+  function countFor(tx: Tx, ended: readonly EndedCommand[]): Promise<void> {
     const parts = new Map<string, { jobId: string; done: number; failed: number }>()
     for (const { job_id: jobId, state, was } of ended) {
       if (jobId === null) continue
@@ -85,17 +85,17 @@ export const createCommandsService = ({
   }
 
   /** Agents for whom nothing waits any more say so. */
-  const settle = async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+  async function settle(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const waiting = await store.waiting(tx, agentIds)
     const idle = agentIds.filter((id) => !waiting.has(id))
     if (idle.length > 0) await agents.commandsDone(tx, idle)
   }
 
-  const signAll = async (
+  async function signAll(
     specs: readonly CommandSpec[],
     targets: ReadonlyMap<string, CommandTarget>,
     expiresAt: Date,
-  ): Promise<{ commands: NewCommand[]; counters: Map<string, number> }> => {
+  ): Promise<{ commands: NewCommand[]; counters: Map<string, number> }> {
     const now = clock.now()
     const counters = new Map<string, number>()
     const commands: NewCommand[] = []
@@ -125,13 +125,7 @@ export const createCommandsService = ({
   }
 
   /** Returns a stored command, signed with the current key of its host; null if its stored signature is not valid. */
-  const signedFor = ({
-    agent_id,
-    payload,
-    signature,
-    key_number,
-    command_key,
-  }: DeliveredCommand): SignedText | null => {
+  function signedFor({ agent_id, payload, signature, key_number, command_key }: DeliveredCommand): SignedText | null {
     const signer = commandKeys.signerFor(command_key, clock.now())
     if (signer.number === key_number) return { payload, signature }
     // The host has adopted another key since. Only a command with a valid old signature gets a new one.

@@ -32,13 +32,13 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
   let coming = 0
 
   /** Stores the bytes as they come, by the chunk; returns how many. */
-  const keep = async (id: string, body: AsyncIterable<Buffer>): Promise<number> => {
+  async function keep(id: string, body: AsyncIterable<Buffer>): Promise<number> {
     const check = createGzipCheck()
     let size = 0
     let n = 0
     let held: Buffer[] = []
     let heldBytes = 0
-    const flush = async (): Promise<void> => {
+    async function flush(): Promise<void> {
       if (heldBytes === 0) return
       await store.addChunk(id, n++, Buffer.concat(held))
       held = []

@@ -21,7 +21,7 @@ export const createGzipCheck = (limit = maxUnpacked) => {
   gunzip.on('error', () => {
     fault ??= refused('The body is not a sound gzip.')
   })
-  const assertSound = (): void => {
+  function assertSound(): void {
     if (fault !== null) throw fault
   }
 

@@ -64,7 +64,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
   })
 
   /** Orders the release; `isApproved`: accepting the drivers needs nobody else. */
-  const release = async (tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, isApproved: boolean) => {
+  async function release(tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, isApproved: boolean) {
     const known = isId(agentId) && isId(id)
     const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
     if (found === undefined) throw new AppError('not_found', { detail: 'The host does not hold this port.' })
@@ -83,11 +83,11 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
   }
 
   /** Accepting the drivers allows a device on a host, as a rule does: it counts as one. */
-  const assertAlone = async (
+  async function assertAlone(
     tx: Tx,
     actor: Actor,
     { agentId, id, host, port_path, evidence }: { agentId: string; id: string } & ReleasedHold,
-  ): Promise<void> => {
+  ): Promise<void> {
     const limit = await approvals.takeAllowed(tx, actor, 1)
     if (limit === null) return
     const title = `Release port ${port_path} of ${host} and accept its drivers (${evidence})`

@@ -88,10 +88,10 @@ export const registerAgentProtocol = (
   /** The credential is in the body; an address that failed too often is refused before it. */
   const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }
   const failures = new Map<string, { since: number; count: number }>()
-  const limited = async <T>(ip: string, secret: string, work: () => Promise<T>): Promise<T> => {
+  async function limited<T>(ip: string, secret: string, work: () => Promise<T>): Promise<T> {
     const key = `${ip} ${secret}`
     const now = clock.now()
-    const recent = () => {
+    function recent() {
       const seen = failures.get(key)
       return seen === undefined || now - seen.since > 60_000 ? { since: now, count: 0 } : seen
     }

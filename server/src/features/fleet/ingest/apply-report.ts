@@ -48,12 +48,12 @@ export const applyReport = (
   const touched = new Set<string>()
   const happened: HostChange[] = []
 
-  const set = (peripheral: HostPeripheral): void => {
+  function set(peripheral: HostPeripheral): void {
     byId.set(peripheral.deviceId, peripheral)
     touched.add(peripheral.deviceId)
   }
 
-  const remove = (portPath: string): void => {
+  function remove(portPath: string): void {
     const there = byPort.get(portPath)
     if (there === undefined) return
     const gone = { ...there, present: false, unapproved: false }
@@ -63,14 +63,14 @@ export const applyReport = (
   }
 
   /** The id of a device at a port, free of others that are present elsewhere. */
-  const idFor = (device: Identified): string => {
+  function idFor(device: Identified): string {
     let id = deviceId(device.vid, device.pid, device.serial, device.portPath)
     for (let other = byId.get(id); other?.present && other.portPath !== device.portPath; other = byId.get(id))
       id += `&${device.portPath}`
     return id
   }
 
-  const place = ({ report, design, serial }: JudgedDevice): void => {
+  function place({ report, design, serial }: JudgedDevice): void {
     const portPath = report.portPath
     const there = byPort.get(portPath)
     const fresh = {

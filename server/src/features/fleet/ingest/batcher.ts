@@ -49,7 +49,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
   let timer: NodeJS.Timeout | null = null
   const idle: (() => void)[] = []
 
-  const takeBatch = (): Waiting<In, Out>[] => {
+  function takeBatch(): Waiting<In, Out>[] {
     const keys = new Set<string>()
     const batch: Waiting<In, Out>[] = []
     const later: Waiting<In, Out>[] = []
@@ -64,7 +64,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     return batch
   }
 
-  const attempt = async (items: In[], tries = 3): Promise<Out[]> => {
+  async function attempt(items: In[], tries = 3): Promise<Out[]> {
     try {
       return await options.run(items)
     } catch (error) {
@@ -73,7 +73,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     }
   }
 
-  const runOne = async (entry: Waiting<In, Out>): Promise<void> => {
+  async function runOne(entry: Waiting<In, Out>): Promise<void> {
     try {
       entry.resolve((await attempt([entry.item]))[0] as Out)
     } catch (error) {
@@ -81,12 +81,12 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     }
   }
 
-  const giveUp = (entries: readonly Waiting<In, Out>[], error: unknown): void => {
+  function giveUp(entries: readonly Waiting<In, Out>[], error: unknown): void {
     for (const entry of entries) entry.reject(error)
   }
 
   /** Those that waited behind a batch for long: the next one may take as long again, and nobody is to wait for both. */
-  const takeImpatient = (): Waiting<In, Out>[] => {
+  function takeImpatient(): Waiting<In, Out>[] {
     const { impatient = [], patient = [] } = Object.groupBy(waiting, ({ since }) =>
       options.now() - since > patienceMs ? 'impatient' : 'patient',
     )
@@ -100,7 +100,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     setTimeout(sweep, sweepMs).unref()
   }
 
-  const sweep = (): void => {
+  function sweep(): void {
     isSweeping = false
     const isLate = ({ since }: Waiting<In, Out>): boolean => options.now() - since > mostMs
     const late = [...batches].flatMap((batch) => batch.filter(isLate))
@@ -114,7 +114,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     if (batches.size > 0) sweepLater()
   }
 
-  const runBatch = async (batch: Waiting<In, Out>[]): Promise<void> => {
+  async function runBatch(batch: Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await attempt(batch.map((entry) => entry.item))
       batch.forEach((entry, i) => {
@@ -127,7 +127,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     }
   }
 
-  const start = (): void => {
+  function start(): void {
     timer = null
     while (running < options.concurrency && waiting.length > 0) {
       const batch = takeBatch()
@@ -144,7 +144,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
   }
 
   // What gathered while a batch ran goes at once; only a first item waits for company.
-  const schedule = (atOnce: boolean): void => {
+  function schedule(atOnce: boolean): void {
     if (atOnce || waiting.length >= options.size) {
       if (timer !== null) clearTimeout(timer)
       start()

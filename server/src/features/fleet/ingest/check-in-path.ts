@@ -73,13 +73,13 @@ export const createCheckInPath = ({
 }: CheckInPathDeps) => {
   const path = agentPaths.checkIn
 
-  const answer = (
+  function answer(
     response: ServerResponse,
     status: number,
     type: string,
     text: string,
     headers: Readonly<Record<string, string>> = {},
-  ): void => {
+  ): void {
     if (response.destroyed || response.headersSent) return
     response.writeHead(status, {
       'content-type': type,
@@ -91,7 +91,7 @@ export const createCheckInPath = ({
     response.end(text)
   }
 
-  const fail = (request: IncomingMessage, response: ServerResponse, given: unknown): void => {
+  function fail(request: IncomingMessage, response: ServerResponse, given: unknown): void {
     const error = toAppError(given)
     const { traceId } = traceOf(request.headers.traceparent)
     if (hasUnreadBody(request)) turnAway(request, response)
@@ -112,7 +112,7 @@ export const createCheckInPath = ({
     )
   }
 
-  const respond = (response: ServerResponse, outcome: Outcome): void => {
+  function respond(response: ServerResponse, outcome: Outcome): void {
     const interval = intervalSeconds()
     const { needInventory, needFacts, needPolicy, commands } = outcome
     const text =
@@ -128,7 +128,7 @@ export const createCheckInPath = ({
     answer(response, 200, 'application/json; charset=utf-8', text)
   }
 
-  const handle = async (session: AgentSession, body: Buffer): Promise<Outcome> => {
+  async function handle(session: AgentSession, body: Buffer): Promise<Outcome> {
     // Before it is parsed, which costs the most, whatever it turns out to be.
     const isLarge = body.length > beatBytes
     if (isLarge) shares.charge(session.agentId, body.length, 0)
@@ -176,7 +176,7 @@ export const createCheckInPath = ({
     let size = 0
     let refused = false
     let taken = false
-    const refuse = (error: unknown): void => {
+    function refuse(error: unknown): void {
       refused = true
       chunks.length = 0
       fail(request, response, error)

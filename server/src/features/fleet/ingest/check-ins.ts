@@ -123,7 +123,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     }),
   })
 
-  const settled = async (outcome: Promise<Outcome | AppError>): Promise<Outcome> => {
+  async function settled(outcome: Promise<Outcome | AppError>): Promise<Outcome> {
     const result = await outcome
     if (result instanceof AppError) throw result
     return result

@@ -16,7 +16,7 @@ export const createCounterMoves = () => {
     Map<number, CounterDelta>
   >
 
-  const count = (key: Key, before: readonly HostPeripheral[], after: readonly HostPeripheral[]): void => {
+  function count(key: Key, before: readonly HostPeripheral[], after: readonly HostPeripheral[]): void {
     const [was, is] = [presentBy(key, before), presentBy(key, after)]
     for (const id of new Set([...was.keys(), ...is.keys()])) {
       const [from, to] = [was.get(id) ?? 0, is.get(id) ?? 0]

@@ -59,7 +59,7 @@ export const registerAgentPolicy = (
   /** Agents that a policy is made for, and those that knowledge is sent to. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]
   /** An agent does one thing after another; what comes beside that is none, or has lost its way. */
-  const claim = (agents: Set<string>, agentId: string): void => {
+  function claim(agents: Set<string>, agentId: string): void {
     if (agents.has(agentId)) throw tooMany(meanwhile)
     agents.add(agentId)
   }

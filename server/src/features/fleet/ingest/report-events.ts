@@ -56,7 +56,7 @@ export const eventsOf = (
 ): NewEvent[] => {
   const events: NewEvent[] = []
   /** Why, and the number by which its user asks for it. */
-  const blocked = (peripheral: HostPeripheral): NewEvent => {
+  function blocked(peripheral: HostPeripheral): NewEvent {
     const event = deviceEvent(host, 'blocked', peripheral)
     const source = peripheral.enforced?.source ?? judged.get(peripheral.deviceId)?.source
     const number = judged.get(peripheral.deviceId)?.caseNumber ?? ''

@@ -46,7 +46,7 @@ export const createReports = (deps: ReportsDeps) => {
   const { designs } = peripherals
 
   /** Verdicts over all devices of a batch, before its transaction. */
-  const judgeBatch = async (items: readonly CheckIn[], now: Date): Promise<Judged[]> => {
+  async function judgeBatch(items: readonly CheckIn[], now: Date): Promise<Judged[]> {
     const judged = await designs.judgeAll(
       items.flatMap(({ request }) => reportsOf(request)),
       now,
@@ -60,7 +60,7 @@ export const createReports = (deps: ReportsDeps) => {
     }))
   }
 
-  const assertConsistent = (request: CheckInRequest): void => {
+  function assertConsistent(request: CheckInRequest): void {
     // The bytes are stored and hashed again as text: what is not written the one canonical way would never agree.
     for (const { descriptors } of reportsOf(request))
       if (Buffer.from(descriptors, 'base64').toString('base64') !== descriptors)
@@ -84,7 +84,7 @@ export const createReports = (deps: ReportsDeps) => {
       }
     })
 
-  const dictionaryOf = async (items: readonly CheckIn[]): Promise<Map<string, number>> => {
+  async function dictionaryOf(items: readonly CheckIn[]): Promise<Map<string, number>> {
     const texts = items.flatMap(({ request }) =>
       request.facts === undefined ? [] : Object.values(dictionaryTexts(request.facts)),
     )
@@ -92,7 +92,7 @@ export const createReports = (deps: ReportsDeps) => {
   }
 
   /** Locks the hosts of a batch and reads what is stored of them, and their policies in the mode that they report. */
-  const readHosts = async (tx: Tx, items: readonly CheckIn[]) => {
+  async function readHosts(tx: Tx, items: readonly CheckIn[]) {
     const ids = items.map((item) => item.agentId).sort()
     const states = new Map((await agents.lockStates(tx, ids)).map((state) => [state.agent_id, state]))
     const requests = new Map(items.map(({ agentId, request }) => [agentId, request]))
@@ -106,7 +106,7 @@ export const createReports = (deps: ReportsDeps) => {
     return { states, policies, storedOf: (agentId: string) => hostOf(rowsOf.get(agentId) ?? [], known) }
   }
 
-  const apply = async (items: readonly CheckIn[]): Promise<(Outcome | AppError)[]> => {
+  async function apply(items: readonly CheckIn[]): Promise<(Outcome | AppError)[]> {
     const now = new Date(clock.now())
     const outcomes: Outcomes = new Map()
     const sound = consistentOf(items, outcomes)

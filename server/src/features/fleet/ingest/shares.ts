@@ -54,7 +54,7 @@ export const createShares = (
     account === undefined ? most : Math.min(most, account.level + ((now - account.at) / 1000) * rate)
 
   /** Forgets agents that have their whole share again. */
-  const tidy = (now: number): void => {
+  function tidy(now: number): void {
     for (const [agentId, account] of accounts) if (levelOf(account, now) >= burst) accounts.delete(agentId)
     for (const [agentId, account] of asked)
       if (levelOf(account, now, requests.most, requests.perSecond) >= requests.most) asked.delete(agentId)
@@ -62,12 +62,12 @@ export const createShares = (
   }
 
   /** Throws while an agent is in debt; before its body is read. */
-  const assertCredit = (agentId: string): void => {
+  function assertCredit(agentId: string): void {
     const level = levelOf(accounts.get(agentId), clock.now())
     if (level <= 0) throw tooMany(Math.ceil(1 - level / perSecond))
   }
 
-  const owe = (agentId: string, bytes: number): void => {
+  function owe(agentId: string, bytes: number): void {
     const now = clock.now()
     accounts.set(agentId, { level: levelOf(accounts.get(agentId), now) - bytes, at: now })
     if (accounts.size >= tidyAt) tidy(now)

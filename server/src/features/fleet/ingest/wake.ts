@@ -39,7 +39,7 @@ export const createWake = ({
     Math.min(openings.most, level + (now - at) / openings.everyMs)
 
   /** Counts an opened socket. Returns false if the agent exceeds its quota. */
-  const mayOpen = (agentId: string): boolean => {
+  function mayOpen(agentId: string): boolean {
     const now = clock.now()
     const known = openedBy.get(agentId)
     const level = known === undefined ? openings.most : levelOf(known, now)
@@ -53,12 +53,12 @@ export const createWake = ({
   }
 
   /** Sends the reason, then waits only briefly for a peer that does not close its side. */
-  const end = (ws: WebSocket, code: number, reason: string): void => {
+  function end(ws: WebSocket, code: number, reason: string): void {
     ws.close(code, reason)
     setTimeout(() => ws.terminate(), refusedMs).unref()
   }
 
-  const refuse = (socket: Duplex, status: 401 | 403 | 404 | 429): void => {
+  function refuse(socket: Duplex, status: 401 | 403 | 404 | 429): void {
     socket.end(bareAnswer(socket, status))
     // The rest is not read. No HTTP timeout covers a socket after its upgrade, so a peer that never closes its side would
     // keep it open forever.
@@ -66,7 +66,7 @@ export const createWake = ({
     setTimeout(() => socket.destroy(), refusedMs).unref()
   }
 
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
     if (request.url?.split('?')[0] !== agentPaths.wake) {
       refuse(socket, 404)

@@ -84,7 +84,7 @@ export const registerWorkerProtocol = (
   app: HttpApp,
   { clock, agentless, checkIns, shares }: WorkerRoutesDeps,
 ): void => {
-  const pollerOf = async (request: FastifyRequest, said: Lease | null): Promise<Poller> => {
+  async function pollerOf(request: FastifyRequest, said: Lease | null): Promise<Poller> {
     const poller = await agentless.worker.poller(
       keyOf(request),
       request.ip,
@@ -97,7 +97,7 @@ export const registerWorkerProtocol = (
   }
 
   /** Stores what a poll brought; the poll as it ended, null when its host is not there any more. */
-  const store = async (begun: BegunPoll): Promise<BegunPoll | null> => {
+  async function store(begun: BegunPoll): Promise<BegunPoll | null> {
     const { agentId, isSource, result } = begun
     if (agentId === null || !isSource || result.failure !== null) return begun
     try {

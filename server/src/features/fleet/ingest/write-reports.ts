@@ -109,7 +109,7 @@ export const createWriteReports =
     )
     await peripherals.moveCounters(tx, now, countersOf(collected, assessments))
     const states = new Map(collected.map((one) => [one.agentId, one.state]))
-    const baseOf = (agentId: string) => {
+    function baseOf(agentId: string) {
       const host = states.get(agentId)
       if (host === undefined) throw new Error(`host ${agentId} is not in this batch`)
       return eventBase(host)

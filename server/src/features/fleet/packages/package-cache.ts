@@ -54,7 +54,7 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
     }
   }
 
-  const make = async ({ packageId, sha256, size }: CachedBuild): Promise<string> => {
+  async function make({ packageId, sha256, size }: CachedBuild): Promise<string> {
     const path = join(folder, sha256)
     const known = await stat(path).catch(() => null)
     // Left by an earlier start: a disk may have lost some of it.
@@ -71,7 +71,7 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
     return path
   }
 
-  const fileOf = (build: CachedBuild): Promise<string> => {
+  function fileOf(build: CachedBuild): Promise<string> {
     const known = files.get(build.sha256)
     if (known !== undefined) return known
     const made = make(build)
@@ -80,7 +80,7 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
     return made
   }
 
-  const openFile = async (build: CachedBuild) => {
+  async function openFile(build: CachedBuild) {
     try {
       return await open(await fileOf(build))
     } catch (error) {

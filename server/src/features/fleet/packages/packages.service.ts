@@ -116,7 +116,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
   })
 
   /** Refuses what must not be published; asked before the upload is read, and again by the transaction that stores it. */
-  const assertPublishable = async (queryable: Db | Tx, header: PackageHeader) => {
+  async function assertPublishable(queryable: Db | Tx, header: PackageHeader) {
     if (!isSignedBuild(header)) throw new AppError('package_signature_wrong')
     const fingerprint = releaseKeyFingerprint(header.releaseKey)
     if (key === null) throw new AppError('package_key_unknown', { fingerprint })
@@ -136,7 +136,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
   }
 
   /** Puts the compressed executable into the database, a piece at a time. */
-  const storeChunks = async (tx: Tx, packageId: string, file: FileHandle): Promise<void> => {
+  async function storeChunks(tx: Tx, packageId: string, file: FileHandle): Promise<void> {
     const packages = store(tx)
     for (let n = 0; ; n++) {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, n * chunkBytes)
@@ -179,7 +179,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     })
 
   /** Files the request to publish a pending build, and refuses. Deletes the build if the request cannot be filed. */
-  const requireApproval = async (actor: Actor, build: AgentPackage): Promise<never> => {
+  async function requireApproval(actor: Actor, build: AgentPackage): Promise<never> {
     const { id: packageId, version, architecture, sha256 } = build
     try {
       return await approvals.require<PublishChange>(actor, {

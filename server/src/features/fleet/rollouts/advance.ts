@@ -106,7 +106,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   const { db, clock, log, commands, packages, predict, audit, events, announce } = deps
 
   /** Tells of a new state; call it last in a transaction. */
-  const tell = async (tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> => {
+  async function tell(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
     const title = `${row.kind === 'arm' ? 'Arming' : 'Update'} ${row.name}`
     await announce(tx, {})
     await events.append(tx, [
@@ -122,7 +122,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** Fixes the hosts of a ring; returns how many. */
-  const startRing = async (tx: Tx, row: RolloutRow, ring: number): Promise<number> => {
+  async function startRing(tx: Tx, row: RolloutRow, ring: number): Promise<number> {
     const settings = row.settings.rings[ring] as RolloutRow['settings']['rings'][0]
     const fixed = await createHostsStore(tx).fix(row.rollout_id, ring, settings)
     row.rings[ring] = { startedAt: clock.now(), dwellUntil: null, accepted: { failed: 0, over: 0 } }
@@ -130,14 +130,14 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** Looks at the hosts anew; at 36,000 that are commanded this takes a second, so once in a run. */
-  const refresh = async (tx: Tx, row: RolloutRow): Promise<void> => {
+  async function refresh(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     await hosts.noteOutcomes(row)
     if (row.kind === 'arm') await hosts.watchArmed(row)
     await hosts.judge(row, await updateFacts(tx, row))
   }
 
-  const carryOut = async (tx: Tx, row: RolloutRow, decision: Decision): Promise<void> => {
+  async function carryOut(tx: Tx, row: RolloutRow, decision: Decision): Promise<void> {
     const after = apply(positionOf(row), decision)
     if (decision.do === 'startRing') {
       await createHostsStore(tx).analyze(await startRing(tx, row, decision.ring))
@@ -153,7 +153,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** Commands the next hosts; returns how many. Agents are locked by `queue`, before the hosts' rows are written. */
-  const commandSome = async (tx: Tx, row: RolloutRow, pending: number): Promise<number> => {
+  async function commandSome(tx: Tx, row: RolloutRow, pending: number): Promise<number> {
     if (!mayCommand(positionOf(row), row.ring)) return 0
     const hosts = createHostsStore(tx)
     const limit = row.kind === 'arm' ? hostsAtOnce : updatesAtOnce - pending
@@ -172,7 +172,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /** Halts for a build that must not be sent any more. Asked outside of the transaction, which has one connection. */
-  const refused = async (id: string): Promise<Decision | null> => {
+  async function refused(id: string): Promise<Decision | null> {
     const row = await createRolloutsStore(db).one(id)
     for (const build of Object.values(row?.builds ?? {})) {
       const reason = await packages.refusalOf(build)
@@ -185,7 +185,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
    * One transaction for a running rollout. `pending` is what the step before knew of hosts that are commanded; null: look
    * at all and decide anew. Answers the same for the next step; `done` when there is nothing more to do at once.
    */
-  const step = async (id: string, pending: number | null, isFirst: boolean): Promise<number | null | 'done'> => {
+  async function step(id: string, pending: number | null, isFirst: boolean): Promise<number | null | 'done'> {
     const stop = pending === null ? await refused(id) : null
     return db.transaction(async (tx) => {
       const row = await createRolloutsStore(tx).lockFree(id)
@@ -208,13 +208,13 @@ export const createAdvance = (deps: AdvanceDeps) => {
     })
   }
 
-  const stepOn = async (id: string): Promise<void> => {
+  async function stepOn(id: string): Promise<void> {
     let pending: number | null | 'done' = null
     for (let i = 0; i < stepsAtOnce && pending !== 'done'; i++) pending = await step(id, pending, i === 0)
   }
 
   /** Takes commands back that are still out after a halt or an end; again after a crash in between. */
-  const takeBack = async (id: string, isFinal: boolean): Promise<void> => {
+  async function takeBack(id: string, isFinal: boolean): Promise<void> {
     await db.transaction((tx) => createHostsStore(tx).noteOutcomes({ rollout_id: id }))
     await commands.cancelJob(id, isFinal ? 'The rollout ended.' : 'The rollout was halted.')
     await db.transaction(async (tx) => {
@@ -251,13 +251,13 @@ export const createAdvance = (deps: AdvanceDeps) => {
       return true
     })
 
-  const advanceOne = async (id: string, state: string): Promise<void> => {
+  async function advanceOne(id: string, state: string): Promise<void> {
     if (state === 'halted' || state === 'completed' || state === 'cancelled') return takeBack(id, state !== 'halted')
     if (state !== 'reverted') return stepOn(id)
     for (let i = 0; i < stepsAtOnce; i++) if (!(await freeSome(id, i === 0))) return
   }
 
-  const run = async (): Promise<void> => {
+  async function run(): Promise<void> {
     // A halt within the first round leaves commands to take back.
     for (let round = 0; round < 2; round++)
       for (const { rollout_id, state } of await createRolloutsStore(db).due())
@@ -269,7 +269,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
   /** Lets every rollout go on as far as it can now; run every few seconds. What was done before the call is seen. */
-  const advance = (): Promise<void> => {
+  function advance(): Promise<void> {
     if (running === null) {
       running = run()
         .catch((error: unknown) => log.warn({ err: error }, 'rollouts could not go on; they are tried again'))

@@ -90,11 +90,11 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   const { advance, tell, startRing } = createAdvance(deps)
 
   /** Names stand in audit records and in requests that people approve: nothing in them may turn other text around. */
-  const assertName = (name: string, field: string): void => {
+  function assertName(name: string, field: string): void {
     if (isOddText(name)) throw invalid(field, 'holds control or invisible characters')
   }
 
-  const assertRings = async (input: Input): Promise<void> => {
+  async function assertRings(input: Input): Promise<void> {
     assertName(input.name, 'body.name')
     for (const [i, ring] of input.rings.entries()) {
       const field = `body.rings[${i}]`
@@ -106,7 +106,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
-  const buildsFor = async (input: Input): Promise<Record<string, PublishedBuild>> => {
+  async function buildsFor(input: Input): Promise<Record<string, PublishedBuild>> {
     if (input.kind === 'arm') return {}
     const found = await Promise.all(packageArchitectures.map((name) => packages.latestPackage(name)))
     const builds = found.filter((build) => build !== null)
@@ -114,7 +114,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     return Object.fromEntries(builds.map((build) => [build.architecture, build]))
   }
 
-  const rowOf = async (actor: Actor, input: Input, state: RolloutRow['state']): Promise<RolloutRow> => {
+  async function rowOf(actor: Actor, input: Input, state: RolloutRow['state']): Promise<RolloutRow> {
     await assertRings(input)
     return {
       rollout_id: newId(clock.now()),
@@ -132,12 +132,12 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
-  const views = async (rows: readonly RolloutRow[]): Promise<Rollout[]> => {
+  async function views(rows: readonly RolloutRow[]): Promise<Rollout[]> {
     const counts = await read.counts(rows.map((row) => row.rollout_id))
     return rows.map((row) => rolloutView(row, counts))
   }
 
-  const one = async (id: string): Promise<Rollout> => {
+  async function one(id: string): Promise<Rollout> {
     const row = isId(id) ? await createRolloutsStore(db).one(id) : undefined
     const [view] = row === undefined ? [] : await views([row])
     if (view === undefined) throw notFound('There is no such rollout.')
@@ -145,7 +145,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /** Fixes all rings and judges their hosts, as a rollout would. */
-  const fixAll = async (tx: Tx, row: RolloutRow): Promise<void> => {
+  async function fixAll(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     await hosts.joinByHash()
     for (let ring = 0; ring < row.settings.rings.length; ring++) await startRing(tx, row, ring)
@@ -153,7 +153,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /** Goes on from a halt or a pause; what failed so far is accepted. */
-  const acceptSoFar = async (tx: Tx, row: RolloutRow): Promise<void> => {
+  async function acceptSoFar(tx: Tx, row: RolloutRow): Promise<void> {
     const tallies = await createHostsStore(tx).tallies(row)
     for (const [i, { failed, over }] of tallies.entries()) {
       const mark = row.rings[i]
@@ -162,7 +162,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /** The state that an order leads to; a conflict when it can not be carried out. */
-  const after = (row: RolloutRow, order: Control): RolloutState => {
+  function after(row: RolloutRow, order: Control): RolloutState {
     const state = control(positionOf(row), order)
     if (state !== null) return state
     throw new AppError('conflict', {
@@ -173,7 +173,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     })
   }
 
-  const carryOut = async (tx: Tx, actor: Actor, row: RolloutRow, order: Control, why = ''): Promise<void> => {
+  async function carryOut(tx: Tx, actor: Actor, row: RolloutRow, order: Control, why = ''): Promise<void> {
     const state = after(row, order)
     if (order === 'resume') await acceptSoFar(tx, row)
     row.state = state
@@ -188,7 +188,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
    * Freeing many hosts needs a second approver, however they were armed. A running rollout can arm more hosts in the
    * meantime, so each host is counted before the transaction that frees it.
    */
-  const revertAlone = async (actor: Actor, id: string, reason: string): Promise<void> => {
+  async function revertAlone(actor: Actor, id: string, reason: string): Promise<void> {
     let counted = 0
     for (;;) {
       const pending = await db.transaction(async (tx) => {
@@ -212,7 +212,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /** Reverts what a second approver agreed to, in that transaction; the next run commands its hosts. */
-  const revert = async (tx: Tx, actor: Actor, { rolloutId, hosts, reason }: Revert): Promise<void> => {
+  async function revert(tx: Tx, actor: Actor, { rolloutId, hosts, reason }: Revert): Promise<void> {
     const row = await createRolloutsStore(tx).lock(rolloutId)
     if (row === undefined) throw new AppError('conflict', { detail: 'The rollout no longer exists.' })
     const now = await createHostsStore(tx).armedByIt(rolloutId)
@@ -236,13 +236,13 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   })
 
   /** Inserts a rollout, which the next run begins. */
-  const insert = async (tx: Tx, actor: Actor, row: RolloutRow): Promise<void> => {
+  async function insert(tx: Tx, actor: Actor, row: RolloutRow): Promise<void> {
     await createRolloutsStore(tx).insert(row)
     await tell(tx, row, actor)
   }
 
   /** Says which rollout is in the way when one of this kind is active. */
-  const begin = async ({ kind }: RolloutRow, work: () => Promise<void>): Promise<void> => {
+  async function begin({ kind }: RolloutRow, work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
@@ -255,7 +255,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /** Runs the beginning of a rollout and takes it back: what it says is what a start would do. */
-  const planOf = async (row: RolloutRow): Promise<RolloutPlan> => {
+  async function planOf(row: RolloutRow): Promise<RolloutPlan> {
     try {
       await exportDb.transaction(async (tx) => {
         await createRolloutsStore(tx).insert(row)

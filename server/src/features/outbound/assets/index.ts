@@ -88,15 +88,15 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   registerAssetRoutes(app, { stream, replay, locations, consumers, state })
 
   let closed = false
-  const publish = async (): Promise<void> => {
+  async function publish(): Promise<void> {
     await Promise.all(publishers.map((publisher) => publisher.run()))
   }
-  const publishSoon = (): void => {
+  function publishSoon(): void {
     for (const publisher of publishers)
       if (!publisher.isRunning())
         publisher.run().catch((error: unknown) => log.warn({ err: error }, 'publishing assets failed'))
   }
-  const onLonger = (): void => {
+  function onLonger(): void {
     if (closed) return
     stream.wake()
     publishSoon()

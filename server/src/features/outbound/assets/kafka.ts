@@ -40,7 +40,7 @@ export const createKafkaSink = (
   limitMs = ackMs,
 ): AssetSink => {
   let producer: Producer<string, string, string, string> | null = null
-  const close = async (): Promise<void> => {
+  async function close(): Promise<void> {
     const last = producer
     producer = null
     if (last !== null) await inTime(last.close(true), limitMs).catch(() => {})

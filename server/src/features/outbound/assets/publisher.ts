@@ -56,14 +56,14 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
   let waitMs = firstRetryMs
   let error = ''
 
-  const drop = async (): Promise<void> => {
+  async function drop(): Promise<void> {
     position = null
     leasedUntil = 0
     await sink.close().catch(() => {})
   }
 
   /** Takes or keeps the lease, and connects. False: another server publishes. */
-  const hold = async (): Promise<boolean> => {
+  async function hold(): Promise<boolean> {
     const now = clock.now()
     if (position !== null && leasedUntil - now > leaseMs / 2) return true
     const saved = await store.lease(kind, name, leaseId, new Date(now), new Date(now + leaseMs))
@@ -83,7 +83,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
     return true
   }
 
-  const drain = async (): Promise<void> => {
+  async function drain(): Promise<void> {
     while (!closed && (await hold())) {
       const from = position as number
       const { messages, position: reached, isEnd } = await next(from)
@@ -103,7 +103,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
     }
   }
 
-  const attempt = async (): Promise<void> => {
+  async function attempt(): Promise<void> {
     if (closed || clock.now() < retryAt) return
     try {
       await drain()

@@ -35,7 +35,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
   let waitingSince: number | null = null
 
   /** Tells, at COMMIT, who follows. */
-  const tell = async (tx: Tx): Promise<void> => {
+  async function tell(tx: Tx): Promise<void> {
     await bus.publish(tx, assetsTopic)
     if (performance.now() - hintedAt < hintMs) return
     hintedAt = performance.now()
@@ -55,7 +55,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
     })
 
   /** Names the devices of designs that changed; true when it did. */
-  const spread = async (): Promise<boolean> => {
+  async function spread(): Promise<boolean> {
     if (!(await store.hasDesigns())) return false
     try {
       await exportDb.transaction((tx) => store.spreadDesigns(tx))
@@ -66,7 +66,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
     }
   }
 
-  const work = async (): Promise<void> => {
+  async function work(): Promise<void> {
     for (;;) {
       if (!(await store.isDirty())) {
         waitingSince = null

@@ -29,7 +29,7 @@ export interface StateDeps {
 export const createState = (deps: StateDeps) => {
   const { store, read, sequencer, consumers, stream, replay, locations, publishers } = deps
   const waiting = (): Promise<number> => store.waiting(countLimit)
-  const waitingSeconds = (): number | null => {
+  function waitingSeconds(): number | null {
     const since = sequencer.waitingSince()
     return since === null ? null : Math.max(0, (performance.now() - since) / 1000)
   }

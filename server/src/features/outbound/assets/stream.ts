@@ -48,7 +48,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
   /** Waits for a wake, or the time. */
   const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
-      const done = (): void => {
+      function done(): void {
         clearTimeout(timer)
         wakers.delete(done)
         signal.removeEventListener('abort', done)
@@ -62,12 +62,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
   /** Readers, and whose they are. */
   const open = new Map<AbortController, string | null>()
 
-  const serve = async (
-    actor: Actor,
-    query: StreamQuery,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<void> => {
+  async function serve(actor: Actor, query: StreamQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const follow = query.follow ?? true
     // A person who looks on in the console is no consumer.
     const given = query.consumer ?? (actor.kind === 'apiToken' ? actor.userName : null)
@@ -114,10 +109,10 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     raw.flushHeaders()
 
     /** False when the reader is behind: wait until it is not, or is gone. */
-    const send = async (text: string): Promise<void> => {
+    async function send(text: string): Promise<void> {
       if (text === '' || ending.signal.aborted || raw.destroyed || raw.write(text)) return
       await new Promise<void>((resolve) => {
-        const done = (): void => {
+        function done(): void {
           raw.removeListener('drain', done)
           ending.signal.removeEventListener('abort', done)
           resolve()
@@ -127,7 +122,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       })
     }
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    const mayGoOn = async (): Promise<boolean> => {
+    async function mayGoOn(): Promise<boolean> {
       const now = token === undefined ? actor : await authenticate(token, request.ip)
       return (
         now !== null && now.profile <= actor.profile && now.permissions.has('fleet:read') && !now.mustChangePassword

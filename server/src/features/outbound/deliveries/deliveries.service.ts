@@ -42,7 +42,7 @@ export interface DeliveriesDeps {
 export const createDeliveries = (deps: DeliveriesDeps) => {
   const { db, clock, audit, events, store, outputs } = deps
 
-  const listOutputs = async () => {
+  async function listOutputs() {
     const [plans, rows, head] = await Promise.all([deps.plans(), outputs.all(db), events.head(db)])
     const iso = (at: Date | null): string | null => at?.toISOString() ?? null
     return plans.flatMap((plan) => {
@@ -70,7 +70,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
   }
 
   /** Ids that are named and were not found; the rest was. */
-  const missing = (ids: readonly string[] | null, found: readonly { delivery_id: string }[]): string[] => {
+  function missing(ids: readonly string[] | null, found: readonly { delivery_id: string }[]): string[] {
     const known = new Set(found.map((row) => row.delivery_id))
     return (ids ?? []).filter((id) => !known.has(id.toLowerCase()))
   }
@@ -191,7 +191,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       ])
       const parts: string[] = []
       let status: HealthStatus = 'OK'
-      const worse = (next: HealthStatus, words: string): void => {
+      function worse(next: HealthStatus, words: string): void {
         if (next === 'Error' || status === 'OK') status = next
         parts.push(words)
       }

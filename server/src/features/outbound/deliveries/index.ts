@@ -74,7 +74,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   const outputs = createOutputsStore()
   const changed = () => db.transaction((tx) => deps.hint(tx, 'deliveries'))
   let groups: DeliveryGroups | null = null
-  const asked = (): DeliveryGroups => {
+  function asked(): DeliveryGroups {
     if (groups === null) throw new Error('nobody has groups')
     return groups
   }
@@ -98,7 +98,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   })
   const list = createList(deliveriesList, deps)
 
-  const deliver = async (): Promise<void> => {
+  async function deliver(): Promise<void> {
     await Promise.all([sender.deliver(), streams.run()])
   }
   metrics.read(

@@ -75,7 +75,7 @@ export const createOutputs = (deps: OutputsDeps) => {
   const limits = new Map<string, number>()
   const limitOf = (key: OutputKey): number => limits.get(nameOf(key)) ?? batchOf[key.channel]
 
-  const bySyslog = async (place: SyslogPlace, batch: readonly FollowedEvent[]): Promise<void> => {
+  async function bySyslog(place: SyslogPlace, batch: readonly FollowedEvent[]): Promise<void> {
     const format = formats[place.format]
     const sender = createSyslogSender({ address: place.address, ca: place.ca, resolve: deps.resolve })
     try {
@@ -87,7 +87,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     }
   }
 
-  const byWebhook = async (plan: OutputPlan, place: WebhookPlace, batch: readonly FollowedEvent[]): Promise<void> => {
+  async function byWebhook(plan: OutputPlan, place: WebhookPlace, batch: readonly FollowedEvent[]): Promise<void> {
     const [first, last] = [batch[0], batch.at(-1)] as [FollowedEvent, FollowedEvent]
     const body = JSON.stringify({
       type: 'events',
@@ -116,7 +116,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     }
   }
 
-  const send = async (plan: OutputPlan, batch: readonly FollowedEvent[]): Promise<void> => {
+  async function send(plan: OutputPlan, batch: readonly FollowedEvent[]): Promise<void> {
     const place = plan.open()
     if (place === null)
       throw new OutputError(
@@ -131,7 +131,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     (await deps.plans()).find((plan) => nameOf(plan) === nameOf(key))
 
   /** Sends a leased output up to the newest event. What its group says is asked for each batch: it may change meanwhile. */
-  const catchUp = async (key: OutputKey, leased: OutputRow): Promise<void> => {
+  async function catchUp(key: OutputKey, leased: OutputRow): Promise<void> {
     let { position } = leased
     // A webhook knows a batch by its id, so one that was begun keeps its ends; syslog messages have ids of their own.
     let begun = key.channel === 'webhook' ? leased.batch_to : null
@@ -159,7 +159,7 @@ export const createOutputs = (deps: OutputsDeps) => {
   }
 
   /** True when the output was due. */
-  const runOne = async (key: OutputKey): Promise<boolean> => {
+  async function runOne(key: OutputKey): Promise<boolean> {
     const now = new Date(clock.now())
     const leased = await store.lease(db, key, now, new Date(clock.now() + leaseMs))
     if (leased === undefined) return false

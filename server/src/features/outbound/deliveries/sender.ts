@@ -56,7 +56,7 @@ export const createSender = (deps: SenderDeps) => {
   /** Receivers that are being sent to by this process. */
   const running = new Map<string, Promise<void>>()
 
-  const mailOut = async (row: LeasedDelivery): Promise<Outcome> => {
+  async function mailOut(row: LeasedDelivery): Promise<Outcome> {
     if (!(await deps.isRecipient(row.group_id, row.destination)))
       return { kind: 'unwanted', why: 'The group does not mail to this address any more.' }
     const { subject, text, html } = JSON.parse(row.body) as Pick<SmtpMail, 'subject' | 'text' | 'html'>
@@ -74,7 +74,7 @@ export const createSender = (deps: SenderDeps) => {
     }
   }
 
-  const webhookOut = async (row: LeasedDelivery): Promise<Outcome> => {
+  async function webhookOut(row: LeasedDelivery): Promise<Outcome> {
     const place = await deps.webhookOf(row.group_id)
     if (place === null) return { kind: 'unwanted', why: 'The group has no webhook in use any more.' }
     const destination = URL.parse(place.url)?.host ?? row.destination
@@ -102,7 +102,7 @@ export const createSender = (deps: SenderDeps) => {
   }
 
   /** One delivery; true when the receiver can be given the next one. */
-  const sendOne = async (target: string, row: LeasedDelivery): Promise<boolean> => {
+  async function sendOne(target: string, row: LeasedDelivery): Promise<boolean> {
     const outcome = await (row.channel === 'email' ? mailOut(row) : webhookOut(row)).catch(
       (error: unknown): Outcome => {
         log.error({ err: error, delivery: row.delivery_id }, 'a delivery can not be sent')
@@ -142,7 +142,7 @@ export const createSender = (deps: SenderDeps) => {
     return false
   }
 
-  const sendTo = async (target: string): Promise<void> => {
+  async function sendTo(target: string): Promise<void> {
     for (;;) {
       const now = new Date(clock.now())
       const rows = await store.lease(db, target, now, new Date(clock.now() + leaseMs), atOnce)

@@ -28,7 +28,7 @@ const tooLarge = (list: ExportableList, rows: string): AppError =>
 /** Lists as files, for whoever may read them: routes, and what sends files by itself. */
 export const createExportsService = ({ clock, read, printer, lists }: ExportsDeps) => {
   const counted = new Map<ExportableList, List>()
-  const listOf = (list: ExportableList): List => {
+  function listOf(list: ExportableList): List {
     const known = counted.get(list) ?? createList(list.spec, lists)
     counted.set(list, known)
     return known

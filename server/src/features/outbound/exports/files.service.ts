@@ -81,7 +81,7 @@ export interface FilesDeps {
 
 /** Files of lists for what sends them by itself. */
 export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) => {
-  const ofDatabase = (list: ExportableList, content: FileContent, range: TimeRange | null): Source => {
+  function ofDatabase(list: ExportableList, content: FileContent, range: TimeRange | null): Source {
     const asked = readExportRequest(
       list,
       { ...content.filter, ...list.fixed, sortBy: content.sortBy, columns: content.columns },
@@ -101,7 +101,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     }
   }
 
-  const computed = (list: ComputedList, content: FileContent, range: TimeRange | null): Source => {
+  function computed(list: ComputedList, content: FileContent, range: TimeRange | null): Source {
     if (content.sortBy !== null && content.sortBy !== '')
       throw invalid('body.sortBy', 'this list has an order of its own')
     const columns = chosenColumns(list, content.columns ?? [])
@@ -118,12 +118,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     }
   }
 
-  const print = async (
-    source: Source,
-    range: TimeRange | null,
-    by: string,
-    title = source.title,
-  ): Promise<OpenedFile> => {
+  async function print(source: Source, range: TimeRange | null, by: string, title = source.title): Promise<OpenedFile> {
     // The printer counts, too: one that takes too long to count in advance is refused there.
     if ((await source.count().catch(unlessSlow)) > maxPdfRows) throw tooLarge(source.title)
     const at = clock.now()

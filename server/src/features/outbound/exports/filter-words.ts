@@ -49,7 +49,7 @@ const sortTerm = (term: string): { name: string; isDescending: boolean } => ({
 /** Filters and sort in words, for people who hold a file long after it was asked for. */
 export const filterWords = ({ list, given }: ExportRequest): string => {
   /** Heading of the column that a name is about: a filter may have a name of its own for it. */
-  const nameOf = (name: string): string => {
+  function nameOf(name: string): string {
     const folded = name.toLowerCase()
     const column = list.columns.find(
       ({ key }) =>

@@ -25,7 +25,7 @@ export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> 
     const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
     return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')
   })
-  const wake = (): void => {
+  function wake(): void {
     mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'sending mail failed'))
   }
   deps.bus.on(mailTopic, wake)

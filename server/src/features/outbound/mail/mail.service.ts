@@ -68,13 +68,13 @@ export const mailPlace = (id: string): string => `mail ${id}`
 export const createMail = (deps: MailDeps) => {
   const { db, clock, log, bus, envelope, audit, settings, store } = deps
   let registered: MailFollower | null = null
-  const follower = (): MailFollower => {
+  function follower(): MailFollower {
     if (registered === null) throw new Error('nobody follows mails')
     return registered
   }
   let running: Promise<void> | null = null
 
-  const send = async (mail: SmtpMail, given?: GroupValues<'smtp'>): Promise<void> => {
+  async function send(mail: SmtpMail, given?: GroupValues<'smtp'>): Promise<void> {
     const smtp = await createSmtp(given ?? (await settings.values(db, 'smtp')), deps)
     try {
       await smtp.send(mail)
@@ -83,7 +83,7 @@ export const createMail = (deps: MailDeps) => {
     }
   }
 
-  const deliverSome = async (): Promise<void> => {
+  async function deliverSome(): Promise<void> {
     const values = await settings.values(db, 'smtp')
     if (values.text('SMTP_HOST') === '') return
     for (;;) {

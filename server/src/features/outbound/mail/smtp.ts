@@ -111,7 +111,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
         () => socket.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
         timeouts.connectionTimeout,
       )
-      const fail = (error: Error): void => {
+      function fail(error: Error): void {
         clearTimeout(late)
         done(error)
       }
@@ -131,11 +131,11 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     disableUrlAccess: true,
     ...timeouts,
   })
-  const closeSockets = (): void => {
+  function closeSockets(): void {
     for (const socket of sockets) socket.destroy()
     sockets.clear()
   }
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+  async function run<T>(work: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {

@@ -66,7 +66,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
   const where = config.url.host
 
   const manner = { signal, isTrial, isLive }
-  const send = async (asked: Asked): Promise<Answered> => {
+  async function send(asked: Asked): Promise<Answered> {
     await before?.()
     return traffic.run(async () => {
       const answer = await exchange(config, asked, signal)
@@ -82,7 +82,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     }, manner)
   }
 
-  const assertNoPage = (answer: Answered, what: string): void => {
+  function assertNoPage(answer: Answered, what: string): void {
     if (isWebPage(answer))
       throw new NacFault(
         'setup',
@@ -91,7 +91,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
       )
   }
 
-  const signIn = async (): Promise<string> => {
+  async function signIn(): Promise<string> {
     const answer = await send({
       method: 'POST',
       path: '/api/login',
@@ -109,7 +109,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
   }
 
   /** null: there is no such thing. */
-  const read = async (path: string): Promise<Json | null> => {
+  async function read(path: string): Promise<Json | null> {
     const ask = (value: string): Promise<Answered> =>
       send({
         method: 'GET',
@@ -145,7 +145,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
   }
 
   /** One transaction of Data Exchange on a host, named by its address as documented. */
-  const exchangeData = async (type: 'update' | 'delete', address: string, properties: string): Promise<Answered> => {
+  async function exchangeData(type: 'update' | 'delete', address: string, properties: string): Promise<Answered> {
     const answer = await send({
       method: 'POST',
       path: '/fsapi/niCore/Hosts',
@@ -165,7 +165,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     assertNoPage(answer, 'Data Exchange')
     return answer
   }
-  const done = (answer: Answered): void => {
+  function done(answer: Answered): void {
     if (answer.status === 200) return
     const said = saidBy(answer)
     throw /property/i.test(said)

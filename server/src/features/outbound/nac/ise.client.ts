@@ -78,7 +78,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
   let csrf: { token: string; cookie: string; at: number } | null = null
 
   const manner = { signal, isTrial, isLive }
-  const send = async (asked: Asked, place: Place = config): Promise<Answered> => {
+  async function send(asked: Asked, place: Place = config): Promise<Answered> {
     await before?.()
     return traffic.run(async () => {
       const answer = await exchange(place, asked, signal)
@@ -90,7 +90,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
   const colon = (said: string): string => (said === '' ? '.' : `: ${said}`)
 
   /** The answer of ERS, or why it is none. */
-  const judged = (answer: Answered): Answered => {
+  function judged(answer: Answered): Answered {
     if (answer.status === 401)
       throw new NacFault('setup', 'sign-in', 'User or password is refused. It has to be an internal administrator.')
     if (answer.status >= 300 && answer.status < 400)
@@ -116,7 +116,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     return answer
   }
 
-  const parse = (answer: Answered): Json => {
+  function parse(answer: Answered): Json {
     try {
       return objectOf(JSON.parse(answer.text))
     } catch {
@@ -125,13 +125,13 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
   }
 
   /** null: there is no such thing. */
-  const read = async (path: string): Promise<Json | null> => {
+  async function read(path: string): Promise<Json | null> {
     const answer = judged(await send({ method: 'GET', path, headers: json }))
     return answer.status === 404 ? null : parse(answer)
   }
 
   /** The token that a server with CSRF protection wants with changes. */
-  const fetchToken = async (): Promise<boolean> => {
+  async function fetchToken(): Promise<boolean> {
     const answer = judged(
       await send({
         method: 'GET',
@@ -147,8 +147,8 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     return true
   }
 
-  const change = async (method: 'PUT' | 'POST', path: string, body: unknown): Promise<Answered> => {
-    const attempt = (): Promise<Answered> => {
+  async function change(method: 'PUT' | 'POST', path: string, body: unknown): Promise<Answered> {
+    function attempt(): Promise<Answered> {
       const isFresh = csrf !== null && performance.now() - csrf.at < tokenMs
       const token = isFresh && csrf !== null ? { 'x-csrf-token': csrf.token, cookie: csrf.cookie } : {}
       return send({ method, path, headers: { ...json, ...token }, body: JSON.stringify(body) })
@@ -169,7 +169,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
       },
     })
 
-  const ancIds = async (): Promise<string[]> => {
+  async function ancIds(): Promise<string[]> {
     const ids: string[] = []
     for (let page = 1; page <= maxPages; page++) {
       const result = objectOf((await read(`/ers/config/ancendpoint?size=${pageSize}&page=${page}`))?.SearchResult)
@@ -180,12 +180,12 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     return ids
   }
   /** Empty texts: it is gone meanwhile. */
-  const ancEndpoint = async (id: string): Promise<{ mac: string; policy: string }> => {
+  async function ancEndpoint(id: string): Promise<{ mac: string; policy: string }> {
     const endpoint = objectOf((await read(`/ers/config/ancendpoint/${encodeURIComponent(id)}`))?.ErsAncEndpoint)
     return { mac: textOf(endpoint.macAddress).toUpperCase(), policy: textOf(endpoint.policyName) }
   }
   /** Address of an id; several quarantines at once read it once. */
-  const learn = async (id: string): Promise<string> => {
+  async function learn(id: string): Promise<string> {
     const read = (): Promise<string> =>
       ancEndpoint(id).then(({ mac }) => {
         if (mac !== '') known.macs.set(id, mac)
@@ -207,7 +207,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     }
   }
 
-  const rawEndpoint = async (mac: string): Promise<Json | null> => {
+  async function rawEndpoint(mac: string): Promise<Json | null> {
     const found = objectOf((await read(`/ers/config/endpoint?filter=mac.EQ.${mac}`))?.SearchResult)
     const id = textOf(objectOf(listOf(found.resources)[0]).id)
     if (id === '') return null
@@ -223,12 +223,12 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     )
 
   /** The monitoring node listens on 443, also where ERS has a port of its own. */
-  const monitoring = (): Place => {
+  function monitoring(): Place {
     const url = new URL(config.url)
     if (url.port === '9060') url.port = ''
     return { ...config, url }
   }
-  const readMonitoring = async (path: string): Promise<ReturnType<typeof readXml>> => {
+  async function readMonitoring(path: string): Promise<ReturnType<typeof readXml>> {
     const answer = await send(
       { method: 'GET', path: `/admin/API/mnt${path}`, headers: { accept: 'application/xml', authorization } },
       monitoring(),

@@ -31,7 +31,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
   // Each may be eight seconds of requests: four at once, the others are told to come back rather than wait for that.
   const slots = createSlots({ atOnce: 4, waiting: 0, waitMs: 0, comeBack: { after: 3, spread: 5 } })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })
-  const asked = async <E>(isOn: boolean, work: () => Promise<E[]>) => {
+  async function asked<E>(isOn: boolean, work: () => Promise<E[]>) {
     if (!isOn) return { status: 'off' as const, message: '', endpoints: [] }
     try {
       return { status: 'ok' as const, message: '', endpoints: await work() }
@@ -41,7 +41,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
     }
   }
 
-  const ise = async (macs: readonly string[]) => {
+  async function ise(macs: readonly string[]) {
     const values = await systems.values.ise()
     return asked(values.flag('ISE_ENABLED'), async () => {
       const client = systems.iseOf(values, manner())
@@ -62,7 +62,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
     })
   }
 
-  const cact = async (macs: readonly string[]) => {
+  async function cact(macs: readonly string[]) {
     const values = await systems.values.cact()
     return asked(values.flag('CACT_ENABLED'), async () => {
       const client = systems.cactOf(values, manner())

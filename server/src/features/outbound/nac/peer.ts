@@ -47,7 +47,7 @@ export const exchange = async (
 ): Promise<Answered> => {
   const where = url.host
   const late = (): NacFault => new NacFault('away', 'answer', `${where} did not answer in time.`)
-  const assertInTime = (): void => {
+  function assertInTime(): void {
     if (signal?.aborted === true) throw late()
   }
   assertInTime()
@@ -61,7 +61,7 @@ export const exchange = async (
   assertInTime()
   return new Promise<Answered>((resolve, reject) => {
     const ends: (() => void)[] = []
-    const finish = (work: () => void): void => {
+    function finish(work: () => void): void {
       for (const end of ends.splice(0)) end()
       work()
     }
@@ -89,7 +89,7 @@ export const exchange = async (
       })
     // Before anything can end the request: an error that nobody hears ends the process.
     request.on('error', (error) => fail(connectionFault(error, where)))
-    const after = (milliseconds: number, message: string, stage: 'connect' | 'answer'): (() => void) => {
+    function after(milliseconds: number, message: string, stage: 'connect' | 'answer'): () => void {
       const timer = setTimeout(() => fail(new NacFault('away', stage, message)), milliseconds)
       const end = (): void => clearTimeout(timer)
       ends.push(end)

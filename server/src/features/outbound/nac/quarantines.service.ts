@@ -66,12 +66,12 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
   ): NewStep => ({ quarantineId: id, at: new Date(clock.now()), step, isOk, actor: actor.userName, message })
 
   /** An event of a quarantine; a host that was removed has no tags, and no page. */
-  const eventOf = async (
+  async function eventOf(
     tx: Tx,
     row: Pick<QuarantineRow, 'agent_id' | 'host' | 'address' | 'system'>,
     kind: NewEvent['kind'],
     details: string,
-  ): Promise<NewEvent> => {
+  ): Promise<NewEvent> {
     const tags = (await store.tagsOf(tx, [row.agent_id])).get(row.agent_id)
     return {
       kind,
@@ -83,12 +83,12 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
   }
 
   /** Ends one, by the shortest way there is. False: it is over, or about to be. */
-  const end = async (
+  async function end(
     tx: Tx,
     row: QuarantineRow,
     actor: { userName: string },
     why: string,
-  ): Promise<'ended' | 'begun' | null> => {
+  ): Promise<'ended' | 'begun' | null> {
     if (row.state === 'clearing' || row.state === 'cleared' || row.state === 'dismissed') return null
     const now = new Date(clock.now())
     if (row.state === 'waiting') {
@@ -109,7 +109,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     return 'begun'
   }
 
-  const rulesOf = async (system: NacSystem) => {
+  async function rulesOf(system: NacSystem) {
     const rules = await systems.rules(system)
     if (!rules.isOn)
       throw new AppError('unprocessable', {
@@ -119,7 +119,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
   }
 
   /** Asks for one host; one that failed, or waits for a person, begins anew. */
-  const begin = async (
+  async function begin(
     tx: Tx,
     actor: Actor,
     host: HostRow,
@@ -131,7 +131,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       policy,
       never,
     }: { system: NacSystem; hours: number; reason: string; policy: string; never: ReadonlySet<string> },
-  ): Promise<{ id: string; isNew: boolean }> => {
+  ): Promise<{ id: string; isNew: boolean }> {
     if (active !== undefined && active.state !== 'failed' && active.state !== 'waiting')
       return { id: active.quarantine_id, isNew: false }
     const now = new Date(clock.now())

@@ -75,7 +75,7 @@ export const createRunner = (deps: RunnerDeps) => {
   const { db, clock, log, audit, settings, store, systems, quarantines, announce } = deps
 
   /** Writes what a quarantine has become, with its story; it is that from then on. */
-  const become = async (row: QuarantineRow, change: Change): Promise<void> => {
+  async function become(row: QuarantineRow, change: Change): Promise<void> {
     const now = new Date(clock.now())
     const to = {
       state: change.state,
@@ -119,7 +119,7 @@ export const createRunner = (deps: RunnerDeps) => {
     })
 
   /** What is known goes over there too; a quarantine is as good without. */
-  const annotate = async (row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> => {
+  async function annotate(row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> {
     try {
       const until = state === 'cleared' ? '' : (row.expires_at?.toISOString() ?? '')
       const said = await peer.annotate(row.targets, { state, reason: cleanText(row.reason, 100), until })
@@ -139,7 +139,7 @@ export const createRunner = (deps: RunnerDeps) => {
   const spared = (macs: readonly string[]): NacFault =>
     new NacFault('refused', 'answer', `${macs.join(', ')}: never quarantined, as the settings say. Take this one back.`)
 
-  const apply = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
+  async function apply(row: QuarantineRow, peer: NacPeer): Promise<void> {
     let seen: Map<string, string> | null = null
     if (row.state === 'wanted') {
       await peer.assertPolicy(row.policy)
@@ -207,8 +207,8 @@ export const createRunner = (deps: RunnerDeps) => {
     await become(row, { state: 'applied', attempts, nextAt: later(lookMs(attempts)) })
   }
 
-  const clear = async (row: QuarantineRow, peer: NacPeer): Promise<void> => {
-    const ours = async (): Promise<string[]> => {
+  async function clear(row: QuarantineRow, peer: NacPeer): Promise<void> {
+    async function ours(): Promise<string[]> {
       const there = await peer.quarantined(row.targets)
       return row.targets.filter((mac) => there.get(mac) === row.policy)
     }
@@ -236,7 +236,7 @@ export const createRunner = (deps: RunnerDeps) => {
     await become(row, { state: 'clearing', attempts, nextAt: later(lookMs(attempts)) })
   }
 
-  const setback = async (row: QuarantineRow, fault: NacFault): Promise<void> => {
+  async function setback(row: QuarantineRow, fault: NacFault): Promise<void> {
     const message = cleanText(fault.message, 500)
     // To take a host's quarantine back is never given up: it would stay off the network for ever.
     const isSetup = fault.kind === 'setup' && row.is_automatic && row.state !== 'clearing'
@@ -264,7 +264,7 @@ export const createRunner = (deps: RunnerDeps) => {
     })
   }
 
-  const attempt = async (row: QuarantineRow, before: () => Promise<void>): Promise<void> => {
+  async function attempt(row: QuarantineRow, before: () => Promise<void>): Promise<void> {
     try {
       const peer = await systems.open(row.system, row.policy, { before })
       await (row.state === 'clearing' ? clear(row, peer) : apply(row, peer))
@@ -280,7 +280,7 @@ export const createRunner = (deps: RunnerDeps) => {
     }
   }
 
-  const work = async (row: QuarantineRow): Promise<void> => {
+  async function work(row: QuarantineRow): Promise<void> {
     try {
       await attempt(row, async () => {
         if (!(await store.keep(db, row, new Date(clock.now() + leaseMs)))) throw new Lost()
@@ -295,7 +295,7 @@ export const createRunner = (deps: RunnerDeps) => {
     await store.release(db, row)
   }
 
-  const runSystem = async (system: NacSystem): Promise<void> => {
+  async function runSystem(system: NacSystem): Promise<void> {
     for (;;) {
       const now = clock.now()
       const rows = await store.lease(db, system, new Date(now), new Date(now + leaseMs), atOnce)
@@ -306,14 +306,14 @@ export const createRunner = (deps: RunnerDeps) => {
 
   const running = new Map<NacSystem, Promise<void>>()
   const again = new Set<NacSystem>()
-  const start = (system: NacSystem): Promise<void> => {
+  function start(system: NacSystem): Promise<void> {
     const now = running.get(system)
     if (now !== undefined) {
       // What was written down after its last look is not forgotten.
       again.add(system)
       return now
     }
-    const loop = async (): Promise<void> => {
+    async function loop(): Promise<void> {
       try {
         do {
           again.delete(system)

@@ -102,7 +102,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
       ...manner,
     })
 
-  const isePeer = (values: GroupValues<'ise'>, manner: Manner): NacPeer => {
+  function isePeer(values: GroupValues<'ise'>, manner: Manner): NacPeer {
     const ise = iseOf(values, manner)
     return {
       place: placeOf(values.text('ISE_URL')),
@@ -136,7 +136,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
     }
   }
 
-  const cactPeer = (values: GroupValues<'cact'>, manner: Manner): NacPeer => {
+  function cactPeer(values: GroupValues<'cact'>, manner: Manner): NacPeer {
     const cact = cactOf(values, manner)
     const property = values.text('CACT_PROPERTY')
     return {

@@ -29,19 +29,19 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
   let reason = ''
 
   const late = (): NacFault => new NacFault('away', 'answer', `${name} did not answer in time.`)
-  const turn = async (queue: Set<() => void>, signal: AbortSignal | undefined): Promise<void> => {
+  async function turn(queue: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted === true) throw late()
     if (free > 0) {
       free--
       return
     }
     await new Promise<void>((resolve, reject) => {
-      const go = (): void => {
+      function go(): void {
         signal?.removeEventListener('abort', stop)
         resolve()
       }
       // Leaves the queue: a turn for somebody who is gone would be taken from the others.
-      const stop = (): void => {
+      function stop(): void {
         queue.delete(go)
         reject(late())
       }
@@ -53,7 +53,7 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
    * A place is given on a second after its request was answered, not after it was sent: however long requests were on
    * their way, no more than ten arrive within one second (counted by their start, eleven did).
    */
-  const leave = (): void => {
+  function leave(): void {
     setTimeout(() => {
       const queue = first.size > 0 ? first : second
       const [next] = queue

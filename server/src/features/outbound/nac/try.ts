@@ -55,7 +55,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
   const slots = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
 
-  const tried = async (actor: Actor, system: NacSystem, url: string, steps: readonly Step[]): Promise<ConfigTested> => {
+  async function tried(actor: Actor, system: NacSystem, url: string, steps: readonly Step[]): Promise<ConfigTested> {
     await db.transaction((tx) => audit.write(tx, actor, { action: 'config.tested', entity: system, details: url }))
     await slots.enter()
     try {
@@ -65,12 +65,12 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
     }
   }
 
-  const required = (text: string, name: string): string => {
+  function required(text: string, name: string): string {
     if (text === '') throw invalid(`body.${name}`, 'is needed to try it')
     return text
   }
 
-  const probe = async (system: NacSystem): Promise<{ status: HealthStatus; description: string }> => {
+  async function probe(system: NacSystem): Promise<{ status: HealthStatus; description: string }> {
     const manner = { signal: AbortSignal.timeout(probeMs) }
     try {
       let description: string

@@ -49,14 +49,14 @@ export const createWatch = (deps: WatchDeps) => {
   const { db, clock, bus, audit, store, systems, quarantines, announce } = deps
 
   /** What becomes of one host with an attack tool; how many addresses are quarantined. */
-  const consider = async (
+  async function consider(
     tx: Tx,
     system: NacSystem,
     rules: Rules,
     sighting: Sighting,
     begun: number,
     said: Said,
-  ): Promise<number> => {
+  ): Promise<number> {
     const [host] = await store.hosts(tx, [sighting.agent_id])
     if (host === undefined) return 0
     const [active] = await store.lockActive(tx, system, [host.agent_id])
@@ -120,7 +120,7 @@ export const createWatch = (deps: WatchDeps) => {
     return state === 'wanted' ? macs.length : 0
   }
 
-  const quarantineNew = async (tx: Tx, system: NacSystem, rules: Rules, said: Said): Promise<void> => {
+  async function quarantineNew(tx: Tx, system: NacSystem, rules: Rules, said: Said): Promise<void> {
     const now = clock.now()
     const excluded = rules.excludeTags
       .split(',')
@@ -132,7 +132,7 @@ export const createWatch = (deps: WatchDeps) => {
     for (const sighting of sightings) begun += await consider(tx, system, rules, sighting, begun, said)
   }
 
-  const endOld = async (tx: Tx, said: Said): Promise<void> => {
+  async function endOld(tx: Tx, said: Said): Promise<void> {
     const over = new Map((await store.over(tx, new Date(clock.now()))).map((row) => [row.quarantine_id, row.why]))
     if (over.size === 0) return
     for (const row of await store.lock(tx, [...over.keys()])) {

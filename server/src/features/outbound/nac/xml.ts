@@ -49,7 +49,7 @@ export const readXml = (source: string): XmlElement | null => {
   const open: Open[] = []
   const roots: XmlElement[] = []
   let count = 0
-  const close = (): void => {
+  function close(): void {
     const last = open.pop()
     if (last === undefined) return
     const element = { ...last, name: local(last.name), text: last.text.trim() }

@@ -56,10 +56,10 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
   const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, NoticeRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
 
-  const foldRisk = async (
+  async function foldRisk(
     tx: Tx,
     some: readonly FollowedEvent[],
-  ): Promise<{ ones: Folded[]; known: Map<string, NoticeRow> }> => {
+  ): Promise<{ ones: Folded[]; known: Map<string, NoticeRow> }> {
     const folded = fold(some)
     const known = await mapOf(tx, [...folded.values()])
     const busy = await store.busy(tx, new Date(clock.now()))
@@ -85,7 +85,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
   }
 
   /** Hosts that a run left heard, not silent: their notices are over, and who was told of them hears that. */
-  const endSilence = async (tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> => {
+  async function endSilence(tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> {
     const heard = new Map<string, boolean>()
     for (const { agent_id, code } of some)
       if (agent_id !== null && (code === heardAgainCode || kindOfCode.get(code) === 'agentSilent'))
@@ -154,7 +154,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
     })
 
   let running: Promise<void> | null = null
-  const catchUp = async (): Promise<void> => {
+  async function catchUp(): Promise<void> {
     while (await step());
   }
   return {

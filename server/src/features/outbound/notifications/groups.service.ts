@@ -40,7 +40,7 @@ const withoutSecret = (config: GroupConfig): GroupConfig => ({
 
 /** Who is told of what: the fixed groups, as Administrators set them. */
 export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, hint }: GroupsDeps) => {
-  const read = async (q: Queryable): Promise<Group[]> => {
+  async function read(q: Queryable): Promise<Group[]> {
     const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
     return groupDefinitions.map((definition) => {
       const row = rows.get(definition.id)
@@ -63,7 +63,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     })
   }
 
-  const shown = ({ definition, config, secret }: Group, fresh: Secret | null): NotificationGroup => {
+  function shown({ definition, config, secret }: Group, fresh: Secret | null): NotificationGroup {
     const { off, ...members } = config
     return {
       id: definition.id,
@@ -84,7 +84,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** Refuses what this server never connects to; what has no address now may have one later. */
-  const assertReachable = async (field: string, host: string): Promise<string | null> => {
+  async function assertReachable(field: string, host: string): Promise<string | null> {
     return resolve(host).then(
       ({ address }) => address,
       (error: unknown) => {
@@ -101,7 +101,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** Null when there is none, or none that the keys at hand open: other groups must not suffer. */
-  const openSecret = ({ definition, secret }: Group): Secret | null => {
+  function openSecret({ definition, secret }: Group): Secret | null {
     try {
       return secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
     } catch {
@@ -110,11 +110,11 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** The secret that is to be stored: kept, given or made; and whether it was made. */
-  const secretFor = (
+  function secretFor(
     before: Group,
     after: GroupConfig,
     given: string | undefined,
-  ): { box: Buffer | null; fresh: Secret | null } => {
+  ): { box: Buffer | null; fresh: Secret | null } {
     const { url } = after.channels.webhook
     const isMoved =
       before.secret !== null &&
@@ -148,7 +148,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     return { box: seal(secret), fresh: null }
   }
 
-  const groupOf = (groups: readonly Group[], id: number): Group => {
+  function groupOf(groups: readonly Group[], id: number): Group {
     const group = groups.find(({ definition }) => definition.id === id)
     if (group === undefined)
       throw new AppError('not_found', {
@@ -158,7 +158,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** A group as it would be with what is given; judged, not stored. */
-  const judged = async (before: Group, change: NotificationGroupChange): Promise<GroupConfig> => {
+  async function judged(before: Group, change: NotificationGroupChange): Promise<GroupConfig> {
     const config = withRecipients(merged(before.definition, before.config, change))
     assertGroup(before.definition, config)
     const { webhook, syslog } = config.channels
@@ -177,12 +177,12 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   }
 
   /** Judges changes before they are made: names are resolved outside of a transaction. */
-  const judge = async (changes: readonly NotificationGroupChange[]): Promise<void> => {
+  async function judge(changes: readonly NotificationGroupChange[]): Promise<void> {
     const groups = await read(db)
     for (const change of changes) await judged(groupOf(groups, change.id), change)
   }
 
-  const changeIn = async (tx: Tx, actor: Actor, change: NotificationGroupChange) => {
+  async function changeIn(tx: Tx, actor: Actor, change: NotificationGroupChange) {
     const before = groupOf(await read(tx), change.id)
     const wanted = withRecipients(merged(before.definition, before.config, change))
     const after = withoutSecret(wanted)

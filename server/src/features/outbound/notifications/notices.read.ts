@@ -77,7 +77,7 @@ const viewOf = (text: string): RiskQuery => {
 /** Returns the filters by their bare names. A filter that is given in two forms is a 400. */
 const bareNames = (query: RiskQuery): Map<string, string | number> => {
   const members = new Map<string, string | number>()
-  const add = (name: string, value: string | number): void => {
+  function add(name: string, value: string | number): void {
     if (members.has(name)) throw validationError([{ field: `query.${name}`, message: 'is given more than once' }])
     members.set(name, value)
   }

@@ -77,7 +77,7 @@ const times = (notice: ToldNotice): string =>
 
 /** Tells groups of notices: at once, gathered, or after quiet hours. */
 export const createTelling = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
-  const mailOf = (group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) => {
+  function mailOf(group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
     return {
       subject: subjectOf(notices),

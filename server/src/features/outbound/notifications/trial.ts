@@ -38,11 +38,7 @@ export interface TrialDeps {
 export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }: TrialDeps) => {
   const words = (actor: Actor): string => `${actor.userName} sent this to try the channel.`
 
-  const byMail = async (
-    actor: Actor,
-    group: Group,
-    { channels: { email } }: GroupConfig,
-  ): Promise<ConfigTestStep[]> => {
+  async function byMail(actor: Actor, group: Group, { channels: { email } }: GroupConfig): Promise<ConfigTestStep[]> {
     if (email.recipients.length === 0) throw invalid('body.channels.email.recipients', 'must name somebody to try it')
     const { text, html } = layOut({
       subject: '',
@@ -77,12 +73,12 @@ export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }:
     return steps
   }
 
-  const byWebhook = async (
+  async function byWebhook(
     actor: Actor,
     group: Group,
     config: GroupConfig,
     given: string | undefined,
-  ): Promise<ConfigTestStep[]> => {
+  ): Promise<ConfigTestStep[]> {
     const { webhook } = config.channels
     if (webhook.url === '') throw invalid('body.channels.webhook.url', 'is needed to try it')
     const isKept = given === undefined || given === maskedSecret
@@ -123,7 +119,7 @@ export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }:
     }
   }
 
-  const bySyslog = async (actor: Actor, config: GroupConfig): Promise<ConfigTestStep[]> => {
+  async function bySyslog(actor: Actor, config: GroupConfig): Promise<ConfigTestStep[]> {
     const { syslog } = config.channels
     const address = parseSyslogAddress(syslog.address, syslog.protocol)
     if (address === null) throw invalid('body.channels.syslog.address', 'is needed to try it')

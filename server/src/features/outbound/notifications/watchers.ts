@@ -30,7 +30,7 @@ const lasting = (ms: number): string => {
 /** Turns what is only a state (silent, uncommon, covered by no rule) into events: once, when it begins. */
 export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
   /** Appends events of what is new; one replica at a time. */
-  const tellNew = async <T>(
+  async function tellNew<T>(
     kind: NoticeKind,
     found: readonly T[],
     subjectOf: (one: T) => string,
@@ -38,7 +38,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     hostOf: (one: T) => string | null,
     isWhole: boolean,
     tagsOf: (tx: Tx, one: T) => Promise<string> = async () => '',
-  ): Promise<void> => {
+  ): Promise<void> {
     await db.transaction(async (tx) => {
       if (!(await store.tryWatch(tx))) return
       const now = new Date(clock.now())
@@ -62,11 +62,11 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     })
   }
 
-  const watchSilence = async (): Promise<void> => {
+  async function watchSilence(): Promise<void> {
     const hours = silentHours()
     if (hours === 0) return
     const now = clock.now()
-    const step = async (tx: Tx): Promise<boolean> => {
+    async function step(tx: Tx): Promise<boolean> {
       if (!(await store.tryWatch(tx))) return false
       const rows = await store.silence(tx, new Date(now - hours * 3_600_000), atOnce)
       if (rows.length === 0) return false

@@ -31,7 +31,7 @@ const inWords = (folder: string, error: unknown): unknown => {
 /** Folders of reports below one root. A name stays a name: whatever a folder is replaced by meanwhile, nothing is written elsewhere. */
 export const createFolders = (root: string, clock: Clock) => {
   /** Lends an opened folder by a path that names the opened one, not what may stand at its name by now. */
-  const withFolder = async <T>(folder: string, work: (path: string, handle: FileHandle) => Promise<T>): Promise<T> => {
+  async function withFolder<T>(folder: string, work: (path: string, handle: FileHandle) => Promise<T>): Promise<T> {
     if (!folderName.test(folder)) throw refused(folder.slice(0, 64), 'has a name that is none for a folder of reports.')
     try {
       await mkdir(root, { recursive: true, mode: 0o750 })
@@ -51,7 +51,7 @@ export const createFolders = (root: string, clock: Clock) => {
   }
 
   /** What servers left that ended half way; nobody writes to it any more after ten minutes of silence. */
-  const removeParts = async (path: string, name: string): Promise<void> => {
+  async function removeParts(path: string, name: string): Promise<void> {
     for (const one of await readdir(path)) {
       if (!one.startsWith(`.${name}.`) || !one.endsWith('.part')) continue
       const { mtimeMs } = await lstat(join(path, one)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))

@@ -52,17 +52,17 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   const store = createReportsStore(db)
   const now = (): Date => new Date(clock.now())
 
-  const problemOf = async (run: RunRow): Promise<string> => {
+  async function problemOf(run: RunRow): Promise<string> {
     const owners = await createReportsRead(db).owners(run.owner_id === null ? [] : [run.owner_id])
     return ownerProblem(run.owner_name, owners.get(run.owner_id ?? ''), run.definition.list)
   }
 
-  const assertOwner = async (run: RunRow): Promise<void> => {
+  async function assertOwner(run: RunRow): Promise<void> {
     const problem = await problemOf(run)
     if (problem !== '') throw new AppError('unprocessable', { detail: problem })
   }
 
-  const opened = async (job: JobRun, run: RunRow) => {
+  async function opened(job: JobRun, run: RunRow) {
     const { definition, range_from: from, range_to: to } = run
     const file = files.prepare(definition, to === null ? null : { from, to })
     // For the progress alone; some counts take longer than a request may.
@@ -89,7 +89,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       db.transaction((tx) => job.save(tx, {})).catch(lost)
     }, aliveMs)
 
-  const make = async (job: JobRun, run: RunRow): Promise<void> => {
+  async function make(job: JobRun, run: RunRow): Promise<void> {
     await assertOwner(run)
     const before = (job.cursor as Cursor)?.rows ?? 0
     await db.transaction(async (tx) => {
@@ -156,7 +156,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     }
   }
 
-  const intoFolder = async (job: JobRun, run: RunRow, folder: string): Promise<string> => {
+  async function intoFolder(job: JobRun, run: RunRow, folder: string): Promise<string> {
     const ended = new AbortController()
     const alive = keepAlive(job, (error) => ended.abort(error))
     const pieces = async function* (): AsyncGenerator<Buffer> {
@@ -192,7 +192,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     link: { text: 'Open it in the console', url: `${base}/reports/history?run=${run.run_id}` },
   })
 
-  const deliver = async (job: JobRun, run: RunRow): Promise<void> => {
+  async function deliver(job: JobRun, run: RunRow): Promise<void> {
     const { folder, recipients } = run.definition
     const folderError = folder === null ? '' : await intoFolder(job, run, folder)
     const mail = mailOf(run, await baseUrl())

@@ -51,7 +51,7 @@ const lateNote = (at: number, missed: number, now: number): string =>
 /** Runs of reports: ordered at their times, and by people. */
 export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) => {
   /** Orders a run of a schedule as it is; the job begins at COMMIT. */
-  const order = async (tx: Tx, schedule: ScheduleRow, { reason, by, at, missed, note }: Order) => {
+  async function order(tx: Tx, schedule: ScheduleRow, { reason, by, at, missed, note }: Order) {
     const now = clock.now()
     const runId = newId(now)
     const { range, cadence } = schedule.definition

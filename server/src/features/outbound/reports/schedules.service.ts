@@ -46,7 +46,7 @@ export type SchedulesService = ReturnType<typeof createSchedules>
 export const createSchedules = (deps: SchedulesDeps) => {
   const { db, clock, audit, files } = deps
 
-  const assertContent = (actor: Actor, { list, filter, sortBy, columns, cadence, range }: Content): void => {
+  function assertContent(actor: Actor, { list, filter, sortBy, columns, cadence, range }: Content): void {
     assertMayRead(actor, list)
     files.prepare({ list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
     if ((cadence.every === 'week') !== (cadence.weekday !== undefined))
@@ -74,7 +74,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
     keepFiles: input.keepFiles,
   })
 
-  const assertInput = (actor: Actor, input: ReportScheduleInput): void => {
+  function assertInput(actor: Actor, input: ReportScheduleInput): void {
     assertContent(actor, input)
     if (isOddText(input.name) || cleanText(input.name) !== input.name)
       throw invalid('body.name', 'must be one line without control characters, and without spaces at its ends')
@@ -99,7 +99,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
       last === undefined ? null : { id: last.run_id, state: last.state, at: last.at.toISOString(), error: last.error },
   })
 
-  const list = async (): Promise<ReportSchedule[]> => {
+  async function list(): Promise<ReportSchedule[]> {
     const read = createReportsRead(db)
     const rows = await createReportsStore(db).schedules()
     const [owners, lasts] = await Promise.all([
@@ -110,13 +110,13 @@ export const createSchedules = (deps: SchedulesDeps) => {
     return rows.map((row) => shown(row, owners.get(row.owner_id ?? ''), lastOf.get(row.schedule_id)))
   }
 
-  const one = async (id: string): Promise<ReportSchedule> => {
+  async function one(id: string): Promise<ReportSchedule> {
     const found = (await list()).find((schedule) => schedule.id === id)
     if (found === undefined) throw notFound('There is no schedule with this id.')
     return found
   }
 
-  const put = async (tx: Tx, actor: Actor, id: string, input: ReportScheduleInput): Promise<void> => {
+  async function put(tx: Tx, actor: Actor, id: string, input: ReportScheduleInput): Promise<void> {
     const now = clock.now()
     try {
       await createReportsStore(tx).put({

@@ -15,12 +15,12 @@ export const createUpkeep = ({ db, clock, log, folders }: { db: Db; clock: Clock
   const store = createReportsStore(db)
   const before = (days: number): Date => new Date(clock.now() - days * dayMs)
 
-  const dropFiles = async (scheduleId: string | null, keep: number): Promise<void> => {
+  async function dropFiles(scheduleId: string | null, keep: number): Promise<void> {
     for (const { run_id } of await store.fileSurplus(scheduleId, keep, before(reportLimits.fileDays)))
       await db.transaction((tx) => store.dropFile(tx, run_id))
   }
 
-  const ofSchedule = async (scheduleId: string, keep: number): Promise<void> => {
+  async function ofSchedule(scheduleId: string, keep: number): Promise<void> {
     for (const { run_id, folder, folder_file } of await store.folderSurplus(scheduleId, keep))
       try {
         await folders.remove(folder, folder_file)

@@ -144,7 +144,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
   const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, approvals, mail } = deps
 
   /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
-  const assertStillAllowed = (actor: Actor, rows: readonly AccountRow[]): void => {
+  function assertStillAllowed(actor: Actor, rows: readonly AccountRow[]): void {
     const own = rows.find((row) => row.account_id === actor.accountId)
     if (
       actor.accountId !== null &&
@@ -153,10 +153,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       throw new AppError('unauthorized')
   }
 
-  const assertAdministratorLeft = (
-    rows: readonly AccountRow[],
-    changed: ReadonlyMap<string, AccountRow | null>,
-  ): void => {
+  function assertAdministratorLeft(rows: readonly AccountRow[], changed: ReadonlyMap<string, AccountRow | null>): void {
     const usable = rows.filter(isUsableAdministrator)
     const left = usable.filter((row) => {
       const after = changed.get(row.account_id)
@@ -168,11 +165,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       })
   }
 
-  const hashOf = async (
-    actor: Actor,
-    password: string | null | undefined,
-    userName: string,
-  ): Promise<string | null> => {
+  async function hashOf(actor: Actor, password: string | null | undefined, userName: string): Promise<string | null> {
     if (password === null || password === undefined) return null
     assertPassword(password, userName)
     return passwords.turn(signedInSource(actor.accountId ?? ''), ({ hash }) => hash(password))
@@ -181,13 +174,13 @@ export const createAccountsService = (deps: AccountsDeps) => {
   type Update = { after: AccountRow } | { waits: AccountRow; title: string }
 
   /** Changes an account. Changes nothing and reports it if the change needs a second approver. */
-  const change = async (
+  async function change(
     tx: Tx,
     actor: Actor,
     given: Omit<AccountChange, 'password'>,
     hash: string | null,
     approved: { accountId: string; requestedByAccount: string } | null,
-  ): Promise<Update> => {
+  ): Promise<Update> {
     const key = nameKey(given.userName)
     const rows = await store(tx).lockForChange([key], actor.accountId)
     assertStillAllowed(actor, rows)
@@ -239,12 +232,12 @@ export const createAccountsService = (deps: AccountsDeps) => {
 
   type Deletion = { deleted: AccountRow[] } | { waits: AccountRow[] }
 
-  const remove = async (
+  async function remove(
     tx: Tx,
     actor: Actor,
     keys: readonly string[],
     approved: { accountIds: ReadonlySet<string>; requestedByAccount: string } | null,
-  ): Promise<Deletion> => {
+  ): Promise<Deletion> {
     const rows = await store(tx).lockForChange([...keys], actor.accountId)
     assertStillAllowed(actor, rows)
     const targets = rows.filter(

@@ -106,19 +106,19 @@ const cookieGraceMs = 5_000
 export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => {
   const { db, clock, license, signin, sessions, links, store, read, mfa } = deps
 
-  const accountOf = async (opened: Opened) => {
+  async function accountOf(opened: Opened) {
     const account = await store(db).byId(opened.accountId)
     if (account === undefined) throw new AppError('session_ended')
     return account
   }
 
   /** The answer, with the refresh token in the console's cookie when it is the console that asks. */
-  const answer = async (
+  async function answer(
     opened: Opened,
     request: FastifyRequest,
     reply: FastifyReply,
     byCookie: boolean,
-  ): Promise<LocalLoginAnswer> => {
+  ): Promise<LocalLoginAnswer> {
     const body = loginAnswer(opened, await accountOf(opened), await license())
     if (!byCookie || opened.refreshToken === null) return body
     setRefreshCookie(request, reply, opened, clock.now())

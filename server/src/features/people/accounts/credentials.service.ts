@@ -55,7 +55,7 @@ export const createCredentialsService = ({
   // Counts drops: a row that was read before one is not kept after it.
   let epoch = 0
 
-  const forget = (accountIds: readonly string[] | null): void => {
+  function forget(accountIds: readonly string[] | null): void {
     epoch++
     if (accountIds === null) cache.clear()
     else for (const [key, entry] of cache) if (accountIds.includes(entry.row.account_id)) cache.delete(key)
@@ -69,11 +69,11 @@ export const createCredentialsService = ({
   })
   bus.onGap(() => forget(null))
 
-  const find = async (
+  async function find(
     key: string,
     read: () => Promise<CredentialRow | undefined>,
     fresh: boolean,
-  ): Promise<Cached | null> => {
+  ): Promise<Cached | null> {
     const known = cache.get(key)
     if (!fresh && known !== undefined && bus.isLive() && clock.now() - known.readAt < rereadMs) return known
     const before = epoch
@@ -96,7 +96,7 @@ export const createCredentialsService = ({
 
   const isIdle = (entry: Cached): boolean => clock.now() - entry.usedAt > sessionIdleMs
 
-  const touch = (entry: Cached, write: (now: Date) => Promise<unknown>): void => {
+  function touch(entry: Cached, write: (now: Date) => Promise<unknown>): void {
     const now = clock.now()
     entry.usedAt = now
     if (now - entry.writtenAt < touchMs) return
@@ -104,7 +104,7 @@ export const createCredentialsService = ({
     write(new Date(now)).catch((error: unknown) => log.warn({ err: error }, 'the use of a session was not recorded'))
   }
 
-  const actorOf = (row: CredentialRow, kind: 'session' | 'apiToken', ip: string): Actor | null => {
+  function actorOf(row: CredentialRow, kind: 'session' | 'apiToken', ip: string): Actor | null {
     if (!row.is_enabled || (row.expires_at !== null && row.expires_at.getTime() <= clock.now())) return null
     if (isSuspended(row, clock.now())) return null
     // A higher number is a lower profile.
@@ -125,7 +125,7 @@ export const createCredentialsService = ({
     }
   }
 
-  const bySession = async (sessionId: string, ip: string, version: number | null): Promise<Actor | null> => {
+  async function bySession(sessionId: string, ip: string, version: number | null): Promise<Actor | null> {
     const read = () => store.session(sessionId)
     let entry = await find(`s:${sessionId}`, read, false)
     // Another replica may have served its last calls.
@@ -137,7 +137,7 @@ export const createCredentialsService = ({
     return actor
   }
 
-  const byApiToken = async (key: string, read: () => Promise<CredentialRow | undefined>, ip: string) => {
+  async function byApiToken(key: string, read: () => Promise<CredentialRow | undefined>, ip: string) {
     const entry = await find(key, read, false)
     const actor = entry === null ? null : actorOf(entry.row, 'apiToken', ip)
     if (actor !== null && entry !== null) touch(entry, (now) => store.touchApiToken(entry.row.credential_id, now, ip))

@@ -55,7 +55,7 @@ export const createExternalService = (deps: ExternalDeps) => {
     confirmed_at: new Date(clock.now()),
   })
 
-  const make = async (tx: Tx, person: ExternalPerson): Promise<AccountRow> => {
+  async function make(tx: Tx, person: ExternalPerson): Promise<AccountRow> {
     const row: AccountRow = {
       account_id: newId(clock.now()),
       user_name: person.userName,
@@ -85,7 +85,7 @@ export const createExternalService = (deps: ExternalDeps) => {
   }
 
   /** Makes a locked row what was said of it. */
-  const follow = async (tx: Tx, before: AccountRow, person: ExternalPerson): Promise<AccountRow> => {
+  async function follow(tx: Tx, before: AccountRow, person: ExternalPerson): Promise<AccountRow> {
     const isAnother = before.external_id !== null && person.id !== null && before.external_id !== person.id
     const after: AccountRow = { ...before, ...personal(person), external_id: person.id ?? before.external_id }
     // Access tokens carry the version: they end with the rights they were given for.
@@ -106,7 +106,7 @@ export const createExternalService = (deps: ExternalDeps) => {
   }
 
   /** Withdraws an account: nobody signs in with it, nothing it had open goes on. False when there was nothing to do. */
-  const withdraw = async (tx: Tx, accountId: string, why: string): Promise<boolean> => {
+  async function withdraw(tx: Tx, accountId: string, why: string): Promise<boolean> {
     const before = await store(tx).lock(accountId)
     if (before === undefined || !before.is_enabled || before.auth_source === 'Local') return false
     const after: AccountRow = {

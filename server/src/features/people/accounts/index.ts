@@ -150,7 +150,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     credentials,
   })
   const { directory } = deps
-  const recheck = async (account: AccountRow): Promise<void> => {
+  async function recheck(account: AccountRow): Promise<void> {
     if (!external.isDue(account)) return
     // While the directory is down, sessions go on: they end by themselves, and it is asked again at the next refresh.
     const [verdict] = await directory
@@ -225,7 +225,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     store: createApiTokensStore,
   })
 
-  const baseUrl = async (): Promise<string> => {
+  async function baseUrl(): Promise<string> {
     const items = await read(db).configItems(['SERVER_DOMAIN_NAME'])
     return linkBase(items.get('SERVER_DOMAIN_NAME') ?? '', serverUrl())
   }

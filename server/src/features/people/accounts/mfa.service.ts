@@ -96,11 +96,11 @@ export const createMfa = (deps: MfaDeps) => {
   const wrong = (): AppError => new AppError('mfa_code_wrong')
 
   /** Name that passkeys are bound to; an address is none (WebAuthn 5.1.2). */
-  const party = async (): Promise<{ id: string; origin: string } | null> => {
+  async function party(): Promise<{ id: string; origin: string } | null> {
     const url = new URL(await origin())
     return /^[0-9.]+$|^\[/.test(url.hostname) ? null : { id: url.hostname, origin: url.origin }
   }
-  const requireParty = async () => {
+  async function requireParty() {
     const found = await party()
     if (found === null)
       throw new AppError('unprocessable', {
@@ -110,13 +110,13 @@ export const createMfa = (deps: MfaDeps) => {
   }
 
   /** Factors are for a person who is signed in, not for a connector with a token. */
-  const assertSession = (actor: Actor): void => {
+  function assertSession(actor: Actor): void {
     if (actor.kind !== 'session')
       throw new AppError('forbidden_object', { detail: 'This is for a person who is signed in, not for an API token.' })
   }
 
   /** The caller's account, its password proved. */
-  const proved = async (actor: Actor, password: string): Promise<AccountRow> => {
+  async function proved(actor: Actor, password: string): Promise<AccountRow> {
     const account = await accounts(db).byId(actor.accountId as string)
     assertSession(actor)
     if (account === undefined) throw new AppError('unauthorized')
@@ -126,7 +126,7 @@ export const createMfa = (deps: MfaDeps) => {
     return account
   }
 
-  const state = async (q: Queryable, accountId: string): Promise<MfaState> => {
+  async function state(q: Queryable, accountId: string): Promise<MfaState> {
     const totp = await store.totp(q, accountId)
     const passkeys = await store.passkeys(q, accountId)
     return {
@@ -142,7 +142,7 @@ export const createMfa = (deps: MfaDeps) => {
     }
   }
 
-  const methodsOf = async (q: Queryable, accountId: string): Promise<MfaMethod[]> => {
+  async function methodsOf(q: Queryable, accountId: string): Promise<MfaMethod[]> {
     const { totp, passkeys, recoveryCodesLeft } = await state(q, accountId)
     if (!totp && passkeys.length === 0) return []
     return [
@@ -153,7 +153,7 @@ export const createMfa = (deps: MfaDeps) => {
   }
 
   /** Takes a code of the app, once. */
-  const takeCode = async (tx: Tx, account: AccountRow, code: string, mayBeNew: boolean): Promise<boolean> => {
+  async function takeCode(tx: Tx, account: AccountRow, code: string, mayBeNew: boolean): Promise<boolean> {
     const row = await store.lockTotp(tx, account.account_id)
     if (row === undefined || (row.confirmed_at === null && !mayBeNew)) return false
     const secret = OtpSecret.fromBase32(envelope.open(row.sealed, totpPlace(account.account_id)).reveal())
@@ -169,12 +169,12 @@ export const createMfa = (deps: MfaDeps) => {
     return true
   }
 
-  const takePasskey = async (
+  async function takePasskey(
     tx: Tx,
     account: AccountRow,
     challenge: string | null,
     response: Record<string, unknown>,
-  ): Promise<boolean> => {
+  ): Promise<boolean> {
     const bound = await party()
     const key = (await store.passkeys(tx, account.account_id)).find((one) => one.credential_id === response.id)
     if (bound === null || key === undefined || challenge === null) return false
@@ -196,7 +196,7 @@ export const createMfa = (deps: MfaDeps) => {
     return true
   }
 
-  const take = (tx: Tx, account: AccountRow, challenge: string | null, given: GivenFactor): Promise<boolean> => {
+  function take(tx: Tx, account: AccountRow, challenge: string | null, given: GivenFactor): Promise<boolean> {
     if (given.code != null) return takeCode(tx, account, given.code, false)
     if (given.recoveryCode != null)
       return store.useRecovery(tx, account.account_id, hashOf(account.account_id, given.recoveryCode))
@@ -204,7 +204,7 @@ export const createMfa = (deps: MfaDeps) => {
   }
 
   /** Codes when the account has none yet. */
-  const firstCodes = async (tx: Tx, accountId: string): Promise<string[]> => {
+  async function firstCodes(tx: Tx, accountId: string): Promise<string[]> {
     if ((await store.recoveryLeft(tx, accountId)) > 0) return []
     const fresh = newCodes()
     await store.replaceRecovery(
@@ -216,7 +216,7 @@ export const createMfa = (deps: MfaDeps) => {
   }
 
   /** Stores whether the account has a factor and notifies every replica. */
-  const marked = async (tx: Tx, accountId: string): Promise<void> => {
+  async function marked(tx: Tx, accountId: string): Promise<void> {
     await store.mark(tx, accountId)
     await credentials.announce(tx, [accountId])
   }
@@ -225,12 +225,12 @@ export const createMfa = (deps: MfaDeps) => {
     audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
 
   /** Removes all factors of another account. Changes nothing and reports it if that needs a second approver. */
-  const reset = async (
+  async function reset(
     tx: Tx,
     actor: Actor,
     userName: string,
     approved: { accountId: string; requestedByAccount: string } | null,
-  ): Promise<{ id: string; reset: boolean; waits: AccountRow | null }> => {
+  ): Promise<{ id: string; reset: boolean; waits: AccountRow | null }> {
     const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
     const account = rows.find((row) => row.name_key === nameKey(userName))
     if (account === undefined || (approved !== null && account.account_id !== approved.accountId))

@@ -31,7 +31,7 @@ export type OwnAccountService = ReturnType<typeof createOwnAccountService>
 export const createOwnAccountService = (deps: OwnAccountDeps) => {
   const { db, clock, audit, passwords, signin, store, sessionsStore, credentials } = deps
 
-  const newHash = async (account: AccountRow, given: MyAccountUpdate): Promise<string | null> => {
+  async function newHash(account: AccountRow, given: MyAccountUpdate): Promise<string | null> {
     const { oldPassword, newPassword } = given
     if (newPassword === null || newPassword === undefined) return null
     if (oldPassword === null || oldPassword === undefined)

@@ -46,7 +46,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = deps
 
   /** The account of the caller's session; refuses API tokens. */
-  const accountOf = async (actor: Actor): Promise<AccountRow> => {
+  async function accountOf(actor: Actor): Promise<AccountRow> {
     assertSession(actor)
     const account = actor.accountId === null ? undefined : await store(db).byId(actor.accountId)
     if (account === undefined) throw new AppError('session_ended')
@@ -54,7 +54,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   }
 
   /** Binds to the directory with the given password. The bind must find the entry that belongs to the account. */
-  const isProvenByDirectory = async (account: AccountRow, password: string): Promise<boolean> => {
+  async function isProvenByDirectory(account: AccountRow, password: string): Promise<boolean> {
     const release = await signin.bookProof(account.account_id)
     const given = { userName: account.user_name, password, isDecoy: false }
     const { person } = await directory
@@ -73,7 +73,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   }
 
   /** Verifies a proof. Wrong answers are counted, and too many lead to 429. */
-  const isProven = async (account: AccountRow, sessionId: string, given: GivenProof): Promise<boolean> => {
+  async function isProven(account: AccountRow, sessionId: string, given: GivenProof): Promise<boolean> {
     if (account.auth_source === 'OIDC')
       throw new AppError('unprocessable', {
         detail: 'This account has no password on this server. Confirm your identity at your identity provider.',
@@ -103,7 +103,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
    * Makes one session fresh from `at` on, inside `tx`. Returns false if the session ended, or if the credentials of the
    * account changed after `account` was read: the proof is then about the former credentials.
    */
-  const markFresh = async (tx: Tx, actor: Actor, account: AccountRow, at: number, proof: string): Promise<boolean> => {
+  async function markFresh(tx: Tx, actor: Actor, account: AccountRow, at: number, proof: string): Promise<boolean> {
     if ((await signinStore(tx).lockUnchanged(account.account_id, account.token_version)) === undefined) return false
     const marked = await sessionsStore(tx).authenticated(account.account_id, actor.credentialId as string, new Date(at))
     if (marked === 0) return false

@@ -28,10 +28,10 @@ const requirements = ['SECURITY_FACTOR_ADMINISTRATORS', 'SECURITY_FACTOR_MANAGER
 export const createSecondFactor = (deps: SecondFactorDeps) => {
   const { db, clock, audit, store, sessionsStore, credentials } = deps
 
-  const onServer = async <T>(
+  async function onServer<T>(
     userName: string,
     write: (tx: Tx, row: AccountRow) => Promise<T>,
-  ): Promise<{ userName: string } & T> => {
+  ): Promise<{ userName: string } & T> {
     const key = nameKey(userName)
     const { row, done } = await db.transaction(async (tx) => {
       const found = (await store(tx).lockForChange([key], null)).find((account) => account.name_key === key)

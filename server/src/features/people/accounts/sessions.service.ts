@@ -54,11 +54,11 @@ export const createSessionsService = (deps: SessionsDeps) => {
     ip,
   })
 
-  const tokensFor = async (
+  async function tokensFor(
     session: Pick<SessionRow, 'session_id' | 'account_id' | 'expires_at'>,
     version: number,
     refreshToken: string | null,
-  ): Promise<Opened> => {
+  ): Promise<Opened> {
     const ends = session.expires_at.getTime()
     const { token, expiresAt } = await accessTokens.sign(
       { accountId: session.account_id, sessionId: session.session_id, version },
@@ -77,7 +77,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
     isCurrent: row.session_id === currentId,
   })
 
-  const end = async (actor: Actor, sessionId: string): Promise<boolean> => {
+  async function end(actor: Actor, sessionId: string): Promise<boolean> {
     const accountId = actor.accountId as string
     const ended = await db.transaction(async (tx) => {
       if ((await store(tx).delete(accountId, sessionId)) === 0) return false

@@ -22,7 +22,7 @@ export const createSigninLimits = (clock: Clock) => {
   let sources = new Set<string>()
   const refused = new Map<string, { ip: string; count: number }>()
 
-  const endsOf = (bucket: string): Limit | undefined => {
+  function endsOf(bucket: string): Limit | undefined {
     const limit = limits.get(bucket)
     if (limit === undefined || limit.until > clock.now()) return limit
     limits.delete(bucket)

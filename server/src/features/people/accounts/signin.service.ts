@@ -66,14 +66,14 @@ export const createSigninService = (deps: SigninDeps) => {
     new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
 
   /** Keeps a full bucket in memory if that suffices to refuse. The bucket of an account also depends on the address. */
-  const remember = async (bucket: string, until: number): Promise<void> => {
+  async function remember(bucket: string, until: number): Promise<void> {
     if (bucket.startsWith('known:')) memory.add(bucket, until)
     else if (bucket.startsWith('ip:'))
       memory.add(bucket, until, new Set(await store(db).namesFrom(bucket.slice('ip:'.length), exemptNames)))
   }
 
   /** Refuses in memory what the database would refuse. The result never depends on whether the name exists. */
-  const assertNotLimited = (key: string, address: string, ip: string): void => {
+  function assertNotLimited(key: string, address: string, ip: string): void {
     const seconds =
       memory.secondsOf(ipBucket(address)[0], key) ?? memory.secondsOf(accountBucket(key, address, true)[0], '')
     if (seconds === null) return
@@ -82,10 +82,10 @@ export const createSigninService = (deps: SigninDeps) => {
   }
 
   /** Books an attempt in every bucket or in none; gives how to take it back. */
-  const book = async (buckets: readonly (readonly [string, number])[]): Promise<() => Promise<void>> => {
+  async function book(buckets: readonly (readonly [string, number])[]): Promise<() => Promise<void>> {
     const stamp = clock.now() * 1000
     const booked: string[] = []
-    const release = async (): Promise<void> => {
+    async function release(): Promise<void> {
       for (const bucket of booked) await store(db).release(bucket, stamp)
     }
     for (const [bucket, limit] of buckets) {
@@ -136,18 +136,13 @@ export const createSigninService = (deps: SigninDeps) => {
     isKnown ? [`known:${nameHash(key)}|${address}`, limits.known] : [`account:${nameHash(key)}`, limits.account]
 
   /** Records a correct sign-in to a suspended account, and throws the error again. */
-  const recordSuspended = async (error: unknown, userName: string, ip: string): Promise<never> => {
+  async function recordSuspended(error: unknown, userName: string, ip: string): Promise<never> {
     if (error instanceof AppError && error.code === 'account_suspended')
       await recordNotAdmitted(userName, 'The account is suspended.', ip)
     throw error
   }
 
-  const open = async (
-    tx: Tx,
-    account: AccountRow,
-    from: SigninFrom,
-    authenticatedAt: number | null,
-  ): Promise<Opened> => {
+  async function open(tx: Tx, account: AccountRow, from: SigninFrom, authenticatedAt: number | null): Promise<Opened> {
     // The row is locked: a suspension that commits first is seen here, one that follows ends this session.
     assertNotSuspended(account, clock.now())
     const session = await sessions.open(tx, account, from, authenticatedAt)
@@ -171,15 +166,15 @@ export const createSigninService = (deps: SigninDeps) => {
       .catch((error: unknown) => recordSuspended(error, account.user_name, from.ip))
 
   /** When the person authenticated at the directory or provider. A time in the future counts as now. */
-  const authenticatedBy = ({ source, authenticatedAt = null }: ExternalPerson): number | null => {
+  function authenticatedBy({ source, authenticatedAt = null }: ExternalPerson): number | null {
     if (source === 'LDAP') return clock.now()
     return authenticatedAt === null ? null : Math.min(authenticatedAt, clock.now())
   }
 
-  const openExternal = async (
+  async function openExternal(
     person: ExternalPerson,
     from: SigninFrom,
-  ): Promise<{ opened: Opened } | { refused: NotAdmitted; userName: string }> => {
+  ): Promise<{ opened: Opened } | { refused: NotAdmitted; userName: string }> {
     const run = () =>
       db.transaction(async (tx) => {
         const account = await external.admit(tx, person)
@@ -213,17 +208,17 @@ export const createSigninService = (deps: SigninDeps) => {
    * Proves a name and password at the directory. A local account is never looked for there, but the same work is done for
    * nobody: a refusal would tell by its time which names are local.
    */
-  const openByDirectory = async (
+  async function openByDirectory(
     given: { username: string; password: string },
     key: string,
     account: AccountRow | undefined,
     from: SigninFrom,
     releases: (() => Promise<void>)[],
-  ): Promise<Opened | null> => {
+  ): Promise<Opened | null> {
     const address = addressBucket(from.ip)
     const isOurs = account !== undefined && account.auth_source !== 'LDAP'
     // A directory takes many spellings for one name: guesses count for the name it has.
-    const beforeBind = async (userName: string): Promise<void> => {
+    async function beforeBind(userName: string): Promise<void> {
       const theirs = nameKey(userName)
       if (theirs === key) return
       const known = await store(db).find(theirs, address)
@@ -276,7 +271,7 @@ export const createSigninService = (deps: SigninDeps) => {
       const key = nameKey(given.username)
       const address = addressBucket(from.ip)
       const lane = memory.isKnownSource(address) ? 'known' : 'stranger'
-      const prove = async ({ verify }: PasswordWork) => {
+      async function prove({ verify }: PasswordWork) {
         // Again: the address may have reached its limit while this attempt waited.
         assertNotLimited(key, address, from.ip)
         const account = await store(db).find(key, address)

@@ -28,11 +28,11 @@ export type SuspensionService = ReturnType<typeof createSuspensionService>
 export const createSuspensionService = (deps: SuspensionDeps) => {
   const { db, clock, audit, events, store, sessionsStore, credentials } = deps
 
-  const change = async (
+  async function change(
     actor: Actor,
     userName: string,
     write: (tx: Tx, before: AccountRow) => Promise<AccountRow>,
-  ): Promise<AccountView> => {
+  ): Promise<AccountView> {
     const key = nameKey(userName)
     const after = await db.transaction(async (tx) => {
       const rows = await store(tx).lockForChange([key], actor.accountId)

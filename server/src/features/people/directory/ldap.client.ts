@@ -53,7 +53,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
     createConnection: (() => frames) as never,
   })
   const limits = { timeLimit: operationMs / 1000, derefAliases: 'never' as const }
-  const sound = async <T>(work: Promise<T>): Promise<T> => {
+  async function sound<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {

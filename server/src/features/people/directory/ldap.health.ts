@@ -24,7 +24,7 @@ interface Seen {
 export const createLdapHealth = ({ clock, config: read, noteUse }: LdapHealthDeps) => {
   let last: { at: number; seen: Promise<Seen> } | null = null
 
-  const look = async (config: LdapConfig): Promise<Seen> => {
+  async function look(config: LdapConfig): Promise<Seen> {
     const failure = await withLdap(config, probeMs, (connection) => connection.bindAsService()).then(
       () => null,
       (error: unknown) => faultOf(error).message,

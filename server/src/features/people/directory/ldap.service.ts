@@ -68,7 +68,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
     new AppError('directory_unavailable', {}, { headers: { 'retry-after': '30' }, cause })
 
   /** Asks the directory. Whatever hinders it is one and the same problem to who asks; the log says more. */
-  const ask = async <T>(config: LdapConfig, work: (connection: LdapConnection) => Promise<T>): Promise<T> => {
+  async function ask<T>(config: LdapConfig, work: (connection: LdapConnection) => Promise<T>): Promise<T> {
     if (clock.now() < pausedUntil) throw unavailable()
     await slots.enter()
     try {
@@ -87,12 +87,12 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
     }
   }
 
-  const verdictOf = async (
+  async function verdictOf(
     connection: LdapConnection,
     config: LdapConfig,
     person: LdapPerson,
     isProven: boolean,
-  ): Promise<ExternalVerdict> => {
+  ): Promise<ExternalVerdict> {
     const { userName, disabled } = person
     if (disabled !== null) return { person: null, lost: { userName, why: disabled, isProven } }
     const grant = await grantOf(connection, config, person)

@@ -62,13 +62,13 @@ const startTlsResult = (bytes: Buffer): number | null => {
 const startTls = (socket: Socket): Promise<void> =>
   new Promise((resolve, reject) => {
     let got = Buffer.alloc(0)
-    const end = (error: unknown): void => {
+    function end(error: unknown): void {
       socket.off('data', take).off('close', closed)
       if (error === null) resolve()
       else reject(error as Error)
     }
     const closed = (): void => end(noDirectory())
-    const take = (bytes: Buffer): void => {
+    function take(bytes: Buffer): void {
       got = Buffer.concat([got, bytes])
       try {
         const result = startTlsResult(got)
@@ -85,13 +85,13 @@ const startTls = (socket: Socket): Promise<void> =>
 /** Resolves when the event came, rejects with the first error. */
 const opened = (socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const stop = (): void => {
+    function stop(): void {
       socket.destroy()
       reject(new LdapFault('silent', 'The directory did not answer in time.'))
     }
     const timer = setTimeout(stop, connectMs)
     signal.addEventListener('abort', stop, { once: true })
-    const done = (): void => {
+    function done(): void {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
     }
@@ -173,7 +173,7 @@ export const openLdapSocket = async (
   plain.setNoDelay(true)
   // Whoever waits hears of it by its own handler; without any, a late error would end the process.
   plain.on('error', () => {})
-  const abort = (): void => {
+  function abort(): void {
     plain.destroy()
   }
   signal.addEventListener('abort', abort, { once: true })

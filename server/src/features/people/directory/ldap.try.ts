@@ -105,7 +105,7 @@ export const tryLdap = async (config: LdapConfig, trial: LdapTrial, now: number)
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), wholeMs)
   const opened: LdapConnection[] = []
-  const words = (error: unknown): string => {
+  function words(error: unknown): string {
     if (limit.signal.aborted) return 'The directory did not answer in time.'
     if (error instanceof Error && error.name === 'AppError') throw error
     return faultOf(error).message

@@ -51,7 +51,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   let known: { of: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
 
   /** The provider's documents: read once for all who sign in, and not again and again while it is down. */
-  const providerOf = (config: OidcConfig): Promise<Configuration> => {
+  function providerOf(config: OidcConfig): Promise<Configuration> {
     const of = JSON.stringify([config.issuer, config.clientId, config.ca])
     const isGood = known !== null && known.of === of && clock.now() - known.at < (known.failed ? pauseMs : freshMs)
     if (known === null || !isGood) {
@@ -65,7 +65,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     return known.provider
   }
 
-  const setCookie = async (request: FastifyRequest, reply: FastifyReply, value: string): Promise<void> => {
+  async function setCookie(request: FastifyRequest, reply: FastifyReply, value: string): Promise<void> {
     const isSecure = request.protocol === 'https' || (await accounts.baseUrl()).startsWith('https:')
     const seconds = value === '' ? 0 : signinMs / 1000
     // Lax: the provider sends the browser back from another site.
@@ -75,7 +75,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     )
   }
 
-  const problem = (reply: FastifyReply, error: AppError, page: string): void => {
+  function problem(reply: FastifyReply, error: AppError, page: string): void {
     if (error.cause !== undefined) log.warn({ code: error.code, reason: oidcWords(error.cause) }, 'a sign-in failed')
     reply.redirect(`${page}?problem=${error.code}`, 302)
   }
@@ -86,11 +86,11 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
    * Returns the identity in an answer and the session that it confirms, null for a sign-in. Refuses an answer that was not
    * requested here, is late, was already used, or was requested for the other purpose.
    */
-  const identityBehind = async (
+  async function identityBehind(
     config: OidcConfig,
     request: FastifyRequest,
     state: string,
-  ): Promise<{ confirms: ConfirmedSession | null; identify: () => Promise<Identity> }> => {
+  ): Promise<{ confirms: ConfirmedSession | null; identify: () => Promise<Identity> }> {
     const begun = states.resume(config, cookieOf(request), state, clock.now())
     if (begun === null) throw new AppError('oidc_answer_refused')
     if (!(await store.takeOnce(state, new Date(clock.now() + signinMs)))) throw new AppError('oidc_answer_refused')
@@ -103,7 +103,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   }
 
   /** The account that an identity gives a right to. */
-  const personBehind = async (config: OidcConfig, identity: Identity): Promise<ExternalVerdict> => {
+  async function personBehind(config: OidcConfig, identity: Identity): Promise<ExternalVerdict> {
     const { issuer, subject, claims, authenticatedAt } = identity
     const { userName, profile, ...person } = personOf(config, claims)
     const lost = (why: string): ExternalVerdict => ({
@@ -157,7 +157,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
 
     finish: async (request: FastifyRequest, reply: FastifyReply, state: string): Promise<void> => {
       const page = states.isConfirmation(cookieOf(request)) ? identityConfirmedPage : signInPage
-      const asProblem = (error: unknown): never => {
+      function asProblem(error: unknown): never {
         throw oidcProblem(error)
       }
       try {

@@ -26,12 +26,12 @@ export const createSigninStates = (key: Buffer) => {
     createHmac('sha256', key)
       .update(parts.map((part) => `${part.length}:${part}`).join(''))
       .digest()
-  const secretsOf = (random: string, { issuer, clientId }: OidcConfig): SigninSecrets => {
+  function secretsOf(random: string, { issuer, clientId }: OidcConfig): SigninSecrets {
     const derive = (what: string): string => mac(what, random, issuer, clientId).toString('base64url')
     return { state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') }
   }
   const signature = (body: string): string => mac('cookie', body).toString('base64url')
-  const same = (a: string, b: string): boolean => {
+  function same(a: string, b: string): boolean {
     const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest())
     return timingSafeEqual(left as Buffer, right as Buffer)
   }

@@ -144,7 +144,7 @@ const boundedDetails = (lines: readonly string[]): string[] => {
 /** The second approver: changes that one person may not make alone wait here for another person. */
 export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
   const kinds = new Map<string, ApprovalKind<unknown>>()
-  const kindOf = (kind: string): ApprovalKind<unknown> => {
+  function kindOf(kind: string): ApprovalKind<unknown> {
     const found = kinds.get(kind)
     if (found === undefined) throw new AppError('conflict', { detail: `This server knows no changes of kind ${kind}.` })
     return found
@@ -172,7 +172,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       .digest()
 
   /** Refuses a request when its account has too many waiting ones, or no place is left. */
-  const assertMayWait = async (tx: Tx, actor: Actor, now: Date): Promise<void> => {
+  async function assertMayWait(tx: Tx, actor: Actor, now: Date): Promise<void> {
     const { all, own } = await store.lockWaitingCounts(tx, now, actor.accountId)
     if (own >= maxWaitingOfAccount)
       throw new AppError('approval_queue_full', {
@@ -219,13 +219,13 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     })
 
   /** Judges who may decide about a request. Rejecting asks the same of the approver, but nothing of the requester. */
-  const refusalOf = (
+  function refusalOf(
     actor: Actor,
     request: JudgedRequest,
     kind: ApprovalKind<unknown> | undefined,
     decision: 'approve' | 'reject',
     known: { accounts: readonly GateAccount[]; influences: readonly Influence[] },
-  ): string | null => {
+  ): string | null {
     const change = JSON.parse(request.body) as unknown
     const least = typeof kind?.approver === 'function' ? kind.approver(change) : kind?.approver
     const leastProfile = least ?? profileAdministrator
@@ -248,13 +248,13 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       : refusals[refusal]
   }
 
-  const assertMayDecide = async (
+  async function assertMayDecide(
     tx: Tx,
     actor: Actor,
     request: StoredRequest,
     kind: ApprovalKind<unknown> | undefined,
     decision: 'approve' | 'reject',
-  ): Promise<void> => {
+  ): Promise<void> {
     const ids = [actor.accountId, request.requested_by_account].filter((id) => id !== null)
     const why = refusalOf(actor, request, kind, decision, {
       accounts: await store.lockAccounts(tx, new Date(clock.now()), ids),
@@ -267,7 +267,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     })
   }
 
-  const lock = async (tx: Tx, id: string): Promise<StoredRequest> => {
+  async function lock(tx: Tx, id: string): Promise<StoredRequest> {
     const now = new Date(clock.now())
     const found = isId(id) ? await store.lockWaiting(tx, now, id) : undefined
     if (found !== undefined) return found
@@ -276,7 +276,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     throw new AppError('conflict', { detail: `This request is already ${known.state.toLowerCase()}.` })
   }
 
-  const stateOf = async (q: Queryable): Promise<GateState> => {
+  async function stateOf(q: Queryable): Promise<GateState> {
     const now = new Date(clock.now())
     return {
       isLatched: await store.isLatched(q, now),
@@ -290,7 +290,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
 
   /** Decides and counts in the caller's transaction. Parallel calls wait, so that two together cannot exceed the limit. */
-  const take = async (tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> => {
+  async function take(tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> {
     if (hosts === 0 && !isForLaterHosts) return true
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
@@ -303,7 +303,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   }
 
   /** Refuses to free or delete more hosts than the limit without fresh authentication, whoever may do it alone. */
-  const assertFreshRelease = async (tx: Tx, actor: Actor, hosts: number): Promise<void> => {
+  async function assertFreshRelease(tx: Tx, actor: Actor, hosts: number): Promise<void> {
     await store.lockReleases(tx, 'release')
     const { limit: most, released } = await stateOf(tx)
     if (most !== null && hosts > 0 && released + hosts > most) assertFresh(actor, clock.now())

@@ -39,7 +39,7 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
       : { number: last.number, auditTrailID: last.auditTrailID, hash: checkpointHash(line) }
 
   /** The newest checkpoint of the database, when a key of this server signed it. */
-  const genuine = async (line: string | null): Promise<AuditCheckpoint | null> => {
+  async function genuine(line: string | null): Promise<AuditCheckpoint | null> {
     const last = checkpointOf(line, 'database')
     if (last !== null && judgeSignature(last, await anchor.keys(publicKey)) !== 'good')
       throw new TrailFault(`Checkpoint ${last.number} of the database was not signed by a key of this server.`)
@@ -47,7 +47,7 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
   }
 
   /** Holds the database against the anchor, which goes on with it; answers the newest checkpoint. */
-  const hold = async (q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> => {
+  async function hold(q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> {
     const last = await genuine(line)
     if (last !== null && newest < last.auditTrailID)
       throw new TrailFault(

@@ -77,12 +77,12 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
    * time is the word of the database.
    */
   let waiting: { upTo: number; since: number } | null = null
-  const note = (uncovered: number, upTo: number): void => {
+  function note(uncovered: number, upTo: number): void {
     if (uncovered < 1) waiting = null
     else if (waiting?.upTo !== upTo) waiting = { upTo, since: clock.now() }
   }
 
-  const judge = (line: string, before: { number: number; hash: string }, keys: CheckpointKeys): AuditCheckpoint => {
+  function judge(line: string, before: { number: number; hash: string }, keys: CheckpointKeys): AuditCheckpoint {
     const checkpoint = parseCheckpoint(line)
     const number = before.number + 1
     if (checkpoint === null || checkpoint.number !== number || checkpoint.previous !== before.hash)
@@ -122,7 +122,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     })
 
   /** Holds the sink against the database; what the sink has, the database must have. */
-  const compare = async (): Promise<void> => {
+  async function compare(): Promise<void> {
     // In this order: a checkpoint is in the database before it is in a sink.
     const end = await sink.end()
     const held = checkpointOf(end.line, 'second sink')
@@ -136,7 +136,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     sinkNumber = held?.number ?? 0
   }
 
-  const withSink = async (work: () => Promise<void>): Promise<void> => {
+  async function withSink(work: () => Promise<void>): Promise<void> {
     try {
       await work()
       sinkFault = ''
@@ -203,7 +203,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       return rows.length === everyRecords
     })
 
-  const work = async (): Promise<void> => {
+  async function work(): Promise<void> {
     await withSink(compare)
     await withSink(fill)
     const before = await store.position()
@@ -218,7 +218,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   }
 
   let isRunning = false
-  const look = async () => {
+  async function look() {
     const position = await store.position()
     const last = position.line === null ? null : parseCheckpoint(position.line)
     const uncovered = position.newest - (last?.auditTrailID ?? 0)

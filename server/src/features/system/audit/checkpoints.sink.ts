@@ -56,7 +56,7 @@ const readEnd = async (file: string): Promise<SinkEnd> => {
 export const createCheckpointSink = (dir: string, { mayMake }: { mayMake: boolean }) => {
   let seen: { name: string; size: number; end: SinkEnd } | null = null
 
-  const end = async (): Promise<SinkEnd> => {
+  async function end(): Promise<SinkEnd> {
     if (mayMake) await mkdir(dir, { recursive: true, mode: 0o750 })
     const names = (await checkpointFiles(dir)).reverse()
     const [newest] = names

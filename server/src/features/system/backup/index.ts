@@ -47,7 +47,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
   let isRunning = false
 
   /** The bytes of a backup; `end` is called once, whether all of it was read or the reader went away. */
-  const open = async (passphrase: Secret | null, madeBy: string, reply: FastifyReply): Promise<Readable> => {
+  async function open(passphrase: Secret | null, madeBy: string, reply: FastifyReply): Promise<Readable> {
     const made: MadeBackup = {
       madeAt: new Date(clock.now()),
       madeBy,
@@ -73,7 +73,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
       isComplete = true
     }
     const stream = Readable.from(bytes(), { objectMode: false })
-    const end = (): void => {
+    function end(): void {
       clearTimeout(timer)
       reply.raw.removeListener('close', end)
       stream.removeListener('close', end)

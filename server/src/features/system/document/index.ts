@@ -32,7 +32,7 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
     rules: await policy.writtenRules(db),
   })
 
-  const apply = async (actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> => {
+  async function apply(actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> {
     const items = given.settings ?? {}
     const groups = given.notificationGroups ?? []
     if (!isDry) await settings.guardAll(actor, items)

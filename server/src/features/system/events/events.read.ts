@@ -125,7 +125,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
   const counts = createCounts(db, clock)
   const from = raw(eventsSpec.from)
 
-  const filteredStatement = (query: EventsQuery, list: CompiledList): SqlFragment | null => {
+  function filteredStatement(query: EventsQuery, list: CompiledList): SqlFragment | null {
     if (list.isUnfiltered) return totalStatement
     const filters = Object.entries(query).filter(
       ([name, value]) => value !== undefined && !['PageNumber', 'PageSize', 'SortBy'].includes(name),
@@ -138,7 +138,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
     (await db.prepared<{ n: number }>(statement))[0]?.n ?? 0
 
   /** Number of a start's rows and the first of them: the walk to a page begins there, not at the oldest event. */
-  const startOf = async (query: EventsQuery, list: CompiledList): Promise<{ n: number; first: number | null }> => {
+  async function startOf(query: EventsQuery, list: CompiledList): Promise<{ n: number; first: number | null }> {
     const cheap = filteredStatement(query, list)
     if (cheap !== null) return { n: await countBy(cheap), first: null }
     const [row] = await db.prepared<{ n: number; first: number | null }>(
@@ -149,10 +149,10 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
 
   const isFew = (filtered: number, total: number): boolean => filtered < Math.max(total * filterFirstShare, 500)
 
-  const answer = async (
+  async function answer(
     { total, filtered, available }: { total: number; filtered: number; available: number },
     statements: { filtered: SqlFragment; rows: SqlFragment },
-  ): Promise<JsonText | JsonStream> => {
+  ): Promise<JsonText | JsonStream> {
     if (available > streamFrom) return new JsonStream(streamList(exportDb, { total: totalStatement, ...statements }))
     // Not skipped past a second-old count: a follower must see what came since.
     const data = await db.prepared<{ row: string }>(statements.rows)
@@ -162,7 +162,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
     )
   }
 
-  const pagingOf = (query: EventsQuery): { limit: number; offset: number } => {
+  function pagingOf(query: EventsQuery): { limit: number; offset: number } {
     const limit = (query.PageSize as number | undefined) ?? paging.defaultSize
     return { limit, offset: (((query.PageNumber as number | undefined) ?? 1) - 1) * limit }
   }

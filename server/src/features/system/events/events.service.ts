@@ -24,7 +24,7 @@ export const createEventsService = ({ db, clock, log, hosts }: EventsServiceDeps
   let lastId = 0
   let ensuring: Promise<void> | null = null
 
-  const ensureAhead = (): Promise<void> => {
+  function ensureAhead(): Promise<void> {
     ensuring ??= createEventsStore(db)
       .ensurePartitions(margin)
       .then((next) => {

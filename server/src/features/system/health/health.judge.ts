@@ -35,7 +35,7 @@ export const createJudge = () => {
   let looks: Look[] = []
   let worsened: number[] = []
 
-  const turn = (chosen: readonly Look[], status: HealthStatus): Turn => {
+  function turn(chosen: readonly Look[], status: HealthStatus): Turn {
     looks = []
     const seen = chosen.findLast((look) => look.status === status) as Look
     return { status, at: (chosen[0] as Look).at, description: seen.description }

@@ -56,7 +56,7 @@ export const createLooks = (clock: Clock, probes: Readonly<Partial<Record<Subsys
   const results = new Map<SubsystemName, { looked: Looked; at: number }>()
   const running = new Map<SubsystemName, Promise<Looked>>()
 
-  const run = async (name: SubsystemName, probe: Probe): Promise<Looked> => {
+  async function run(name: SubsystemName, probe: Probe): Promise<Looked> {
     const startedAt = performance.now()
     let threw = false
     // A probe that throws before its first await is as failed as any.
@@ -83,7 +83,7 @@ export const createLooks = (clock: Clock, probes: Readonly<Partial<Record<Subsys
     return looked
   }
 
-  const now = (name: SubsystemName): Promise<Looked> => {
+  function now(name: SubsystemName): Promise<Looked> {
     const probe = probes[name]
     if (probe === undefined) {
       const at = clock.now()

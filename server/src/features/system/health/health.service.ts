@@ -45,7 +45,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
   let isSetUp = false
   let ping: { answer: Promise<void>; at: number } | null = null
 
-  const subsystems = async (): Promise<Subsystem[]> => {
+  async function subsystems(): Promise<Subsystem[]> {
     const looked = await looks.recent()
     return looked.map(({ item: { name, status, description, lastUpdated, latencyMs, whatToDo } }) => ({
       name,
@@ -58,7 +58,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
     }))
   }
 
-  const processPercent = (): number => {
+  function processPercent(): number {
     const now = performance.now()
     const used = process.cpuUsage(cpuBefore)
     const percent = (used.user + used.system) / 10 / Math.max(1, now - cpuAt)
@@ -67,7 +67,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
     return round(percent)
   }
 
-  const eventLoopDelay = (): number => {
+  function eventLoopDelay(): number {
     const p99 = loop.percentile(99) / 1e6
     loop.reset()
     // The timer itself sleeps 10 ms between two looks.

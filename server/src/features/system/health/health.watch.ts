@@ -57,7 +57,7 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
   const statusOf = (name: SubsystemName): HealthStatus => states.get(name)?.status ?? 'Unknown'
 
   /** What the looks changed. Parts that could not be asked because the database is away are no news of theirs. */
-  const judge = (looked: readonly Looked[]): NewChange[] => {
+  function judge(looked: readonly Looked[]): NewChange[] {
     const isAway = looked.some(({ item, threw }) => item.name === 'database' && threw)
     return looked.flatMap(({ item, threw, at }) => {
       if (isAway && threw && item.name !== 'database') return []
@@ -79,12 +79,12 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
     })
   }
 
-  const note = (changes: readonly NewChange[]): void => {
+  function note(changes: readonly NewChange[]): void {
     for (const { subsystem, status, at, description } of changes)
       states.set(subsystem, { status, since: at, description })
   }
 
-  const read = async (): Promise<void> => {
+  async function read(): Promise<void> {
     const rows = await store.states(db)
     states = new Map(
       rows.filter(({ subsystem }) => subsystemNames.includes(subsystem)).map((row) => [row.subsystem, row]),
@@ -127,7 +127,7 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
       return true
     })
 
-  const run = async (): Promise<void> => {
+  async function run(): Promise<void> {
     const now = clock.now()
     const isLeading = await store.lead(db, holder, new Date(now), new Date(now + leaseMs)).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error

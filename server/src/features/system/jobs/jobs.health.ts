@@ -34,7 +34,7 @@ export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
   const store = createJobsStore(db)
   const runnerId = newId(clock.now())
 
-  const figures = (): Promise<QueueFigures> => {
+  function figures(): Promise<QueueFigures> {
     const now = clock.now()
     return store.figures(new Date(now), new Date(now - dayMs), new Date(now - aliveMs))
   }

@@ -68,7 +68,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
 
   const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
 
-  const work = async (job: ClaimedJob, leaseId: string): Promise<void> => {
+  async function work(job: ClaimedJob, leaseId: string): Promise<void> {
     const handler = handlers.get(job.kind) as JobHandler
     const run: JobRun = {
       id: job.job_id,
@@ -106,7 +106,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
     }
   }
 
-  const takeOne = async (kind: string): Promise<boolean> => {
+  async function takeOne(kind: string): Promise<boolean> {
     if (stopping) return false
     const leaseId = newId(clock.now())
     const job = await store.claim(leaseId, inMs(0), inMs(leaseMs), kind)
@@ -116,7 +116,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
   }
 
   /** Looks for a due job of a kind and runs it, after the one under way. False when there was none. */
-  const runOne = async (kind: string): Promise<boolean> => {
+  async function runOne(kind: string): Promise<boolean> {
     for (let before = lanes.get(kind); before !== undefined; before = lanes.get(kind)) await before.catch(() => {})
     const lane = takeOne(kind).finally(() => lanes.delete(kind))
     lanes.set(kind, lane)
@@ -124,13 +124,13 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
   }
 
   /** Runs due jobs of a kind until none is left; true when there was one. */
-  const drainKind = async (kind: string): Promise<boolean> => {
+  async function drainKind(kind: string): Promise<boolean> {
     let ran = false
     while (await runOne(kind)) ran = true
     return ran
   }
 
-  const wakeKind = (kind: string): void => {
+  function wakeKind(kind: string): void {
     if (woken.has(kind)) return
     woken.add(kind)
     const before = lanes.get(kind) ?? Promise.resolve(false)

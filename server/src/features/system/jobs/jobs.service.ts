@@ -40,7 +40,7 @@ export const jobsTopic = 'jobs'
 
 export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
   const store = createJobsStore(db)
-  const read = async (id: string): Promise<Job> => {
+  async function read(id: string): Promise<Job> {
     const job = isId(id) ? await store.one(id) : undefined
     if (job === undefined) throw notFound('There is no job with this id.')
     return job

@@ -27,18 +27,18 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
   let known: { text: string; at: number } | null = null
   let assigned = ''
 
-  const text = async (): Promise<string> => {
+  async function text(): Promise<string> {
     if (known === null || clock.now() - known.at >= keptMs || clock.now() < known.at)
       known = { text: (await settings.values(db, 'license')).text('LICENSE_KEY'), at: clock.now() }
     return known.text
   }
 
-  const read = async (): Promise<Licence | string | null> => {
+  async function read(): Promise<Licence | string | null> {
     const stored = await text()
     return stored === '' ? null : readLicence(stored, keys())
   }
 
-  const stateOf = (licence: Licence | string | null) => {
+  function stateOf(licence: Licence | string | null) {
     if (licence === null) return { status: 'Community' as const, daysLeft: null }
     if (typeof licence === 'string') return { status: 'Invalid' as const, daysLeft: null }
     const { state, daysLeft } = licenceStateAt(licence, clock.now())
@@ -55,7 +55,7 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
   const plusDays = (day: string, days: number): string =>
     new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
-  const details = async (): Promise<LicenceDetails> => {
+  async function details(): Promise<LicenceDetails> {
     const [licence, counts] = [await read(), await store.counts()]
     const said = licence === null || typeof licence === 'string' ? null : licence
     const { status, daysLeft } = stateOf(licence)

@@ -131,13 +131,13 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     settings.rollback(actor, params.version, (query.prefix ?? '').toUpperCase(), query.dryRun === true),
   )
 
-  const onChange = (handler: (names: readonly string[] | null) => void): void => {
+  function onChange(handler: (names: readonly string[] | null) => void): void {
     deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
     deps.bus.onGap(() => handler(null))
   }
   // What every request asks for is not looked up each time.
   let current = await settings.read(isAtHand)
-  const refresh = async (): Promise<void> => {
+  async function refresh(): Promise<void> {
     current = await settings.read(isAtHand)
   }
   onChange((names) => {

@@ -94,7 +94,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   const guards = new Map<ConfigGroupName, ConfigGuard>()
   const signInNotes: SignInNote[] = []
   let gate: SignInGate | null = null
-  const signIn = (): SignInGate => {
+  function signIn(): SignInGate {
     if (gate === null) throw new Error('nobody gates the sign-in settings')
     return gate
   }
@@ -102,7 +102,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   const draftOf = (row: ItemRow | undefined): Draft | undefined =>
     row === undefined ? undefined : { value: row.value, sealed: row.sealed, isFresh: false }
 
-  const readDrafts = async (q: Queryable, names: readonly string[]): Promise<Map<string, Draft>> => {
+  async function readDrafts(q: Queryable, names: readonly string[]): Promise<Map<string, Draft>> {
     const rows = await store.items(q, names)
     return new Map(rows.map((row) => [row.name, draftOf(row) as Draft]))
   }
@@ -114,7 +114,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)
 
   /** Items as a request leaves them. Throws with every fault that shows in one item. */
-  const applied = (before: ReadonlyMap<string, Draft>, given: GivenItems): Map<string, Draft> => {
+  function applied(before: ReadonlyMap<string, Draft>, given: GivenItems): Map<string, Draft> {
     const now = new Date(clock.now())
     const after = new Map(before)
     const faults: FieldError[] = []
@@ -145,11 +145,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
 
   /** Throws with what shows only in the group as a whole. */
-  const judge = (
-    group: ConfigGroupName,
-    before: ReadonlyMap<string, Draft>,
-    after: ReadonlyMap<string, Draft>,
-  ): void => {
+  function judge(group: ConfigGroupName, before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void {
     const names = Object.keys(configGroups[group].items)
     const moved = configGroups[group].place.find((name) => textOf(before, name) !== textOf(after, name))
     const faults: FieldError[] = []
@@ -168,12 +164,12 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   }
 
   /** A secret comes back only with the place it was sent to then: else going back would send it elsewhere. */
-  const assertTogether = (
+  function assertTogether(
     group: ConfigGroupName,
     before: ReadonlyMap<string, Draft>,
     after: ReadonlyMap<string, Draft>,
     then: ReadonlyMap<string, string | null>,
-  ): void => {
+  ): void {
     const placeThen = (name: string): string =>
       then.has(name) ? (then.get(name) ?? defaultOf(name)) : textOf(before, name)
     const moved = configGroups[group].place.find((name) => placeThen(name) !== textOf(after, name))
@@ -217,7 +213,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
    * Stores a change. All paths that write items use it, so none can skip a check. Changes of sign-in settings, and changes
    * that weaken a guard, need fresh authentication.
    */
-  const store_ = async (
+  async function store_(
     tx: Tx,
     actor: Actor,
     last: number,
@@ -225,7 +221,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     after: ReadonlyMap<string, Draft>,
     changes: readonly ConfigChange[],
     action: string,
-  ): Promise<number> => {
+  ): Promise<number> {
     if (changes.length === 0) return last
     if (changes.some(({ name }) => needsFresh(name, textOf(before, name), textOf(after, name))))
       assertFresh(actor, clock.now())
@@ -245,12 +241,12 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     return version
   }
 
-  const guard = async (
+  async function guard(
     group: ConfigGroupName,
     actor: Actor,
     before: ReadonlyMap<string, Draft>,
     after: ReadonlyMap<string, Draft>,
-  ): Promise<void> => {
+  ): Promise<void> {
     const names = Object.keys(configGroups[group].items)
     if (names.every((name) => textOf(before, name) === textOf(after, name))) return
     const judged = guards.get(group)
@@ -261,12 +257,12 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   const isSignIn = (name: string): boolean => signInGroups.some((group) => groupOfItem(name) === group)
 
   /** Refuses a change of sign-in settings that one person may not make alone. */
-  const assertSignInAlone = async (
+  async function assertSignInAlone(
     actor: Actor,
     before: ReadonlyMap<string, Draft>,
     after: ReadonlyMap<string, Draft>,
     given: GivenItems | { version: number; prefix: string },
-  ): Promise<void> => {
+  ): Promise<void> {
     const changes = changesOf(before, after, exactly)
     const signInChanges = changes.filter(({ name }) => isSignIn(name))
     if (signInChanges.length === 0) return
@@ -292,7 +288,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
 
   /** Items of a request by their groups. Throws on a name that is none. */
-  const byGroup = (given: GivenItems): [ConfigGroupName, GivenItems][] => {
+  function byGroup(given: GivenItems): [ConfigGroupName, GivenItems][] {
     const groups = new Map<ConfigGroupName, Record<string, string | null | undefined>>()
     for (const [name, value] of Object.entries(given)) {
       const group = groupOfItem(name)
@@ -314,7 +310,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   })
 
   /** The changes that a rollback to a version makes now. */
-  const planRollback = async (tx: Tx, version: number, prefix: string) => {
+  async function planRollback(tx: Tx, version: number, prefix: string) {
     const last = await store.lock(tx)
     if (version > last)
       throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
@@ -442,7 +438,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       const before = await readDrafts(q, namesOf(group))
       const drafts = Object.keys(given).length === 0 ? before : applied(before, given)
       if (drafts !== before) judge(group, before, drafts)
-      const open = (name: string): Secret | null => {
+      function open(name: string): Secret | null {
         const sealed = drafts.get(name)?.sealed ?? null
         return sealed === null ? null : envelope.open(sealed, placeOfItem(name))
       }
@@ -463,7 +459,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
 
     /** Carries out what a second approver agreed to, in that transaction. */
     applySignIn: async (tx: Tx, actor: Actor, change: SignInChange, secret: Secret | null): Promise<void> => {
-      const assertSame = (before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void => {
+      function assertSame(before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void {
         if (!isSameChange(changesOf(before, after, exactly), change.changes))
           throw new AppError('conflict', { detail: 'The settings changed since this was requested. Request it again.' })
       }

@@ -21,7 +21,7 @@ export const createThresholds = async ({
   }
 }): Promise<Thresholds> => {
   const names = Object.keys(configGroups.health.items) as Name[]
-  const read = async (): Promise<Map<string, number>> => {
+  async function read(): Promise<Map<string, number>> {
     const values = await settings.values(db, 'health')
     return new Map(names.map((name) => [name, values.number(name)]))
   }

@@ -108,7 +108,7 @@ export type TagsImport = ReturnType<typeof createTagsImport>
 
 export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   /** Sets the tags of one kind of element; returns the lines whose element does not exist. */
-  const apply = async (store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<Line[]> => {
+  async function apply(store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<Line[]> {
     const own = lines.filter((line) => line.entity === entity)
     if (own.length === 0) return []
     // An element that comes twice has the tags of its last line.
@@ -132,7 +132,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Returns what hosts gain and lose by the lines, and the tags that each is to have. */
-  const settingOf = async (q: Queryable, lines: Iterable<Line>) => {
+  async function settingOf(q: Queryable, lines: Iterable<Line>) {
     const last = lastOfAgents(lines)
     const agents = [...last.values()].map(({ element, tags }) => ({
       agentId: (element as Element).agentId,
@@ -146,7 +146,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Refuses lines that open more hosts than one person may. */
-  const assertAlone = async (tx: Tx, actor: Actor, lines: Iterable<Line>, reason: string): Promise<void> => {
+  async function assertAlone(tx: Tx, actor: Actor, lines: Iterable<Line>, reason: string): Promise<void> {
     const { agents, changes } = await settingOf(tx, lines)
     const moved = new Set(changes.flatMap(({ agentIds }) => agentIds ?? []))
     const order = agents
@@ -155,7 +155,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     await gate.assertAlone(tx, actor, changes, { op: 'set', agents: order, ...(reason === '' ? {} : { reason }) })
   }
 
-  const applyBatch = async (actor: Actor, lines: readonly Line[], { isDry, reason }: Options): Promise<Line[]> => {
+  async function applyBatch(actor: Actor, lines: readonly Line[], { isDry, reason }: Options): Promise<Line[]> {
     const seen: Line[][] = []
     const work = transactionAgain(db, async (tx) => {
       const store = createTagsStore(tx)
@@ -180,7 +180,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     })
   }
 
-  const lastOfFile = async (bytes: Buffer): Promise<Map<string, Line>> => {
+  async function lastOfFile(bytes: Buffer): Promise<Map<string, Line>> {
     const last = new Map<string, Line>()
     for await (const outcomes of readLines(bytes))
       for (const [agentId, line] of lastOfAgents(outcomes.flatMap(({ line }) => line ?? []))) last.set(agentId, line)
@@ -191,7 +191,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
    * Refuses a file that exceeds the limit for one person before storing any line. The batches are checked again, because
    * rules may change between them.
    */
-  const assertFileAlone = async (actor: Actor, bytes: Buffer, reason: string): Promise<void> => {
+  async function assertFileAlone(actor: Actor, bytes: Buffer, reason: string): Promise<void> {
     const last = await lastOfFile(bytes)
     if (last.size === 0) return
     const work = transactionAgain(db, async (tx) => {
@@ -207,7 +207,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
-  const importFile = async (actor: Actor, bytes: Buffer, options: Options): Promise<ImportResult> => {
+  async function importFile(actor: Actor, bytes: Buffer, options: Options): Promise<ImportResult> {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     if (!options.isDry) await assertFileAlone(actor, bytes, options.reason)
     const result: ImportResult = { imported: 0, failed: 0, errors: [] }
@@ -216,12 +216,12 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
       result.newlyAllowed = await gate.measure(db, changes)
       result.worksAgain = await gate.worksAgain(db, changes)
     }
-    const fail = (line: number, message: string) => {
+    function fail(line: number, message: string) {
       result.failed++
       if (result.errors.length < maxImportErrors) result.errors.push({ line, message })
     }
     let batch: Line[] = []
-    const flush = async () => {
+    async function flush() {
       if (batch.length === 0) return
       const missing = await gate.run(actor, () => applyBatch(actor, batch, options))
       for (const { line, entity, element } of missing)

@@ -104,7 +104,7 @@ const listed = (names: readonly string[]): string => names.join(', ')
 const asReason = (reason: string | undefined): { reason?: string } => (reason ? { reason } : {})
 
 export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
-  const ensure = async (store: TagsStore, names: readonly TagName[]) => {
+  async function ensure(store: TagsStore, names: readonly TagName[]) {
     const created = names.length === 0 ? [] : await store.create(names)
     return { created: created.map((tag) => tag.name), tags: await store.byFolded(names.map((name) => name.folded)) }
   }
@@ -112,12 +112,12 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   const agentIdsOf = (elements: readonly Element[]): string[] => elements.map(({ agentId }) => agentId)
 
   /** Tags elements, or creates tags; `isApproved`: a second approver agreed. */
-  const add = async (
+  async function add(
     tx: Tx,
     actor: Actor,
     { names, entity, ids, reason }: Change,
     isApproved: boolean,
-  ): Promise<AddTagsResult> => {
+  ): Promise<AddTagsResult> {
     const store = createTagsStore(tx)
     const found = ids === null ? null : await findElements(store, entity, ids)
     if (found !== null && entity === 'Agent' && !isApproved) {
@@ -143,12 +143,12 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Untags elements, or deletes tags; `isApproved`: a second approver agreed. */
-  const remove = async (
+  async function remove(
     tx: Tx,
     actor: Actor,
     { names, entity, ids, reason }: Change,
     isApproved: boolean,
-  ): Promise<DeleteTagsResult> => {
+  ): Promise<DeleteTagsResult> {
     const store = createTagsStore(tx)
     const found = ids === null ? null : await findElements(store, entity, ids)
     const tags = await store.byFolded(names.map((name) => name.folded))
@@ -191,7 +191,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Returns on how many hosts the change newly allows devices. */
-  const measure = async ({ names, entity, ids }: Change, effect: 'add' | 'remove'): Promise<number> => {
+  async function measure({ names, entity, ids }: Change, effect: 'add' | 'remove'): Promise<number> {
     // Without elements, adding creates tags that nothing carries yet.
     if (entity !== 'Agent' || (ids === null && effect === 'add')) return 0
     const agentIds = ids?.flatMap((id) => parseElementId(entity, id)?.agentId ?? []) ?? null
@@ -199,7 +199,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /** Gives agents exactly these tags. */
-  const set = async (tx: Tx, agents: readonly AgentTags[]): Promise<void> => {
+  async function set(tx: Tx, agents: readonly AgentTags[]): Promise<void> {
     const store = createTagsStore(tx)
     const elements = await store.lockExisting(
       'Agent',

@@ -104,7 +104,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     info: { Title: job.title, Creator: 'Portcullis', Producer: 'Portcullis', CreationDate: new Date(job.at) },
   })
   const type = createTypeSetter(pdf, fonts)
-  const drain = () => {
+  function drain() {
     for (let bytes = pdf.read() as Buffer | null; bytes !== null; bytes = pdf.read() as Buffer | null) emit(bytes)
   }
   const forms = job.columns.map(({ form }) => form)
@@ -129,7 +129,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
   const rooms = widths.map((width) => (width - 2 * padding) / cellSize)
   const broken = rooms.flatMap((room, i) => ((widest[i] as number) > room ? [i] : []))
   const lineHeight = cellSize * leading
-  const heightOf = (row: readonly string[], number: number): number => {
+  function heightOf(row: readonly string[], number: number): number {
     let lines = 1
     for (const i of broken) {
       const room = rooms[i] as number
@@ -172,7 +172,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     y += height
   })
 
-  const drawLines = (canvas: Canvas, lines: readonly SetLine[], size: number, x: number, top: number): number => {
+  function drawLines(canvas: Canvas, lines: readonly SetLine[], size: number, x: number, top: number): number {
     lines.forEach((line, i) => {
       canvas.text(line, size, x, top + (i * leading + ascent) * size)
     })
@@ -180,13 +180,13 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
   }
   /** Lines of cells by column: few columns of a list have a new text in each row. */
   const known = job.columns.map(() => new Map<string, SetLine[]>())
-  const linesOf = (column: number, text: string): SetLine[] => {
+  function linesOf(column: number, text: string): SetLine[] {
     const lines = known[column]?.get(text) ?? type.lines(text, 'regular', rooms[column] as number, maxLines)
     if ((known[column]?.size ?? 0) >= 256) known[column]?.clear()
     known[column]?.set(text, lines)
     return lines
   }
-  const drawRow = (canvas: Canvas, row: readonly string[], weight: Weight, top: number): void => {
+  function drawRow(canvas: Canvas, row: readonly string[], weight: Weight, top: number): void {
     row.forEach((text, i) => {
       if (text === '') return
       const lines = weight === 'regular' ? linesOf(i, text) : type.lines(text, weight, rooms[i] as number, maxLines)

@@ -42,7 +42,7 @@ export const createPrinter = () => {
   let open = 0
   let isClosed = false
 
-  const start = (): Worker => {
+  function start(): Worker {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       // A thread that needs more ends by itself, and only its file fails.
       resourceLimits: { maxOldGenerationSizeMb: 512 },
@@ -63,14 +63,14 @@ export const createPrinter = () => {
   /** Resolves with what the thread said last; what it prints goes to the body. */
   const answerOf = (worker: Worker, body: Task['body'], signal: AbortSignal): Promise<FromWorker> =>
     new Promise((resolve, reject) => {
-      const hear = (message: FromWorker): void => {
+      function hear(message: FromWorker): void {
         if (message.kind === 'bytes') body.write(message.bytes)
         else end(() => resolve(message))
       }
       const fail = (error: unknown): void => end(() => reject(error))
       const onExit = (): void => fail(new Error('the printing thread ended'))
       const onAbort = (): void => fail(signal.reason)
-      const end = (say: () => void): void => {
+      function end(say: () => void): void {
         worker.off('message', hear).off('error', fail).off('exit', onExit)
         signal.removeEventListener('abort', onAbort)
         say()
@@ -79,7 +79,7 @@ export const createPrinter = () => {
       signal.addEventListener('abort', onAbort)
     })
 
-  const feed = async (worker: Worker, rows: Readable, tooLarge: () => AppError): Promise<void> => {
+  async function feed(worker: Worker, rows: Readable, tooLarge: () => AppError): Promise<void> {
     let bytes = 0
     for await (const chunk of rows as AsyncIterable<Buffer>) {
       bytes += chunk.length
@@ -89,10 +89,10 @@ export const createPrinter = () => {
     worker.postMessage({ kind: 'end' } satisfies ToWorker)
   }
 
-  const printOn = async (worker: Worker, { job, rows: openRows, maxRows, tooLarge, body }: Task): Promise<void> => {
+  async function printOn(worker: Worker, { job, rows: openRows, maxRows, tooLarge, body }: Task): Promise<void> {
     const cancelled = new SharedArrayBuffer(4)
     const rows = openRows()
-    const onLeave = (): void => {
+    function onLeave(): void {
       Atomics.store(new Int32Array(cancelled), 0, 1)
       rows.destroy()
     }
@@ -112,7 +112,7 @@ export const createPrinter = () => {
     }
   }
 
-  const next = (): void => {
+  function next(): void {
     while (printing < atOnce && waiting.length > 0) {
       const task = waiting.shift() as Task
       if (task.body.destroyed) continue

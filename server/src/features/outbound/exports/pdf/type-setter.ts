@@ -63,14 +63,14 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   const has = (codePoint: number): boolean =>
     fonts.regular.hasGlyphForCodePoint(codePoint) || fonts.fallback.hasGlyphForCodePoint(codePoint)
 
-  const include = (font: EmbeddedFont, glyph: ReturnType<EngineFont['glyphForCodePoint']>): string => {
+  function include(font: EmbeddedFont, glyph: ReturnType<EngineFont['glyphForCodePoint']>): string {
     const id = font.subset.includeGlyph(glyph.id)
     font.widths[id] ??= glyph.advanceWidth * font.scale
     font.unicode[id] ??= glyph.codePoints
     return codeOf(id)
   }
 
-  const glyphOf = (weight: Weight, codePoint: number): Glyph => {
+  function glyphOf(weight: Weight, codePoint: number): Glyph {
     const { first, glyphs, plain } = stacks[weight]
     const known = codePoint < 128 ? plain[codePoint] : glyphs.get(codePoint)
     if (known !== undefined) return known
@@ -87,12 +87,12 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   /** Character by character, as they come. */
-  const setPlain = (text: string, weight: Weight): SetLine => {
+  function setPlain(text: string, weight: Weight): SetLine {
     const pieces: Piece[] = []
     let font: EmbeddedFont | undefined
     let codes = ''
     let width = 0
-    const flush = () => {
+    function flush() {
       if (font !== undefined) pieces.push({ font, show: `(${codes}) Tj` })
       codes = ''
     }
@@ -112,7 +112,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   /** One run of one font and one direction, by the font's own rules. */
-  const setShaped = (font: EmbeddedFont, text: string, isToLeft: boolean): { piece: Piece; width: number } => {
+  function setShaped(font: EmbeddedFont, text: string, isToLeft: boolean): { piece: Piece; width: number } {
     const { glyphs, positions } = font.font.layout(text, undefined, undefined, undefined, isToLeft ? 'rtl' : 'ltr')
     const { scale } = font
     let show = ''
@@ -131,7 +131,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   /** A line with letters that look at their neighbours or run to the left. */
-  const setComplex = (characters: readonly string[], levels: readonly number[], weight: Weight): SetLine => {
+  function setComplex(characters: readonly string[], levels: readonly number[], weight: Weight): SetLine {
     const { first } = stacks[weight]
     const runs: { font: EmbeddedFont; level: number; text: string }[] = []
     characters.forEach((character, i) => {
@@ -163,13 +163,13 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return { pieces, width }
   }
 
-  const set = (text: string, weight: Weight): SetLine => {
+  function set(text: string, weight: Weight): SetLine {
     if (!needsShaping(text)) return setPlain(text, weight)
     const characters = [...text]
     return setComplex(characters, levelsOf(characters), weight)
   }
 
-  const plainWidth = (text: string, weight: Weight): number => {
+  function plainWidth(text: string, weight: Weight): number {
     let width = 0
     for (let i = 0; i < text.length; i++) {
       const codePoint = text.codePointAt(i) as number
@@ -180,7 +180,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   /** What may stand on paper of a text. */
-  const shown = (text: string): string => {
+  function shown(text: string): string {
     if (printable.test(text)) return text.length <= maxLength ? text : `${text.slice(0, maxLength)}${ellipsis}`
     const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}${ellipsis}`
     return visibleText(cut, has)
@@ -191,7 +191,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     needsShaping(text) ? set(text, weight).width : plainWidth(text, weight)
 
   /** Where each line of a text begins. */
-  const breaksOf = (text: string, weight: Weight, width: number, maxLines: number): number[] => {
+  function breaksOf(text: string, weight: Weight, width: number, maxLines: number): number[] {
     const starts = [0]
     let start = 0
     let used = 0
@@ -220,7 +220,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   /** As much of the beginning as leaves room for the ellipsis. */
-  const cutTo = (text: string, weight: Weight, width: number): string => {
+  function cutTo(text: string, weight: Weight, width: number): string {
     let used = glyphOf(weight, ellipsis.charCodeAt(0)).width
     for (let i = 0; i < text.length; i++) {
       const codePoint = text.codePointAt(i) as number
@@ -232,7 +232,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
   }
 
   /** A shown text in lines of at most `width` (at font size 1); what is more than `maxLines` is cut off visibly. */
-  const lines = (text: string, weight: Weight, width: number, maxLines: number): SetLine[] => {
+  function lines(text: string, weight: Weight, width: number, maxLines: number): SetLine[] {
     const whole = set(text, weight)
     if (whole.width <= width) return [whole]
     const starts = breaksOf(text, weight, width, maxLines)

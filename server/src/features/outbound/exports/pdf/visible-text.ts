@@ -35,7 +35,7 @@ export const visibleText = (text: string, has: (codePoint: number) => boolean): 
   let marks = 0
   let label = ''
   let count = 0
-  const flush = () => {
+  function flush() {
     if (count > 0) shown += count > 1 ? `[${label} ×${count}]` : `[${label}]`
     count = 0
   }
