@@ -8,7 +8,7 @@ const keptBytes = 16 * 1024 * 1024
 
 /** Compares JSON answers with the contract; one that differs is an error that names the operation and what is wrong. */
 export const answerChecks = () => {
-  const check = (operation: AnyOperation, text: string): void => {
+  function check(operation: AnyOperation, text: string): void {
     const compiled = compiledOf(operation.response)
     const value: unknown = JSON.parse(text)
     if (!compiled.Check(value))
@@ -18,7 +18,7 @@ export const answerChecks = () => {
   }
 
   /** The same answer, broken off at its end when it is not as it should be. */
-  const checkStream = (operation: AnyOperation, answer: Readable, failed: (error: Error) => void): Readable => {
+  function checkStream(operation: AnyOperation, answer: Readable, failed: (error: Error) => void): Readable {
     let kept: Buffer[] = []
     let size = 0
     const passing = new Transform({

@@ -42,7 +42,7 @@ export const createPathMethods = () => {
   const root = emptyNode()
   const patterns = new Map<string, Set<string>>()
 
-  const add = (url: string, taken: readonly string[]): void => {
+  function add(url: string, taken: readonly string[]): void {
     const folded = segmentsOf(url)
       .map((segment) => (isParam(segment) ? ':' : segment.toLowerCase()))
       .join('/')
@@ -60,7 +60,7 @@ export const createPathMethods = () => {
   }
 
   /** Throws 405 where another method would be taken. */
-  const assertTaken = ({ raw, method }: FastifyRequest): void => {
+  function assertTaken({ raw, method }: FastifyRequest): void {
     if (!known.has(method)) return
     const path = (raw.url ?? '').replace(/^https?:\/\/.*?\//, '/').replace(/[?#].*$/s, '')
     const methods = find(root, segmentsOf(decodeURI(path).toLowerCase()))
@@ -70,7 +70,7 @@ export const createPathMethods = () => {
   }
 
   /** Adds routes where another pattern would take the method instead: `agents/{id}` what `agents/count` does not. */
-  const addOverlapping = (fastify: FastifyInstance): void => {
+  function addOverlapping(fastify: FastifyInstance): void {
     const all = [...patterns].map(([url, methods]) => ({ url, methods, segments: url.split('/') }))
     for (const { url, methods, segments } of all) {
       const others = all.filter((other) => other.url !== url && overlap(segments, other.segments))

@@ -45,11 +45,11 @@ export const createRegister = (
       ? body
       : countedBody(isAnonymous(operation) ? machines : people, body, reply.raw)
 
-  const add = (
+  function add(
     known: AnyOperation,
     guard: Guard<unknown> | undefined,
     handler: (call: never) => Promise<unknown>,
-  ): void => {
+  ): void {
     if (
       known.permission !== 'public' &&
       known.permission !== 'agent' &&
@@ -63,7 +63,7 @@ export const createRegister = (
     const readBody = bodyReader(known.body, known.bodyOptional === true)
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined
     const isEndless = known.responseKind === 'stream'
-    const answerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    async function answerOf(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const url = request.raw.url ?? ''
       const at = url.indexOf('?')
       // The multipart parser takes such a body away: here it would look like none.
