@@ -1,10 +1,12 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { isStoredRequest } from '../lib/problem.ts'
 import classes from './ConfirmDialog.module.css'
 import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
+import { AskFoot } from './form/AskFoot.tsx'
+import { ReasonField } from './form/ReasonField.tsx'
+import { useChange } from './form/useChange.ts'
 import { SeverityShape } from './SeverityTag.tsx'
 import type { Severity } from './theme/tokens.ts'
 
@@ -48,10 +50,8 @@ const Body = ({
 }: Confirmation & { close: () => void }) => {
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run: send } = useChange()
   const mustType = count > typedAbove
-  const isStored = isStoredRequest(failure)
   // What allows devices starts at Cancel, however many things are meant.
   const startsAtCancel = !mustType || worksAgain !== null || reasonFor !== undefined
   return (
@@ -60,11 +60,9 @@ const Body = ({
       onSubmit={(event) => {
         event.preventDefault()
         if (isStored) return
-        setBusy(true)
-        setFailure(null)
-        run(reason.trim()).then(close, (reason) => {
-          setFailure(reason)
-          setBusy(false)
+        void send(async () => {
+          await run(reason.trim())
+          close()
         })
       }}
     >
@@ -101,31 +99,18 @@ const Body = ({
         />
       ) : null}
       {reasonFor === undefined || isStored ? null : (
-        <TextInput
-          label="Reason"
-          required
-          maxLength={200}
-          value={reason}
-          placeholder={reasonFor}
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonField required value={reason} placeholder={reasonFor} onChange={setReason} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close} data-autofocus={startsAtCancel || undefined}>
-          {isStored ? 'Close' : 'Cancel'}
-        </Button>
-        {isStored ? null : (
-          <Button
-            color="red"
-            type="submit"
-            loading={busy}
-            disabled={(mustType && typed !== String(count)) || (reasonFor !== undefined && reason.trim() === '')}
-          >
-            {action}
-          </Button>
-        )}
-      </Group>
+      <AskFoot
+        action={action}
+        isDangerous
+        busy={busy}
+        isReady={(!mustType || typed === String(count)) && (reasonFor === undefined || reason.trim() !== '')}
+        isStored={isStored}
+        close={close}
+        startsAt={startsAtCancel ? 'cancel' : 'form'}
+      />
     </form>
   )
 }

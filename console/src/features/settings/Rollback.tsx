@@ -1,10 +1,9 @@
-import { Button, Group } from '@mantine/core'
 import { configRollback } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { useChange } from '../../ui/form/useChange.ts'
 import { tell } from '../../ui/tell.ts'
 import { Differences } from './Differences.tsx'
 import classes from './settings.module.css'
@@ -20,8 +19,7 @@ export interface RollbackProps {
 /** What going back to a version would change, as the server says, and then the way there. */
 export const Rollback = ({ version, prefix, close }: RollbackProps) => {
   const { api, queries } = useServices()
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run } = useChange()
   const query = prefix === '' ? {} : { prefix }
   const trial = useQuery({
     queryKey: ['config-history', 'trial', prefix, version],
@@ -31,10 +29,8 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
     retry: false,
   })
   const changes = trial.data?.changes ?? []
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const goBack = () =>
+    run(async () => {
       const { changes: done, version: made } = await api.call(configRollback, { params: { version }, query })
       close()
       tell(
@@ -46,18 +42,13 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       )
       for (const key of ['config', 'config-history', 'integrations', 'licence', 'providers'])
         void queries.invalidateQueries({ queryKey: [key] })
-    } catch (reason) {
-      setFailure(reason)
-      setBusy(false)
-    }
-  }
-  const isStored = isStoredRequest(failure)
+    })
   return (
     <form
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isStored) void run()
+        if (!isStored) void goBack()
       }}
     >
       {trial.error !== null ? (
@@ -75,16 +66,14 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
         <Differences rows={changes} label="What going back changes" withPage={prefix === ''} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close}>
-          {isStored ? 'Close' : 'Cancel'}
-        </Button>
-        {isStored ? null : (
-          <Button type="submit" loading={busy} disabled={changes.length === 0} data-autofocus>
-            Go back
-          </Button>
-        )}
-      </Group>
+      <AskFoot
+        action="Go back"
+        busy={busy}
+        isReady={changes.length > 0}
+        isStored={isStored}
+        close={close}
+        startsAt="action"
+      />
     </form>
   )
 }

@@ -1,6 +1,6 @@
 import { Alert, Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { authProviders, type MfaRequired } from '@portcullis/contract'
+import { authProviders, type MfaRequired, type ResponseOf } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -18,9 +18,83 @@ const safeNext = (next: string | undefined): string => (next !== undefined && /^
 
 const focusInPlace = (button: HTMLButtonElement | null) => button?.focus({ preventScroll: true })
 
+type Providers = ResponseOf<typeof authProviders>
+type CustomLogin = Providers['customLogin']
+
+/** The terms of use, which are accepted before the sign-in. */
+const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) => (
+  // Without the message, and without scrolling to the button: the banner is read from its beginning.
+  <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, and the keyboard must reach that */}
+    <section className={classes.banner} tabIndex={0} aria-label="Terms of use">
+      <Lines text={custom.CUSTOM_LOGIN_BANNER ?? ''} />
+    </section>
+    <Button ref={focusInPlace} fullWidth onClick={accept}>
+      I accept
+    </Button>
+  </Card>
+)
+
+/** Signs in by name and password; `asked` is the second step, where the account has one. */
+const usePasswordSignIn = () => {
+  const { session } = useServices()
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const [asked, setAsked] = useState<MfaRequired | null>(null)
+  const form = useForm({ initialValues: { username: '', password: '' } })
+  const submit = form.onSubmit(async ({ username, password }) => {
+    setBusy(true)
+    setRefusal(null)
+    try {
+      const more = await session.signIn(username, password)
+      if (more === null) return
+      setAsked(more)
+      form.setFieldValue('password', '')
+    } catch (failure) {
+      setRefusal(refusalText(failure))
+    }
+    setBusy(false)
+  })
+  const back = (why: string | null) => {
+    setRefusal(why)
+    setAsked(null)
+  }
+  return { form, submit, busy, refusal, asked, back }
+}
+
+const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordSignIn>; hasDirectory: boolean }) => (
+  <form className={classes.form} onSubmit={by.submit}>
+    <TextInput
+      label="User name"
+      description={hasDirectory ? 'Of the directory, or of a local account.' : undefined}
+      name="username"
+      autoComplete="username"
+      autoCapitalize="none"
+      spellCheck={false}
+      required
+      withAsterisk={false}
+      autoFocus={by.form.values.username === ''}
+      {...by.form.getInputProps('username')}
+    />
+    <PasswordInput
+      label="Password"
+      name="password"
+      autoComplete="current-password"
+      required
+      withAsterisk={false}
+      // Back from the second step only the password is asked for again.
+      autoFocus={by.form.values.username !== ''}
+      {...by.form.getInputProps('password')}
+    />
+    <Button type="submit" loading={by.busy} fullWidth>
+      Sign in
+    </Button>
+  </form>
+)
+
 export const SignInPage = () => {
   useTitle('Sign in')
-  const { api, session } = useServices()
+  const { api } = useServices()
   const state = useSession()
   const search = useSearch({ from: '/sign-in' })
   const providers = useQuery({
@@ -29,10 +103,7 @@ export const SignInPage = () => {
     staleTime: 60_000,
   })
   const [accepted, setAccepted] = useState(false)
-  const [refusal, setRefusal] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
-  const [asked, setAsked] = useState<MfaRequired | null>(null)
-  const form = useForm({ initialValues: { username: '', password: '' } })
+  const byPassword = usePasswordSignIn()
 
   const router = useRouter()
   const isIn = state.phase === 'in'
@@ -43,10 +114,8 @@ export const SignInPage = () => {
   if (isIn || state.phase === 'starting') return null
 
   const custom = providers.data?.customLogin
-  const buttons = providers.data?.oidc ?? []
   // What an identity provider's sign-in ended with, as a code: only known ones have a text.
-  const shown = refusal ?? (search.problem === undefined ? null : problemText(search.problem))
-  const banner = custom?.CUSTOM_LOGIN_BANNER ?? ''
+  const shown = byPassword.refusal ?? (search.problem === undefined ? null : problemText(search.problem))
   // Whether there is something to accept first is not known yet: nobody signs in before it is.
   if (providers.isPending)
     return (
@@ -54,30 +123,12 @@ export const SignInPage = () => {
         <div className={classes.waiting} aria-busy="true" />
       </Card>
     )
-  if (custom !== undefined && banner !== '' && !accepted) {
-    return (
-      // Without the message, and without scrolling to the button: the banner is read from its beginning.
-      <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, and the keyboard must reach that */}
-        <section className={classes.banner} tabIndex={0} aria-label="Terms of use">
-          <Lines text={banner} />
-        </section>
-        <Button ref={focusInPlace} fullWidth onClick={() => setAccepted(true)}>
-          I accept
-        </Button>
-      </Card>
-    )
-  }
-  if (asked !== null) {
+  if (custom !== undefined && (custom.CUSTOM_LOGIN_BANNER ?? '') !== '' && !accepted)
+    return <Terms custom={custom} accept={() => setAccepted(true)} />
+  if (byPassword.asked !== null) {
     return (
       <Card custom={custom} title="One more step">
-        <SecondStep
-          asked={asked}
-          back={(why) => {
-            setRefusal(why)
-            setAsked(null)
-          }}
-        />
+        <SecondStep asked={byPassword.asked} back={byPassword.back} />
       </Card>
     )
   }
@@ -96,49 +147,8 @@ export const SignInPage = () => {
           {refusalText(providers.error)}
         </Alert>
       )}
-      <form
-        className={classes.form}
-        onSubmit={form.onSubmit(async ({ username, password }) => {
-          setBusy(true)
-          setRefusal(null)
-          try {
-            const more = await session.signIn(username, password)
-            if (more === null) return
-            setAsked(more)
-            form.setFieldValue('password', '')
-          } catch (failure) {
-            setRefusal(refusalText(failure))
-          }
-          setBusy(false)
-        })}
-      >
-        <TextInput
-          label="User name"
-          description={providers.data?.ldap === true ? 'Of the directory, or of a local account.' : undefined}
-          name="username"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          withAsterisk={false}
-          autoFocus={form.values.username === ''}
-          {...form.getInputProps('username')}
-        />
-        <PasswordInput
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          // Back from the second step only the password is asked for again.
-          autoFocus={form.values.username !== ''}
-          {...form.getInputProps('password')}
-        />
-        <Button type="submit" loading={busy} fullWidth>
-          Sign in
-        </Button>
-      </form>
-      {buttons.map(({ name, url }) => (
+      <PasswordForm by={byPassword} hasDirectory={providers.data?.ldap === true} />
+      {(providers.data?.oidc ?? []).map(({ name, url }) => (
         // A link, not a call: the browser leaves for the provider and comes back with a session.
         <Button key={url} component="a" href={url} variant="default" fullWidth className={classes.provider}>
           {name}

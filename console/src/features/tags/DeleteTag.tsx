@@ -1,11 +1,12 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { deleteHashtags, type Tag } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { AskFoot } from '../../ui/form/AskFoot.tsx'
+import { useChange } from '../../ui/form/useChange.ts'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import { opensByTags } from '../../ui/policy/opens-by-tags.ts'
 import { openedHosts } from '../../ui/policy/words.ts'
@@ -61,12 +62,10 @@ const Uses = ({ uses }: { uses: TagUses }) => {
 const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
   const { api, queries } = useServices()
   const [typed, setTyped] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run } = useChange()
   const uses = useTagUses(tag)
   const carriers = tag.agentsCount + tag.peripheralsCount
   const mustType = carriers > typedAbove
-  const isStored = isStoredRequest(failure)
   const [reason, setReason] = useState('')
   const opened = useQuery({
     queryKey: ['tags', 'newly-allowed', tag.name],
@@ -74,25 +73,19 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
     gcTime: 0,
     retry: false,
   })
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const remove = () =>
+    run(async () => {
       await api.call(deleteHashtags, { body: { hashtags: [tag.name], ...asReason(reason) } })
       close()
       tell('Tag deleted.')
       void queries.invalidateQueries({ queryKey: ['tags'] })
-    } catch (cause) {
-      setFailure(cause)
-      setBusy(false)
-    }
-  }
+    })
   return (
     <form
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isStored) void run()
+        if (!isStored) void remove()
       }}
     >
       <p>
@@ -121,26 +114,19 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
         />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      <Group justify="flex-end" gap="sm">
-        <Button variant="default" onClick={close} data-autofocus>
-          {isStored ? 'Close' : 'Cancel'}
-        </Button>
-        {isStored ? null : (
-          <Button
-            color="red"
-            type="submit"
-            loading={busy}
-            disabled={
-              uses.data === undefined ||
-              opened.data === undefined ||
-              lacksReason(openedHosts(opened.data), reason) ||
-              (mustType && typed !== String(carriers))
-            }
-          >
-            Delete
-          </Button>
-        )}
-      </Group>
+      <AskFoot
+        action="Delete"
+        isDangerous
+        busy={busy}
+        isReady={
+          uses.data !== undefined &&
+          opened.data !== undefined &&
+          !lacksReason(openedHosts(opened.data), reason) &&
+          (!mustType || typed === String(carriers))
+        }
+        isStored={isStored}
+        close={close}
+      />
     </form>
   )
 }

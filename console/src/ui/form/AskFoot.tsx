@@ -10,16 +10,34 @@ export interface AskFootProps {
   close: () => void
   size?: ButtonProps['size']
   isDangerous?: boolean
+  /** Where the focus starts. */
+  startsAt?: 'cancel' | 'action' | 'form'
 }
 
-/** The foot of a form that asks before a change. It starts at Cancel. */
-export const AskFoot = ({ action, busy, isReady, isStored, close, size = 'sm', isDangerous = false }: AskFootProps) => (
+/** The foot of a form that asks before a change. */
+export const AskFoot = ({
+  action,
+  busy,
+  isReady,
+  isStored,
+  close,
+  size = 'sm',
+  isDangerous = false,
+  startsAt = 'cancel',
+}: AskFootProps) => (
   <Group justify="flex-end" gap="sm">
-    <Button size={size} variant="default" onClick={close} data-autofocus>
+    <Button size={size} variant="default" onClick={close} data-autofocus={startsAt === 'cancel' || undefined}>
       {isStored ? 'Close' : 'Cancel'}
     </Button>
     {isStored ? null : (
-      <Button size={size} type="submit" loading={busy} disabled={!isReady} {...(isDangerous ? { color: 'red' } : {})}>
+      <Button
+        size={size}
+        type="submit"
+        loading={busy}
+        disabled={!isReady}
+        data-autofocus={startsAt === 'action' || undefined}
+        {...(isDangerous ? { color: 'red' } : {})}
+      >
         {action}
       </Button>
     )}

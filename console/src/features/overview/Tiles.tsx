@@ -1,0 +1,56 @@
+import type { agentsClassificationSummary, ResponseOf } from '@portcullis/contract'
+import { NumberTile } from './NumberTile.tsx'
+import classes from './OverviewPage.module.css'
+import type { Numbers, Snapshot } from './visit.ts'
+
+export interface TilesProps {
+  data: ResponseOf<typeof agentsClassificationSummary> | undefined
+  numbers: Numbers | null
+  /** The last visit; null when there was none. */
+  before: Snapshot | null
+}
+
+/** The fleet in five numbers, each with its change since the last visit. */
+export const Tiles = ({ data, numbers, before }: TilesProps) => {
+  const change = (name: keyof Numbers) =>
+    before === null || numbers === null ? null : { by: numbers[name] - before.numbers[name], since: before.at }
+  return (
+    <section className={classes.tiles} aria-label="The fleet in numbers">
+      <NumberTile
+        title="Hosts connected"
+        value={data?.connected}
+        of={data?.total}
+        change={change('connected')}
+        search={{ Status: 'Connected' }}
+      />
+      <NumberTile
+        title="Armed"
+        value={data?.armed}
+        of={data?.total}
+        change={change('armed')}
+        search={{ Status: 'Armed' }}
+      />
+      <NumberTile
+        title="With attack tools"
+        value={data?.knownAttackTools}
+        severity="red"
+        change={change('attackTools')}
+        search={{ HasKnownAttackTools: 'true' }}
+      />
+      <NumberTile
+        title="Vulnerable"
+        value={data?.vulnerable}
+        severity="amber"
+        change={change('vulnerable')}
+        search={{ HasVulnerablePeripherals: 'true' }}
+      />
+      <NumberTile
+        title="Violating the whitelist"
+        value={data?.unapproved}
+        severity="amber"
+        change={change('violating')}
+        search={{ HasUnapprovedPeripherals: 'true' }}
+      />
+    </section>
+  )
+}

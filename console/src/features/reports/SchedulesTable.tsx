@@ -1,0 +1,109 @@
+import { Button, Menu } from '@mantine/core'
+import { addReportSchedule, type ReportSchedule, reportTraits } from '@portcullis/contract'
+import { Link } from '@tanstack/react-router'
+import { curlOf } from '../../lib/curl.ts'
+import { DeviceText } from '../../ui/DeviceText.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import { SmallTable } from '../../ui/SmallTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+import classes from './reports.module.css'
+import { useRunNow } from './useRunNow.ts'
+import { cadenceWords, resultOf, targetWords } from './words.ts'
+
+const LastRun = ({ schedule: { lastRun, problem } }: { schedule: ReportSchedule }) => {
+  if (problem !== '')
+    return (
+      <span className={classes.bad} title={problem}>
+        <Icon name="warn" size={14} /> Does not run: <DeviceText value={problem} />
+      </span>
+    )
+  if (lastRun === null) return <>never ran</>
+  const { word, isBad } = resultOf(lastRun)
+  return (
+    <span title={lastRun.error}>
+      <Link to="/reports/history" search={{ run: lastRun.id }} className={isBad ? classes.bad : undefined}>
+        {isBad ? <Icon name="warn" size={14} /> : null}
+        {word}
+      </Link>{' '}
+      <Time value={lastRun.at} />
+    </span>
+  )
+}
+
+interface RowProps {
+  schedule: ReportSchedule
+  remove: (schedule: ReportSchedule) => void
+}
+
+const Actions = ({ schedule, remove }: RowProps) => {
+  const runNow = useRunNow()
+  return (
+    <>
+      <Button size="compact-xs" variant="default" onClick={() => void runNow(schedule.id, schedule.name)}>
+        Run now
+      </Button>
+      <MoreMenu
+        label={`More of ${schedule.name}`}
+        curl={() => {
+          const { id: _id, owner: _o, problem: _p, nextRunAt: _n, updatedAt: _u, lastRun: _l, ...body } = schedule
+          return curlOf(window.location.origin, addReportSchedule, { body })
+        }}
+      >
+        <Menu.Item
+          leftSection={<Icon name="events" />}
+          renderRoot={(props) => <Link to="/reports/history" search={{ scheduleId: schedule.id }} {...props} />}
+        >
+          History
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="trash" />} onClick={() => remove(schedule)}>
+          Delete…
+        </Menu.Item>
+      </MoreMenu>
+    </>
+  )
+}
+
+const Name = ({ schedule, canWrite }: { schedule: ReportSchedule; canWrite: boolean }) => (
+  <span>
+    {canWrite ? (
+      <Link to="/reports/$id" params={{ id: schedule.id }}>
+        <DeviceText value={schedule.name} />
+      </Link>
+    ) : (
+      <DeviceText value={schedule.name} />
+    )}
+    <span className={classes.below}>
+      {reportTraits[schedule.list].title}, {schedule.format.toUpperCase()}
+    </span>
+  </span>
+)
+
+export interface SchedulesTableProps {
+  schedules: readonly ReportSchedule[] | undefined
+  canWrite: boolean
+  remove: (schedule: ReportSchedule) => void
+}
+
+/** The scheduled reports: when they run, who gets them, and how the last run ended. */
+export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTableProps) => (
+  <SmallTable
+    label="Schedules"
+    head={['Report', 'Runs', 'Goes to', 'Next run', 'Last run', { title: '', align: 'right' }]}
+    rows={schedules?.map((schedule) => ({
+      key: schedule.id,
+      quiet: !schedule.isEnabled,
+      cells: [
+        <Name key="name" schedule={schedule} canWrite={canWrite} />,
+        cadenceWords(schedule.cadence),
+        <DeviceText key="to" value={targetWords(schedule.recipients, schedule.folder)} />,
+        schedule.nextRunAt === null ? 'not enabled' : <Time key="next" value={schedule.nextRunAt} />,
+        <LastRun key="last" schedule={schedule} />,
+        <span key="actions" className={classes.actions}>
+          {canWrite ? <Actions schedule={schedule} remove={remove} /> : null}
+        </span>,
+      ],
+    }))}
+    empty=""
+  />
+)
