@@ -1,8 +1,8 @@
 /** The broker that assets are published to, as a peer that can break. */
 import { freePort } from '../rig/free-port.ts'
+import { startNetworkPath } from '../rig/network-path.ts'
 import type { BenchServer } from '../rig/server-process.ts'
 import type { Finding } from '../rig/verdict.ts'
-import { startWay } from '../rig/way.ts'
 import { createFollower, messagesOf } from '../server/test/assets.ts'
 import { startNats, whyNoNats } from '../server/test/nats.ts'
 
@@ -11,7 +11,7 @@ export const startBroker = async () => {
   const reason = whyNoNats()
   if (reason !== null) return reason
   const nats = await startNats()
-  const way = await startWay(nats.port, await freePort())
+  const way = await startNetworkPath(nats.port, await freePort())
   return {
     way,
     env: { NATS_URL: `nats://127.0.0.1:${way.port}` },

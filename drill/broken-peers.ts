@@ -6,17 +6,17 @@ import { temporaryFolder } from '../rig/database.ts'
 import { freePort } from '../rig/free-port.ts'
 import { createLookInside } from '../rig/look-inside.ts'
 import { startMailSink } from '../rig/mail-sink.ts'
+import { type PathMode, startNetworkPath } from '../rig/network-path.ts'
 import { enrolReportingHost } from '../rig/reporting-host.ts'
 import { startServer } from '../rig/server-process.ts'
 import { compareStored } from '../rig/stored.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
-import { startWay, type WayMode } from '../rig/way.ts'
 import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
 import { startBroker } from './broken-broker.ts'
 
 const hosts = 32
-const modes: readonly WayMode[] = ['refuse', 'hang', 'reset', 'trickle', 'garbage']
+const modes: readonly PathMode[] = ['refuse', 'hang', 'reset', 'trickle', 'garbage']
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const base = '/prime/webui/systemNotification'
 const round = (value: number): number => Math.round(value * 10) / 10
@@ -33,9 +33,9 @@ export const brokenPeers: Check = {
     const mail = await startMailSink(await freePort())
     const mailPort = mail.port
     const ways = [
-      await startWay(syslog.port, await freePort()),
-      await startWay(webhook.port, await freePort()),
-      await startWay(mailPort, await freePort()),
+      await startNetworkPath(syslog.port, await freePort()),
+      await startNetworkPath(webhook.port, await freePort()),
+      await startNetworkPath(mailPort, await freePort()),
     ] as const
     const given = await startBroker()
     const broker = typeof given === 'string' ? undefined : given

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import { errorTable } from '@portcullis/contract'
 import { createTransport } from '../cli/simulator/transport.ts'
 import { temporaryFolder } from '../rig/database.ts'
-import { type Estate, furnish, pathFor } from '../rig/estate.ts'
+import { type Environment, withEnvironment } from '../rig/environment.ts'
 import { createFaults, faultHeader, faultText, thrownHeader } from '../rig/fault-control.ts'
+import { type Fixture, pathFor, seedFixture } from '../rig/fixture.ts'
 import { audienceOf, type Offered, offeredBy, readDocument } from '../rig/operations.ts'
-import { type Premises, withPremises } from '../rig/premises.ts'
 import { startProbe } from '../rig/probe.ts'
 import { enrolReportingHost } from '../rig/reporting-host.ts'
 import { compareStored } from '../rig/stored.ts'
@@ -57,7 +57,7 @@ const faultOf = ({ headers, text }: Got): string | undefined => {
 }
 
 /** Connections of the server that are lent, and callers that wait for one; by its own figures. */
-const lentOf = async ({ wire }: Premises): Promise<number> => {
+const lentOf = async ({ wire }: Environment): Promise<number> => {
   const { text } = await wire.send({ method: 'GET', path: '/metrics' })
   const lines = text.match(/^portcullis_db_pool_(?:connections\{[^}]*state="used"[^}]*\}|waiting(?:\{[^}]*\})?) \d+/gm)
   return lines === null ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
@@ -76,15 +76,15 @@ interface Ledger {
 
 /** Calls an operation again and again, and lets it throw at another place each time. */
 const tryOperation = async (
-  { wire }: Premises,
-  estate: Estate,
+  { wire }: Environment,
+  fixture: Fixture,
   offered: Offered,
   ledger: Ledger,
   isOver: () => boolean,
   isQuick: boolean,
 ): Promise<void> => {
   const audience = audienceOf(offered.id)
-  const principal = estate.principals.find(({ is, name }) =>
+  const principal = fixture.principals.find(({ is, name }) =>
     audience === 'agent' || audience === 'worker' ? is === audience : name === 'API token of an Administrator',
   )
   const call = async (where: string): Promise<boolean> => {
@@ -92,7 +92,7 @@ const tryOperation = async (
     const askedAt = performance.now()
     const got = await wire.send({
       method: offered.method,
-      path: pathFor(estate, offered),
+      path: pathFor(fixture, offered),
       token: principal?.token,
       isHeadEnough: true,
       ...body,
@@ -134,12 +134,12 @@ export const thrownErrors: Check = {
     const folder = temporaryFolder('thrown')
     const faults = createFaults(folder)
     try {
-      return await withPremises({ root, env: faults.env }, async (premises) => {
-        const { server, database, wire, rows } = premises
-        const estate = await furnish(premises)
-        const operations = offeredBy(await readDocument(premises))
+      return await withEnvironment({ root, env: faults.env }, async (environment) => {
+        const { server, database, wire, rows } = environment
+        const fixture = await seedFixture(environment)
+        const operations = offeredBy(await readDocument(environment))
         const transport = createTransport({ server: new URL(server.url), connections: reporters, timeoutMs: 10_000 })
-        const token = await premises.enrolmentToken()
+        const token = await environment.enrolmentToken()
         const hosts = await Promise.all(
           Array.from({ length: reporters }, (_, i) =>
             // As agents do.
@@ -158,7 +158,7 @@ export const thrownErrors: Check = {
           notProblems: [],
         }
         // The figures are formed by statements, too, which are told as lent.
-        const lentBefore = await lentOf(premises)
+        const lentBefore = await lentOf(environment)
         faults.outside(outsideShare)
         const reporting = Promise.all(hosts.map((host) => host.run(20)))
         const startedAt = performance.now()
@@ -166,7 +166,9 @@ export const thrownErrors: Check = {
         const isOver = (): boolean => !server.isRunning() || performance.now() - startedAt > secondsAtMost * 1_000
         for (let round = 0; round < (isQuick ? 1 : 10); round++)
           // One at a time: whoever joins a computation that is under way (lists that are reloaded) shares its end.
-          await forEachOf(operations, 1, (offered) => tryOperation(premises, estate, offered, ledger, isOver, isQuick))
+          await forEachOf(operations, 1, (offered) =>
+            tryOperation(environment, fixture, offered, ledger, isOver, isQuick),
+          )
         faults.outside(0)
         await pause(300)
         const { inRequests, outside } = faults.told()
@@ -178,7 +180,7 @@ export const thrownErrors: Check = {
         let lent = Number.NaN
         for (let tries = 0; tries < 50 && !(lent <= lentBefore) && server.isRunning(); tries++) {
           await pause(100)
-          lent = await lentOf(premises)
+          lent = await lentOf(environment)
         }
         const [open] = await rows<{ n: number }>(
           "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'portcullis %' AND state LIKE 'idle in transaction%' AND state_change < now() - interval '1 second'",
@@ -188,7 +190,7 @@ export const thrownErrors: Check = {
             wire.send({
               method: 'GET',
               path: '/prime/webui/agents?PageSize=5',
-              token: estate.tokens[10].token,
+              token: fixture.tokens[10].token,
             }),
           ),
         )

@@ -6,21 +6,21 @@ import { pathToFileURL } from 'node:url'
 import type { AuditStatus } from '@portcullis/contract'
 import type { verifyTrail } from '@portcullis/domain'
 import { temporaryFolder } from '../rig/database.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { tryMutations } from '../server/test/audit-mutations.ts'
 
 /** A checkpoint comes with so many records. */
 const everyRecords = 1_000
 
-const statusOf = async ({ call, admin }: Premises): Promise<AuditStatus> =>
+const statusOf = async ({ call, admin }: Environment): Promise<AuditStatus> =>
   (await call('GET', `${api}/admin/audit`, undefined, admin.token)) as AuditStatus
 
 /** Changes until there are so many records. */
-const changeUntil = async (premises: Premises, wanted: number): Promise<void> => {
-  const { call, admin } = premises
+const changeUntil = async (environment: Environment, wanted: number): Promise<void> => {
+  const { call, admin } = environment
   for (;;) {
-    const { newestAuditTrailID: newest } = await statusOf(premises)
+    const { newestAuditTrailID: newest } = await statusOf(environment)
     if (newest >= wanted) return
     const names = Array.from({ length: Math.min(64, wanted - newest) }, (_, i) => `audit gate ${newest + i} \u202e"\\`)
     await Promise.all(names.map((name) => call('POST', `${api}/agents/enrollmenttokens`, { name }, admin.token)))
@@ -28,16 +28,16 @@ const changeUntil = async (premises: Premises, wanted: number): Promise<void> =>
 }
 
 /** Waits until the server says what is awaited; its timer looks every two seconds. */
-const untilStatus = async (premises: Premises, is: (status: AuditStatus) => boolean): Promise<AuditStatus> => {
+const untilStatus = async (environment: Environment, is: (status: AuditStatus) => boolean): Promise<AuditStatus> => {
   const end = performance.now() + 20_000
   for (;;) {
-    const status = await statusOf(premises)
+    const status = await statusOf(environment)
     if (is(status) || performance.now() > end) return status
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
 
-const fileOf = async ({ server, admin }: Premises, path: string): Promise<Buffer> => {
+const fileOf = async ({ server, admin }: Environment, path: string): Promise<Buffer> => {
   const answer = await fetch(`${server.url}${api}/admin/audit/${path}`, {
     headers: { authorization: `Bearer ${admin.token}` },
   })
@@ -61,15 +61,15 @@ export const audit: Check = {
     try {
       // A folder that is named has to be there.
       mkdirSync(at('sink'))
-      return await withPremises({ root, env: { PORTCULLIS_AUDIT_DIR: at('sink') } }, async (premises) => {
-        const first = await untilStatus(premises, ({ lastCheckpoint }) => lastCheckpoint !== null)
-        await changeUntil(premises, (first.lastCheckpoint?.auditTrailID ?? 0) + 2 * everyRecords + 100)
-        const status = await untilStatus(premises, ({ lastCheckpoint }) => (lastCheckpoint?.number ?? 0) >= 3)
+      return await withEnvironment({ root, env: { PORTCULLIS_AUDIT_DIR: at('sink') } }, async (environment) => {
+        const first = await untilStatus(environment, ({ lastCheckpoint }) => lastCheckpoint !== null)
+        await changeUntil(environment, (first.lastCheckpoint?.auditTrailID ?? 0) + 2 * everyRecords + 100)
+        const status = await untilStatus(environment, ({ lastCheckpoint }) => (lastCheckpoint?.number ?? 0) >= 3)
         // A sink that is written late has another two seconds.
-        await untilStatus(premises, ({ secondSink }) => secondSink.isCurrent)
+        await untilStatus(environment, ({ secondSink }) => secondSink.isCurrent)
         const sink = existsSync(at('sink')) ? readdirSync(at('sink')).filter((name) => name.endsWith('.jsonl')) : []
         const checkpoints = Buffer.concat(sink.sort().map((name) => readFileSync(join(at('sink'), name))))
-        const trail = await fileOf(premises, 'trail')
+        const trail = await fileOf(environment, 'trail')
         writeFileSync(at('trail'), trail)
         writeFileSync(at('checkpoints'), checkpoints)
         writeFileSync(at('key'), status.publicKey)
@@ -88,15 +88,16 @@ export const audit: Check = {
         const edited = await codeOf(root, given)
 
         // A minute after the last checkpoint the next one comes by itself: the record that is changed has to be newer.
-        await changeUntil(premises, (await statusOf(premises)).newestAuditTrailID + 1)
-        const { newestAuditTrailID: newest } = await statusOf(premises)
-        await premises.rows('alter table audit_records disable trigger user')
-        await premises.rows(`update audit_records set record = replace(record, 'gate', 'door') where audit_id = $1`, [
-          newest,
-        ])
-        const before = (await statusOf(premises)).lastCheckpoint?.auditTrailID ?? 0
-        await changeUntil(premises, before + everyRecords)
-        const after = await untilStatus(premises, ({ problem }) => problem !== '')
+        await changeUntil(environment, (await statusOf(environment)).newestAuditTrailID + 1)
+        const { newestAuditTrailID: newest } = await statusOf(environment)
+        await environment.rows('alter table audit_records disable trigger user')
+        await environment.rows(
+          `update audit_records set record = replace(record, 'gate', 'door') where audit_id = $1`,
+          [newest],
+        )
+        const before = (await statusOf(environment)).lastCheckpoint?.auditTrailID ?? 0
+        await changeUntil(environment, before + everyRecords)
+        const after = await untilStatus(environment, ({ problem }) => problem !== '')
         const signed = (after.lastCheckpoint?.auditTrailID ?? 0) >= newest
         return {
           findings: [

@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentPaths } from '@portcullis/contract'
 import { temporaryFolder } from '../rig/database.ts'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { enrolHost, type Host } from '../rig/host.ts'
 import { createLookInside } from '../rig/look-inside.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { startProbe } from '../rig/probe.ts'
 import { adminPassword } from '../rig/server.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
@@ -104,7 +104,7 @@ const round = (value: number): number => Math.round(value * 10) / 10
 
 /** Runs one phase: the attack beside the good work, measured by a probe and from inside the process. */
 const runPhase = async (
-  { server }: Premises,
+  { server }: Environment,
   inside: ReturnType<typeof createLookInside>,
   wire: Wire,
   { name, attack, signInFrom }: Phase,
@@ -167,8 +167,8 @@ export const availability: Check = {
     const inside = createLookInside(folder)
     // Addresses are said by a proxy, which the gate is: so each sign-in can come from another one.
     const env = { ...inside.env, PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1', PORTCULLIS_LOG_LEVEL: 'info' }
-    const work = withPremises({ root, env }, async (premises) => {
-      const { server, enrolmentToken } = premises
+    const work = withEnvironment({ root, env }, async (environment) => {
+      const { server, enrolmentToken } = environment
       const wire = createWire(server.url, 64)
       try {
         const token = await enrolmentToken()
@@ -202,7 +202,7 @@ export const availability: Check = {
         const findings: Finding[] = []
         const notes: string[] = []
         for (const phase of phases) {
-          const part = await runPhase(premises, inside, wire, phase, hosts, tokens, isQuick ? 8 : 40)
+          const part = await runPhase(environment, inside, wire, phase, hosts, tokens, isQuick ? 8 : 40)
           findings.push(...part.findings)
           notes.push(...part.notes)
         }
@@ -243,14 +243,14 @@ export const availability: Check = {
       red: 'reports over the quota that were parsed',
       edits: [
         {
-          file: 'server/src/features/fleet/ingest/shares.ts',
+          file: 'server/src/features/fleet/ingest/quota.ts',
           find: 'if (bytes > beatBytes) assertCredit(agentId)',
           replace: '',
         },
         {
           file: 'server/src/features/fleet/ingest/check-in-path.ts',
-          find: 'if (isLarge) shares.charge(session.agentId, body.length, 0)\n    const request = parse(body)',
-          replace: 'const request = parse(body)\n    if (isLarge) shares.charge(session.agentId, body.length, 0)',
+          find: 'if (isLarge) quota.charge(session.agentId, body.length, 0)\n    const request = parse(body)',
+          replace: 'const request = parse(body)\n    if (isLarge) quota.charge(session.agentId, body.length, 0)',
         },
       ],
     },

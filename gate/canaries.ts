@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { configGroups, permissionsOf } from '@portcullis/contract'
 import pg from 'pg'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { filled, offeredBy, readDocument } from '../rig/operations.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { adminPassword } from '../rig/server.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf } from '../rig/wire.ts'
@@ -41,8 +41,8 @@ const formsOf = (text: string): string[] => {
 }
 
 /** Plants secrets everywhere one can be put or is made. Answers that show one once are not looked at again. */
-const plant = async (premises: Premises, smtpPort: number): Promise<{ canaries: Canary[]; errors: string[] }> => {
-  const { call, admin, addPerson, addHost, enrolmentToken, workerToken, wire, keyFile } = premises
+const plant = async (environment: Environment, smtpPort: number): Promise<{ canaries: Canary[]; errors: string[] }> => {
+  const { call, admin, addPerson, addHost, enrolmentToken, workerToken, wire, keyFile } = environment
   const canaries: Canary[] = []
   const errors: string[] = []
   const take = (of: string, text: unknown): string => {
@@ -143,7 +143,7 @@ const plant = async (premises: Premises, smtpPort: number): Promise<{ canaries: 
     )
   for (let i = 0; i < 3; i++) take('enrolment token', await enrolmentToken())
   take('worker token', await workerToken())
-  take('worker key', await premises.addWorker())
+  take('worker key', await environment.addWorker())
   take('download ticket', (await post('Auth/Ticket')).ticket)
   take('session of a host', (await addHost('canary-host')).token)
   const link = JSON.stringify(await post('admin/adduser', { userName: 'canary-invited', userProfile: 30 }))
@@ -203,7 +203,7 @@ const plant = async (premises: Premises, smtpPort: number): Promise<{ canaries: 
 }
 
 /** Every table as text, as somebody reads it who has the database. */
-const dumpOf = async ({ database }: Premises): Promise<Map<string, Buffer>> => {
+const dumpOf = async ({ database }: Environment): Promise<Map<string, Buffer>> => {
   const client = new pg.Client(database.connection)
   await client.connect()
   try {
@@ -234,16 +234,16 @@ export const canaries: Check = {
   name: 'canaries',
   what: 'Secrets of every kind are planted (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and looked for, in plain, hexadecimal, Base64 and URL form, in all GET answers of an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most talkative, every table and a backup without passphrase.',
   run: ({ root }): Promise<Outcome> =>
-    withPremises({ root, env: { PORTCULLIS_LOG_LEVEL: 'trace' } }, async (premises) => {
-      const { wire, admin, call, server } = premises
+    withEnvironment({ root, env: { PORTCULLIS_LOG_LEVEL: 'trace' } }, async (environment) => {
+      const { wire, admin, call, server } = environment
       const receiver = await startSmtpReceiver()
       try {
-        const { canaries: planted, errors } = await plant(premises, receiver.port)
+        const { canaries: planted, errors } = await plant(environment, receiver.port)
         const sinks = new Map<string, Buffer>()
         const keep = (where: string, text: string | Buffer): void => void sinks.set(where, Buffer.from(text as string))
         for (const [i, text] of errors.entries()) keep(`refusal ${i}`, text)
 
-        const offered = offeredBy(await readDocument(premises))
+        const offered = offeredBy(await readDocument(environment))
         let answered = 0
         const read = async (where: string, path: string): Promise<void> => {
           const got = await wire.send({ method: 'GET', path, token: admin.token, isHeadEnough: true })
@@ -311,7 +311,7 @@ export const canaries: Check = {
           await new Promise((resolve) => setTimeout(resolve, 50))
         keep('answer of an invitation', JSON.stringify(invited))
         for (const [i, mail] of receiver.mails.entries()) keep(`mail ${i}`, mail)
-        for (const [table, text] of await dumpOf(premises)) keep(`table ${table}`, text)
+        for (const [table, text] of await dumpOf(environment)) keep(`table ${table}`, text)
         keep('log', server.output())
 
         const notes: string[] = []

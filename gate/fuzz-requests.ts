@@ -1,13 +1,13 @@
 /** One request of the fuzzer, in parts that can be left out one by one. */
-import type { Estate } from '../rig/estate.ts'
-import { valuesFor } from '../rig/estate.ts'
+import type { Fixture } from '../rig/fixture.ts'
+import { valuesFor } from '../rig/fixture.ts'
 import { audienceOf, type Offered, type Schema } from '../rig/operations.ts'
 import { hostileText, oddJson, spoiled, valueFor } from './fuzz-values.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface FuzzRequest {
   offered: Offered
-  /** Index into the principals of the estate. */
+  /** Index into the principals of the fixture. */
   principal: number
   values: Record<string, string>
   /** Names and values, still to be encoded; or a piece of a query as it is. */
@@ -116,19 +116,19 @@ const accepts = [
 const exampleHost = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
 
 /** What a worker or host sends that is right, so that fuzzing starts from there. */
-const rightBody = (offered: Offered, estate: Estate): unknown => {
-  const [host] = estate.hosts
+const rightBody = (offered: Offered, fixture: Fixture): unknown => {
+  const [host] = fixture.hosts
   if (offered.id === 'agentCheckIn') return host.checkIn({ inventory: [host.device] })
   if (offered.id === 'agentSession') return host.proof()
   return offered.example
 }
 
-/** Forms request number `index`; the same again for the same seed and the same estate. */
+/** Forms request number `index`; the same again for the same seed and the same fixture. */
 export const formRequest = (
   seed: number,
   index: number,
   operations: readonly Offered[],
-  estate: Estate,
+  fixture: Fixture,
   resolve: (schema: Schema) => Schema,
 ): FuzzRequest => {
   const random = createRandom(seed, index)
@@ -137,12 +137,12 @@ export const formRequest = (
   const audience = audienceOf(offered.id)
   // Half of them by an API token, which no request can sign out.
   const person = random.chance(0.5) || offered.id === 'logout' ? 'API token of an Administrator' : 'Administrator'
-  const right = estate.principals.findIndex(({ is, name }) =>
+  const right = fixture.principals.findIndex(({ is, name }) =>
     audience === 'agent' || audience === 'worker' ? is === audience : name === person,
   )
-  const principal = random.chance(0.85) ? right : random.below(estate.principals.length)
+  const principal = random.chance(0.85) ? right : random.below(fixture.principals.length)
   const values = Object.fromEntries(
-    Object.entries(valuesFor(estate, offered, random.chance(0.7))).map(([name, value]) => [
+    Object.entries(valuesFor(fixture, offered, random.chance(0.7))).map(([name, value]) => [
       name,
       // Nothing at all would be the path above it.
       random.chance(0.15) ? hostileText(random) || value : value,
@@ -169,9 +169,9 @@ export const formRequest = (
     if (offered.method !== 'GET' && random.chance(0.1)) request.value = random.pick([null, {}, [], 'x', { a: 1 }])
     return request
   }
-  const [, gone] = estate.hosts
+  const [, gone] = fixture.hosts
   // Examples speak of hosts and people that nobody has; half of the time they are made to speak of ours.
-  const told = rightBody(offered, estate)
+  const told = rightBody(offered, fixture)
   const example: unknown = random.chance(0.5)
     ? JSON.parse(
         (JSON.stringify(told) ?? 'null').replaceAll(exampleHost, gone.agentId).replaceAll('"ada"', '"gate-other"'),

@@ -1,8 +1,8 @@
 import { Compile } from 'typebox/compile'
-import { type Estate, furnish } from '../rig/estate.ts'
+import { type Environment, withEnvironment } from '../rig/environment.ts'
+import { type Fixture, seedFixture } from '../rig/fixture.ts'
 import { registerWorker } from '../rig/host.ts'
 import { type Offered, type OpenApi, offeredBy, readDocument, resolverOf, type Schema } from '../rig/operations.ts'
-import { type Premises, withPremises } from '../rig/premises.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf } from '../rig/wire.ts'
 import { bodyOf, type FuzzRequest, formRequest, smaller, targetOf } from './fuzz-requests.ts'
@@ -74,9 +74,9 @@ const makesPdf = ({ described }: Offered): boolean =>
 const kindOf = (fault: string): string => fault.split(' ').slice(0, 3).join(' ')
 
 /** As it can be sent again by hand. */
-const written = (request: FuzzRequest, estate: Estate): string => {
+const written = (request: FuzzRequest, fixture: Fixture): string => {
   const body = bodyOf(request)
-  return `${request.offered.method} ${targetOf(request).slice(0, 600)} as ${estate.principals[request.principal]?.name}${
+  return `${request.offered.method} ${targetOf(request).slice(0, 600)} as ${fixture.principals[request.principal]?.name}${
     Object.keys(request.headers).length === 0 ? '' : ` ${JSON.stringify(request.headers).slice(0, 200)}`
   }${body === undefined ? '' : ` ${(Buffer.isBuffer(body) ? body.toString('latin1') : body).slice(0, 600)}`}`
 }
@@ -85,16 +85,16 @@ export const fuzz: Check = {
   name: 'fuzz',
   what: 'First calls every operation with a valid request, until 90 % of them have returned 200. Then generates requests from the OpenAPI document of the server: valid ones, valid ones with one part replaced, and ones that break parsers. Every response matches the document, and no status is 500 or above.',
   run: async ({ isQuick, root, seed }): Promise<Outcome> =>
-    withPremises({ root }, async (premises) => {
+    withEnvironment({ root }, async (environment) => {
       const requests = isQuick ? quickRequests : fullRequests
-      const { wire, server } = premises
-      const document = await readDocument(premises)
+      const { wire, server } = environment
+      const document = await readDocument(environment)
       const operations = offeredBy(document)
       const reached = recordReached(wire, operations)
-      await tourSettings(premises)
-      const estate = await furnish(premises)
-      await tourEstate(premises, estate)
-      await callExamples(premises, estate, operations, reached)
+      await tourSettings(environment)
+      const fixture = await seedFixture(environment)
+      await tourEstate(environment, fixture)
+      await callExamples(environment, fixture, operations, reached)
       const unreached = operations.filter(({ id }) => !reached.has(id)).map(({ id }) => id)
       const resolve = resolverOf(document)
       const judge = createJudge(document)
@@ -109,7 +109,7 @@ export const fuzz: Check = {
           const got = await wire.send({
             method: request.offered.method,
             path: targetOf(request),
-            token: estate.principals[request.principal]?.token,
+            token: fixture.principals[request.principal]?.token,
             headers: request.headers,
             body: bodyOf(request),
             isHeadEnough: true,
@@ -125,8 +125,8 @@ export const fuzz: Check = {
         Array.from({ length: requests }, (_, i) => i),
         8,
         async (index) => {
-          if (index % 5_000 === 4_999 || index % 997 === 996) await keepSignedIn(premises, estate)
-          const request = formRequest(seed, index, operations, estate, resolve)
+          if (index % 5_000 === 4_999 || index % 997 === 996) await keepSignedIn(environment, fixture)
+          const request = formRequest(seed, index, operations, fixture, resolve)
           const got = await send(request)
           checked++
           statuses.set(got.status, (statuses.get(got.status) ?? 0) + 1)
@@ -165,7 +165,7 @@ export const fuzz: Check = {
                 .split('\n')
                 .find((line) => line.includes(trace))
         notes.push(
-          `${count} times, first at ${seed}:${index}: ${fault} | ${written(least, estate)}${logged === undefined ? '' : ` | ${logged.slice(0, 1_000)}`}`,
+          `${count} times, first at ${seed}:${index}: ${fault} | ${written(least, fixture)}${logged === undefined ? '' : ` | ${logged.slice(0, 1_000)}`}`,
         )
       }
       const sum = (is: (fault: string) => boolean): number =>
@@ -243,9 +243,9 @@ export const fuzz: Check = {
 }
 
 /** Some requests sign people out, change what they are or take keys away: that must not quiet the rest. */
-const keepSignedIn = async (premises: Premises, estate: Estate): Promise<void> => {
-  const { wire } = premises
-  for (const principal of estate.principals) {
+const keepSignedIn = async (environment: Environment, fixture: Fixture): Promise<void> => {
+  const { wire } = environment
+  for (const principal of fixture.principals) {
     if (principal.is === 'worker') {
       const got = await wire.send({
         method: 'POST',
@@ -253,14 +253,14 @@ const keepSignedIn = async (premises: Premises, estate: Estate): Promise<void> =
         token: principal.token,
         body: { free: 0, capacity: 1, running: [], version: '1', cpu: 0 },
       })
-      if (got.status === 401) principal.token = await registerWorker(wire, await premises.workerToken())
+      if (got.status === 401) principal.token = await registerWorker(wire, await environment.workerToken())
     } else if (principal.is === 'agent')
-      principal.token = await estate.hosts[0].openSession().catch(() => principal.token)
+      principal.token = await fixture.hosts[0].openSession().catch(() => principal.token)
   }
-  for (const person of Object.values(estate.people)) {
-    const principal = estate.principals.find(({ token }) => token === person.token)
-    await premises.renew(person).catch(() => {})
+  for (const person of Object.values(fixture.people)) {
+    const principal = fixture.principals.find(({ token }) => token === person.token)
+    await environment.renew(person).catch(() => {})
     if (principal !== undefined) principal.token = person.token
   }
-  await premises.renew(premises.admin).catch(() => {})
+  await environment.renew(environment.admin).catch(() => {})
 }

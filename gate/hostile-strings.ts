@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { temporaryFolder } from '../rig/database.ts'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { filled, offeredBy, readDocument } from '../rig/operations.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf } from '../rig/wire.ts'
 import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
@@ -27,7 +27,7 @@ const formats = ['rfc5424', 'cef', 'ocsf'] as const
 const formOf = (groupId: number): 0 | 1 => (groupId === 6 ? 1 : 0)
 
 /** Everybody who is told: mail, webhook, and a SIEM in each form. */
-const startReceivers = async (premises: Premises) => {
+const startReceivers = async (environment: Environment) => {
   const [smtp, webhook, ...siems] = await Promise.all([
     startSmtpReceiver(),
     startWebhookReceiver(),
@@ -38,7 +38,7 @@ const startReceivers = async (premises: Premises) => {
     await Promise.all([webhook.close(), ...siems.map((siem) => siem.close())])
   }
   try {
-    return { smtp, webhook, siems, close, switchTo: await nameReceivers(premises, { smtp, webhook, siems }) }
+    return { smtp, webhook, siems, close, switchTo: await nameReceivers(environment, { smtp, webhook, siems }) }
   } catch (error) {
     // What listens would keep the process from its end.
     await close()
@@ -53,7 +53,7 @@ interface Receivers {
 }
 
 /** Tells the server of its receivers. */
-const nameReceivers = async ({ call, admin }: Premises, { smtp, webhook, siems }: Receivers) => {
+const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siems }: Receivers) => {
   const post = (path: string, body: unknown) => call('POST', `${api}/${path}`, body, admin.token)
   await post('generalconfig/AddOrUpdateSMPTConfig', {
     SMTP_HOST: '127.0.0.1',
@@ -101,19 +101,19 @@ export const hostileStrings: Check = {
   name: 'hostile-strings',
   what: 'Sixty texts that break out of markup, spreadsheets, lines, headers, terminals, SQL, LDAP, shells and templates, said by hosts in every field of the protocol (facts, interfaces, device strings, errors, states, acknowledgements, debug logs) and looked for in JSON, CSV, PDF, every page of the console in Chromium, mail, webhooks, RFC 5424, CEF, OCSF, the asset stream, metrics, audit trail, log and debug logs.',
   run: ({ root, isQuick }): Promise<Outcome> =>
-    withPremises(
+    withEnvironment(
       { root, env: { PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8', PORTCULLIS_LOG_LEVEL: 'debug' } },
-      async (premises) => {
-        const { wire, admin, enrolmentToken, server, rows } = premises
+      async (environment) => {
+        const { wire, admin, enrolmentToken, server, rows } = environment
         const folder = temporaryFolder('hostile')
-        const receivers = await startReceivers(premises)
+        const receivers = await startReceivers(environment)
         try {
           const token = await enrolmentToken()
           const hosts: HostileHost[] = []
           await forEachOf(
             [...hostileTexts.entries()],
             4,
-            async ([i, text]) => void hosts.push(await enrolHostile(premises, token, text, i)),
+            async ([i, text]) => void hosts.push(await enrolHostile(environment, token, text, i)),
           )
           const faults = new Map<string, string[]>()
           const looked = new Map<string, number>()
@@ -121,7 +121,7 @@ export const hostileStrings: Check = {
             looked.set(sink, (looked.get(sink) ?? 0) + 1)
             faults.set(sink, [...(faults.get(sink) ?? []), ...found.map((fault) => `${where}: ${fault}`)])
           }
-          const offered = offeredBy(await readDocument(premises))
+          const offered = offeredBy(await readDocument(environment))
           const ids = hosts.map(({ agentId }) => agentId)
           const get = (path: string, headers: Record<string, string> = {}) =>
             wire.send({ method: 'GET', path, token: admin.token, headers, isHeadEnough: true })
@@ -233,7 +233,7 @@ export const hostileStrings: Check = {
               isFile ? [] : [`${got.status} ${got.headers['content-type']} ${got.headers['content-disposition']}`],
             )
           }
-          const seen = await lookAtPages(premises, ids, isQuick)
+          const seen = await lookAtPages(environment, ids, isQuick)
           for (const fault of seen?.faults ?? []) judge('pages', 'Chromium', [fault])
 
           await until(isQuick ? 25 : 60, () => receivers.smtp.mails.length > 0 && receivers.webhook.seen.length > 0)
@@ -241,7 +241,7 @@ export const hostileStrings: Check = {
           // What is told of further hosts goes to the third SIEM.
           await receivers.switchTo(2)
           await forEachOf([...hostileTexts.slice(0, isQuick ? 12 : 60).entries()], 4, async ([i, text]) => {
-            await enrolHostile(premises, token, text, 100 + i)
+            await enrolHostile(environment, token, text, 100 + i)
           })
           await until(isQuick ? 15 : 60, () => (receivers.siems[2]?.texts().length ?? 0) >= 10)
           for (const mail of receivers.smtp.mails) judge('mail', 'mail', mailFaults(mail))

@@ -1,8 +1,9 @@
 /** Tracks which operations returned 200 at least once. Fuzzing an operation that never succeeds tests nothing. */
-import type { Estate } from '../rig/estate.ts'
-import { pathFor } from '../rig/estate.ts'
+
+import type { Environment } from '../rig/environment.ts'
+import type { Fixture } from '../rig/fixture.ts'
+import { pathFor } from '../rig/fixture.ts'
 import { audienceOf, type Offered } from '../rig/operations.ts'
-import type { Premises } from '../rig/premises.ts'
 import type { Got, Sent, Wire } from '../rig/wire.ts'
 
 /** Share of all operations that must return 200 before fuzzing counts. */
@@ -44,12 +45,12 @@ const orderOf = ({ id, method }: Offered): number =>
 
 /** Calls each operation that has not returned 200 yet once, with the example from the document. */
 export const callExamples = async (
-  { wire, admin }: Pick<Premises, 'wire' | 'admin'>,
-  estate: Estate,
+  { wire, admin }: Pick<Environment, 'wire' | 'admin'>,
+  fixture: Fixture,
   operations: readonly Offered[],
   reached: ReadonlySet<string>,
 ): Promise<void> => {
-  const [host, other] = estate.hosts
+  const [host, other] = fixture.hosts
   for (const offered of operations.toSorted((a, b) => orderOf(a) - orderOf(b))) {
     const { id, method, described } = offered
     if (reached.has(id)) continue
@@ -60,7 +61,7 @@ export const callExamples = async (
         : audience === 'agent'
           ? host.token
           : audience === 'worker'
-            ? estate.principals.find(({ is }) => is === 'worker')?.token
+            ? fixture.principals.find(({ is }) => is === 'worker')?.token
             : admin.token
     const example: unknown =
       id === 'agentCheckIn'
@@ -71,7 +72,7 @@ export const callExamples = async (
             ? undefined
             : JSON.parse(JSON.stringify(offered.example).replaceAll(exampleHost, other.agentId))
     const isFollowing = (described.parameters ?? []).some(({ name }) => name === 'follow')
-    const path = `${pathFor(estate, offered)}${isFollowing ? '?follow=false' : ''}`
+    const path = `${pathFor(fixture, offered)}${isFollowing ? '?follow=false' : ''}`
     // It would end the session that the other operations need.
     if (id !== 'logout') await wire.send({ method, path, token: own, body: example, isHeadEnough: true })
   }

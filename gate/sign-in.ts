@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { adminPassword } from '../rig/server.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf } from '../rig/wire.ts'
@@ -7,7 +7,7 @@ import { forEachOf, type Got, jsonOf } from '../rig/wire.ts'
 /** An address of the documentation networks, another one for each number. */
 const addressOf = (n: number): string => `198.${18 + ((n >> 16) & 1)}.${(n >> 8) & 255}.${n & 255}`
 
-const guess = ({ wire }: Premises, userName: string, password: string, from: string): Promise<Got> =>
+const guess = ({ wire }: Environment, userName: string, password: string, from: string): Promise<Got> =>
   wire.send({
     method: 'POST',
     path: `${api}/Auth/LocalLogin`,
@@ -34,28 +34,28 @@ export const signIn: Check = {
   what: 'Guesses at one account from ever new addresses and at ever new accounts from one address, with the number that was checked; the owner meanwhile; and whether the time or the text of an answer tells accounts that exist from others.',
   run: ({ root, isQuick }): Promise<Outcome> =>
     // Addresses are said by a proxy, which the gate is: so each guess can come from another one.
-    withPremises({ root, env: { PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1' } }, async (premises) => {
+    withEnvironment({ root, env: { PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1' } }, async (environment) => {
       const notes: string[] = []
       const guesses = isQuick ? 1_000 : 10_000
       const home = '203.0.113.7'
-      const victim = await premises.addPerson('victim', 30)
-      const first = await guess(premises, victim.userName, victim.password, home)
+      const victim = await environment.addPerson('victim', 30)
+      const first = await guess(environment, victim.userName, victim.password, home)
       if (first.status !== 200) notes.push(`the owner at home: ${first.status}`)
       const numbers = Array.from({ length: guesses }, (_, i) => i)
       const statuses = new Map<number, number>()
       let checkedOfAccount = 0
       await forEachOf(numbers, 8, async (i) => {
-        const { status } = await guess(premises, victim.userName, `guess ${i} of many`, addressOf(i))
+        const { status } = await guess(environment, victim.userName, `guess ${i} of many`, addressOf(i))
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
         if (status !== 429) checkedOfAccount++
       })
       let checkedOfAddress = 0
       await forEachOf(numbers, 8, async (i) => {
-        const { status } = await guess(premises, `person-${i}`, 'summer of last year', '203.0.113.99')
+        const { status } = await guess(environment, `person-${i}`, 'summer of last year', '203.0.113.99')
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
         if (status !== 429) checkedOfAddress++
       })
-      const owner = await guess(premises, victim.userName, victim.password, home)
+      const owner = await guess(environment, victim.userName, victim.password, home)
       if (owner.status !== 200) notes.push(`the owner meanwhile: ${owner.status} ${owner.text.slice(0, 200)}`)
 
       // Four guesses at each account, so that no limit is met; known and unknown in turns.
@@ -63,11 +63,11 @@ export const signIn: Check = {
       const perAccount = isQuick ? 4 : 8
       const names = Array.from({ length: accounts }, () => `known-${randomBytes(6).toString('hex')}`)
       await forEachOf(names, 2, async (userName) => {
-        await premises.call(
+        await environment.call(
           'POST',
           `${api}/admin/adduser`,
           { userName, userProfile: 30, password: `the password of ${userName}` },
-          premises.admin.token,
+          environment.admin.token,
         )
       })
       const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
@@ -80,7 +80,7 @@ export const signIn: Check = {
             ['unknown', name.replace('known', 'nobod')],
           ] as const) {
             const startedAt = performance.now()
-            const got = await guess(premises, userName, 'not the password of it', addressOf(at++))
+            const got = await guess(environment, userName, 'not the password of it', addressOf(at++))
             times[kind].push(performance.now() - startedAt)
             texts.add(`${got.status} ${JSON.stringify({ ...(jsonOf(got.text) as object), traceId: '' })}`)
           }
@@ -90,7 +90,7 @@ export const signIn: Check = {
       const weak = ['password1234', 'admin', '', victim.userName, adminPassword.toUpperCase()]
       let letIn = 0
       for (const [i, password] of weak.entries())
-        if ((await guess(premises, 'admin', password, addressOf(120_000 + i))).status === 200) letIn++
+        if ((await guess(environment, 'admin', password, addressOf(120_000 + i))).status === 200) letIn++
       return {
         findings: [
           { what: amount(isQuick, 'guesses'), value: guesses * 2, atLeast: guesses * 2 },

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { furnish } from '../rig/estate.ts'
-import { withPremises } from '../rig/premises.ts'
+import { withEnvironment } from '../rig/environment.ts'
+import { seedFixture } from '../rig/fixture.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 
 const lists = [
@@ -26,14 +26,14 @@ export const sqlInjection: Check = {
   run: async ({ isQuick, root }): Promise<Outcome> => {
     if (spawnSync('sqlmap', ['--version']).status !== 0)
       return { findings: [], notRun: ['sqlmap is not installed (apt-get install sqlmap).'] }
-    return withPremises({ root }, async (premises) => {
-      const { principals } = await furnish(premises)
+    return withEnvironment({ root }, async (environment) => {
+      const { principals } = await seedFixture(environment)
       const token = principals.find(({ name }) => name === 'API token of an Administrator')?.token as string
       const tried = isQuick ? lists.slice(0, 1) : lists
       const notes: string[] = []
       let judged = 0
       for (const list of tried) {
-        const printed = map(`${premises.server.url}/prime/webui/${list}`, token, isQuick ? 1 : 3)
+        const printed = map(`${environment.server.url}/prime/webui/${list}`, token, isQuick ? 1 : 3)
         if (printed.includes('do not appear to be injectable')) judged++
         else notes.push(`${list}: ${printed.slice(-600)}`)
       }

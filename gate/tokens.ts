@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { agentPaths, workerPaths } from '@portcullis/contract'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { registerWorker } from '../rig/host.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
 import { sendRaw } from '../rig/raw.ts'
 import type { Check, Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf, type Sent, type Wire } from '../rig/wire.ts'
@@ -23,8 +23,8 @@ interface Ledger {
 
 const isTaken = ({ status }: Got): boolean => status < 400 && status > 0
 
-const tryForged = async (premises: Premises, ledger: Ledger): Promise<void> => {
-  const { wire, admin, keyFile, addPerson, addHost, addWorker, call } = premises
+const tryForged = async (environment: Environment, ledger: Ledger): Promise<void> => {
+  const { wire, admin, keyFile, addPerson, addHost, addWorker, call } = environment
   const key = loadKeys(keyFile).derive('access-token').reveal()
   const victim = await addPerson('gate-victim', 10)
   const host = await addHost('gate-forged')
@@ -109,7 +109,7 @@ const tryForged = async (premises: Premises, ledger: Ledger): Promise<void> => {
   ] as const) {
     ledger.tried++
     const { status } = await sendRaw(
-      premises.server.url,
+      environment.server.url,
       `GET ${agentPaths.wake} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AQIDBAUGBwgJCgsMDQ4PEA==\r\n${token === '' ? '' : `authorization: Bearer ${token}\r\n`}\r\n`,
     )
     if (status !== due) ledger.taken.push(`wake socket with ${what}: ${status} where ${due} is due`)
@@ -141,8 +141,8 @@ const refusedAfter = async (wire: Wire, sent: Sent): Promise<number> => {
 }
 
 /** What ends a credential on one replica ends it on the other, too. */
-const tryRevoked = async (premises: Premises, ledger: Ledger): Promise<void> => {
-  const { wires, admin, addPerson, addHost, call, workerToken } = premises
+const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<void> => {
+  const { wires, admin, addPerson, addHost, call, workerToken } = environment
   const [first, second] = wires as [Wire, Wire]
   const profile = (token: string): Sent => ({ method: 'GET', path: `${api}/admin/profile`, token })
   const manage = (token: string): Sent => ({
@@ -217,7 +217,7 @@ const tryRevoked = async (premises: Premises, ledger: Ledger): Promise<void> => 
     asAdmin('POST', 'admin/updateuser', { userName: owner.userName, userProfile: 30 }),
   )
   const orphan = await tokenOf().catch(async () => {
-    await premises.renew(owner)
+    await environment.renew(owner)
     return tokenOf()
   })
   await revoked(
@@ -251,10 +251,10 @@ export const tokens: Check = {
   name: 'tokens',
   what: 'Forged access tokens, each token with each of its characters changed, tokens in places where they do not count, the keys of hosts and workers on routes of people and the other way round; two replicas: what ends a credential on one ends it on both within a second.',
   run: async ({ root }): Promise<Outcome> =>
-    withPremises({ root, replicas: 2 }, async (premises) => {
+    withEnvironment({ root, replicas: 2 }, async (environment) => {
       const ledger: Ledger = { tried: 0, taken: [], late: [], slowestMs: 0, revocations: 0 }
-      await tryForged(premises, ledger)
-      await tryRevoked(premises, ledger)
+      await tryForged(environment, ledger)
+      await tryRevoked(environment, ledger)
       return {
         findings: [
           { what: 'forged or misplaced credentials', value: ledger.tried, atLeast: 300 },
@@ -262,7 +262,7 @@ export const tokens: Check = {
           { what: 'revocations, on each of two replicas', value: ledger.revocations, atLeast: 20 },
           { what: 'slowest revocation', value: ledger.slowestMs, unit: 'ms', atMost: revokedWithinMs },
           { what: 'revocations that were late', value: ledger.late.length, atMost: 0 },
-          { what: 'server ended', value: premises.servers.every((server) => server.isRunning()) ? 0 : 1, atMost: 0 },
+          { what: 'server ended', value: environment.servers.every((server) => server.isRunning()) ? 0 : 1, atMost: 0 },
         ],
         notes: [...ledger.taken.slice(0, 15), ...ledger.late],
       }

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
-import type { Estate } from '../rig/estate.ts'
-import { api, type Premises } from '../rig/premises.ts'
+import { api, type Environment } from '../rig/environment.ts'
+import type { Fixture } from '../rig/fixture.ts'
 import { adminPassword } from '../rig/server.ts'
 import { jsonOf } from '../rig/wire.ts'
 import { totpCode } from './totp.ts'
@@ -12,7 +12,7 @@ import { totpCode } from './totp.ts'
 type Answer = Record<string, unknown> & { id?: unknown }
 
 /** Ignores failures, because unreached operations are counted separately. */
-const callerOf = ({ wire, admin }: Pick<Premises, 'wire' | 'admin'>) => {
+const callerOf = ({ wire, admin }: Pick<Environment, 'wire' | 'admin'>) => {
   const send = async (method: string, path: string, body?: unknown, token: string | undefined = admin.token) => {
     const got = await wire.send({ method, path: `${api}/${path}`, body, token, isHeadEnough: true })
     if (got.status !== 200 && process.env.GATE_TOUR !== undefined)
@@ -42,8 +42,8 @@ const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefine
 }
 
 /** Changes settings while there is only one Administrator. Later, these changes need a second approver. */
-export const tourSettings = async (premises: Premises): Promise<void> => {
-  const { get, post, put } = callerOf(premises)
+export const tourSettings = async (environment: Environment): Promise<void> => {
+  const { get, post, put } = callerOf(environment)
   const config = (path: string, body: unknown): Promise<Answer> => post(`generalconfig/${path}`, body)
   const smtp = { SMTP_HOST: '127.0.0.1', SMTP_PORT: '1', SMTP_SECURITY: 'none', SMTP_FROM: 'gate@example.org' }
   await config('AddOrUpdateSMPTConfig', smtp)
@@ -81,17 +81,21 @@ export const tourSettings = async (premises: Premises): Promise<void> => {
   await config('document', { settings: { VENDORA_CHECKIN_SECONDS: '90' }, tags: ['kiosk', 'canary', 'gate'] })
   await config('rollback/1', undefined)
   await config('SetServerDomainName', { SERVER_DOMAIN_NAME: '' })
-  const gone = await premises.addHost('gate-gone')
+  const gone = await environment.addHost('gate-gone')
   await post('agents/deleteAgents', [gone.agentId])
-  await premises.addWorker()
+  await environment.addWorker()
   const worker = await get('agents/agentless/workerpollerdetails')
   await put('agents/agentless/workerpollerdetails/activatedstatus', { id: worker.id, isActivated: true })
 }
 
-const tourAccounts = async ({ get, post, remove }: Caller, premises: Premises, estate: Estate): Promise<void> => {
-  const { addPerson, signIn } = premises
+const tourAccounts = async (
+  { get, post, remove }: Caller,
+  environment: Environment,
+  fixture: Fixture,
+): Promise<void> => {
+  const { addPerson, signIn } = environment
   await post('auth/reauthenticate', { password: adminPassword })
-  const { userName, password } = estate.people.manager
+  const { userName, password } = fixture.people.manager
   await post('auth/signin', { username: userName, password })
   const own = await addPerson('gate-tour', 30)
   const proof = { password: own.password }
@@ -120,8 +124,8 @@ const tourAccounts = async ({ get, post, remove }: Caller, premises: Premises, e
   await post('Auth/Logout', undefined, other.token)
 }
 
-const tourFleet = async ({ get, post, put }: Caller, estate: Estate): Promise<void> => {
-  const [host, other] = estate.hosts
+const tourFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<void> => {
+  const [host, other] = fixture.hosts
   await post('agents/configuration', [{ uuid: other.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }])
   const bulk = { uuids: [other.agentId], action: 'free' }
   await post('agents/bulk/preview', bulk)
@@ -144,7 +148,7 @@ const tourFleet = async ({ get, post, put }: Caller, estate: Estate): Promise<vo
 }
 
 /** A host uploads its debug log and reports an attack tool. */
-const tourHost = async ({ get, post }: Caller, { wire }: Premises, { hosts: [host] }: Estate): Promise<void> => {
+const tourHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [host] }: Fixture): Promise<void> => {
   const asked = await wire.send({ method: 'POST', path: agentPaths.checkIn, token: host.token, body: host.checkIn() })
   const { commands = [] } = (jsonOf(asked.text) ?? {}) as { commands?: { payload: string }[] }
   for (const { payload } of commands) {
@@ -176,7 +180,7 @@ const tourHost = async ({ get, post }: Caller, { wire }: Premises, { hosts: [hos
   await post('systemNotification/riskNotifications/dismiss', notice)
 }
 
-const tourPolicy = async ({ post, put, remove }: Caller, estate: Estate): Promise<void> => {
+const tourPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Promise<void> => {
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
   const device = { vid: '0781', pid: '5580', reason: 'gate' }
   const rule = { effect: 'allow', ...device }
@@ -184,25 +188,25 @@ const tourPolicy = async ({ post, put, remove }: Caller, estate: Estate): Promis
   const grantId = grant.id ?? (grant.rule as Answer | undefined)?.id
   await put(`policy/grants/${grantId}`, { ...device, expiresAt, reason: 'gate again' })
   await remove(`policy/grants/${grantId}`)
-  await put(`policy/rules/${estate.others.rule}`, { ...rule, vid: '0781', pid: '5571', reason: 'gate again' })
+  await put(`policy/rules/${fixture.others.rule}`, { ...rule, vid: '0781', pid: '5571', reason: 'gate again' })
   await post('policy/preview', { add: [rule] })
   await post('policy/test', { draft: { add: [rule] } })
 }
 
-const tourApprovals = async ({ get, post }: Caller, estate: Estate): Promise<void> => {
+const tourApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
   for (const verdict of ['approve', 'reject']) {
     await post('generalconfig/AddOrUpdateSMPTConfig', { SMTP_FROM: `${verdict}@example.org` })
     const waiting = await get('policy/changerequests')
     const rows = (Array.isArray(waiting) ? waiting : ((waiting.data ?? []) as unknown[])) as Answer[]
     const open = rows.find((one) => one.state === undefined || /pending|open|waiting/i.test(String(one.state)))
-    await post(`policy/changerequests/${open?.id}/${verdict}`, undefined, estate.people.administrator.token)
+    await post(`policy/changerequests/${open?.id}/${verdict}`, undefined, fixture.people.administrator.token)
   }
 }
 
-const tourReports = async ({ get, post }: Caller, estate: Estate): Promise<void> => {
+const tourReports = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
   const cadence = { every: 'day', time: '06:30', timeZone: 'UTC' }
   await post('reports/preview', { list: 'agents', filter: {}, format: 'csv', cadence, range: 'day' })
-  await post(`reports/schedules/${estate.others.schedule}/run`)
+  await post(`reports/schedules/${fixture.others.schedule}/run`)
   await until(async () => {
     const runs = (await get('reports/runs')) as { data?: { id: unknown; file?: unknown }[] }
     const [first] = Array.isArray(runs) ? (runs as { id: unknown }[]) : (runs.data ?? [])
@@ -239,14 +243,14 @@ const tourOutputs = async ({ post }: Caller): Promise<void> => {
 }
 
 /** Calls all other operations after people, hosts and a worker exist. */
-export const tourEstate = async (premises: Premises, estate: Estate): Promise<void> => {
-  const caller = callerOf(premises)
-  await tourFleet(caller, estate)
-  await tourHost(caller, premises, estate)
-  await tourPolicy(caller, estate)
-  await tourApprovals(caller, estate)
-  await tourReports(caller, estate)
+export const tourEstate = async (environment: Environment, fixture: Fixture): Promise<void> => {
+  const caller = callerOf(environment)
+  await tourFleet(caller, fixture)
+  await tourHost(caller, environment, fixture)
+  await tourPolicy(caller, fixture)
+  await tourApprovals(caller, fixture)
+  await tourReports(caller, fixture)
   await tourRollouts(caller)
   await tourOutputs(caller)
-  await tourAccounts(caller, premises, estate)
+  await tourAccounts(caller, environment, fixture)
 }

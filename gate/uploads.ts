@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
+import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import type { Host } from '../rig/host.ts'
 import { audienceOf, filled, type Offered, offeredBy, readDocument } from '../rig/operations.ts'
-import { api, type Premises, withPremises } from '../rig/premises.ts'
 import type { Check, Finding, Outcome } from '../rig/verdict.ts'
 import { forEachOf, jsonOf } from '../rig/wire.ts'
-import { form, pour } from './pour.ts'
+import { form, sendBody } from './send-body.ts'
 import { watched } from './watched.ts'
 
 const mebibyte = 1024 * 1024
@@ -61,8 +61,13 @@ const tokenFor = (id: string, admin: string, host: string, worker: string): stri
 }
 
 /** A body that is far larger than anything: by nobody, and by who may call the operation. */
-const sendLarge = async (premises: Premises, taking: readonly Offered[], host: Host, size: number): Promise<Part> => {
-  const { server, addWorker, signIn } = premises
+const sendLarge = async (
+  environment: Environment,
+  taking: readonly Offered[],
+  host: Host,
+  size: number,
+): Promise<Part> => {
+  const { server, addWorker, signIn } = environment
   const admin = await signIn()
   const worker = await addWorker()
   // A sign-out that is taken in spite of all has a session of its own to end: all that came after it was refused as from
@@ -73,7 +78,7 @@ const sendLarge = async (premises: Premises, taking: readonly Offered[], host: H
   let sentTo = 0
   const send = async ({ id, path, method, isUpload, described }: Offered, token: string | undefined, bytes: number) => {
     const type = Object.keys(described.requestBody?.content ?? {})[0] ?? 'application/json'
-    const got = await pour(server.url, {
+    const got = await sendBody(server.url, {
       path: filled(path),
       method,
       token,
@@ -89,7 +94,7 @@ const sendLarge = async (premises: Premises, taking: readonly Offered[], host: H
   }
   // Warm, so that what is compiled and pooled once does not count as growth.
   await forEachOf(taking.slice(0, 20), 2, async (one) => void (await send(one, await callerOf(one.id), size)))
-  const cost = await watched(premises, async () => {
+  const cost = await watched(environment, async () => {
     for (const one of taking)
       for (const token of [undefined, await callerOf(one.id)]) {
         const wrong = await send(one, token, size)
@@ -160,8 +165,8 @@ const storedBy = (text: string): number => {
   return imported + added + updated
 }
 
-const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick: boolean): Promise<Part> => {
-  const { server, admin } = premises
+const sendOdd = async (environment: Environment, offered: readonly Offered[], isQuick: boolean): Promise<Part> => {
+  const { server, admin } = environment
   const pathOf = (id: string): string => String(offered.find((one) => one.id === id)?.path)
   const files = [
     // Rows of which each is wrong: nothing of them may be stored.
@@ -171,11 +176,11 @@ const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick:
   ]
   const wrong: string[] = []
   const slow: string[] = []
-  const cost = await watched(premises, async () => {
+  const cost = await watched(environment, async () => {
     for (const { what, path, name, head, piece, size } of files) {
       const { head: before, tail, type } = form(name)
       const startedAt = performance.now()
-      const { status, text } = await pour(server.url, {
+      const { status, text } = await sendBody(server.url, {
         path,
         token: admin.token,
         type,
@@ -205,8 +210,8 @@ const sendOdd = async (premises: Premises, offered: readonly Offered[], isQuick:
 }
 
 /** A host's debug logs are what the server unpacks to look at it. */
-const sendBombs = async (premises: Premises, host: Host, isQuick: boolean): Promise<Part> => {
-  const { wire, call, admin, rows } = premises
+const sendBombs = async (environment: Environment, host: Host, isQuick: boolean): Promise<Part> => {
+  const { wire, call, admin, rows } = environment
   const bombs: [string, Buffer][] = [
     ...(isQuick
       ? []
@@ -230,7 +235,7 @@ const sendBombs = async (premises: Premises, host: Host, isQuick: boolean): Prom
   const { id } = jsonOf(command.payload) as { id: string }
   const wrong: string[] = []
   let slowest = 0
-  const cost = await watched(premises, async () => {
+  const cost = await watched(environment, async () => {
     for (let round = 0; round < (isQuick ? 1 : 3); round++)
       for (const [what, body] of bombs) {
         const startedAt = performance.now()
@@ -267,19 +272,19 @@ export const uploads: Check = {
   name: 'uploads',
   what: 'Bodies of up to a gibibyte in chunks to every operation that takes one, signed in or not; tables of millions of rows, cells and line ends, giant cells, other encodings and other kinds of file; gzip bombs; file names that lead elsewhere: refused or answered with their faults, with what the server held and how long others waited meanwhile, and nothing left behind.',
   run: ({ root, isQuick }): Promise<Outcome> =>
-    withPremises({ root }, async (premises) => {
-      const { server, wire } = premises
-      const offered = offeredBy(await readDocument(premises))
+    withEnvironment({ root }, async (environment) => {
+      const { server, wire } = environment
+      const offered = offeredBy(await readDocument(environment))
       // Quickly: all that take files or are for anybody, and every third of the others, which share one bound.
       const taking = offered
         .filter(({ method }) => method !== 'GET')
         .filter(({ id, isUpload }, i) => !isQuick || isUpload || i % 3 === 0 || open.has(audienceOf(id) ?? ''))
-      const host = await premises.addHost('bomb-host')
+      const host = await environment.addHost('bomb-host')
       const before = new Set([...filesIn(server.dataDir), ...readdirSync(tmpdir())])
       const parts = [
-        await sendLarge(premises, taking, host, isQuick ? 160 * mebibyte : 1024 * mebibyte),
-        await sendOdd(premises, offered, isQuick),
-        await sendBombs(premises, host, isQuick),
+        await sendLarge(environment, taking, host, isQuick ? 160 * mebibyte : 1024 * mebibyte),
+        await sendOdd(environment, offered, isQuick),
+        await sendBombs(environment, host, isQuick),
       ]
       // Time for what is thrown away to be thrown away.
       await new Promise((resolve) => setTimeout(resolve, 500))

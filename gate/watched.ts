@@ -1,12 +1,12 @@
 /** What a server holds, and how long others wait, while something is done to it. */
 
-import type { Premises } from '../rig/premises.ts'
+import type { Environment } from '../rig/environment.ts'
 import { residentBytes } from '../rig/proc.ts'
 
 const mebibyte = 1024 * 1024
 
 /** The most that the server grew by, and the longest that a small request waited, while a work goes on. */
-export const watched = async <T>({ server, wire }: Pick<Premises, 'server' | 'wire'>, work: () => Promise<T>) => {
+export const watched = async <T>({ server, wire }: Pick<Environment, 'server' | 'wire'>, work: () => Promise<T>) => {
   const before = residentBytes(server.pid)
   let most = before
   const waits: number[] = []

@@ -1,8 +1,8 @@
 /** What the running server says of itself (`/openapi.json`), and what the contract of this checkout says it has to be. */
 import * as contract from '@portcullis/contract'
 import { type AnyOperation, type Permission, permissionTable, type UserProfile } from '@portcullis/contract'
+import type { Environment } from './environment.ts'
 import { writtenPermissions } from './permissions.ts'
-import type { Premises } from './premises.ts'
 import { jsonOf } from './wire.ts'
 
 /** A JSON Schema as the document has it. */
@@ -50,7 +50,7 @@ export interface Offered {
   isUpload: boolean
 }
 
-export const readDocument = async ({ wire }: Pick<Premises, 'wire'>): Promise<OpenApi> => {
+export const readDocument = async ({ wire }: Pick<Environment, 'wire'>): Promise<OpenApi> => {
   const { text } = await wire.send({ method: 'GET', path: '/openapi.json' })
   return jsonOf(text) as OpenApi
 }

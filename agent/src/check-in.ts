@@ -79,7 +79,7 @@ export const createCheckIns = ({
       const acks = commands.takeAcks()
       const errors = reports.take()
       const stands = enforcement()
-      const isStandNews = !isDeepStrictEqual(stands, view.enforcement)
+      const statusChanged = !isDeepStrictEqual(stands, view.enforcement)
       const request: CheckInRequest = {
         bootId: view.bootId,
         seq: view.seq,
@@ -89,7 +89,7 @@ export const createCheckIns = ({
         ...(changes.length > 0 ? { changes } : {}),
         ...(view.needInventory ? { inventory: list } : {}),
         ...(acks.length > 0 ? { acks } : {}),
-        ...(isStandNews ? { enforcement: stands } : {}),
+        ...(statusChanged ? { enforcement: stands } : {}),
         ...(errors.length > 0 ? { errors } : {}),
       }
       const hasChanges = changes.length > 0
@@ -99,7 +99,7 @@ export const createCheckIns = ({
         body: JSON.stringify(request),
         upTo: hasChanges ? upTo : undefined,
         factsHash: hasFacts ? now.hash : undefined,
-        enforcement: isStandNews ? stands : undefined,
+        enforcement: statusChanged ? stands : undefined,
       }
     },
   }

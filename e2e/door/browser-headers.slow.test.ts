@@ -4,9 +4,9 @@ import { connect as connectTls } from 'node:tls'
 import { agentPaths } from '@portcullis/contract'
 import { makeCertificate } from '../../rig/certificate.ts'
 import { temporaryFolder } from '../../rig/database.ts'
+import { api, type Environment, withEnvironment } from '../../rig/environment.ts'
 import { freePort } from '../../rig/free-port.ts'
 import { filled, offeredBy, readDocument } from '../../rig/operations.ts'
-import { api, type Premises, withPremises } from '../../rig/premises.ts'
 import { sendRaw } from '../../rig/raw.ts'
 import { startServerProcess } from '../../rig/server.ts'
 import type { Outcome } from '../../rig/verdict.ts'
@@ -58,7 +58,7 @@ const faultsOf = ({ status, headers }: Got, isTls = false): string[] => {
 }
 
 /** All answers, of every kind, with their headers judged. */
-const tryHeaders = async ({ wire, rows, admin, server }: Premises, notes: string[]) => {
+const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: string[]) => {
   let answers = 0
   let wrong = 0
   const statuses = new Set<number>()
@@ -131,7 +131,7 @@ const tryHeaders = async ({ wire, rows, admin, server }: Premises, notes: string
 }
 
 /** What another site can do through the browser of somebody who is signed in: the cookie goes with it, no token. */
-const tryForeignSites = async ({ wire, admin, call, server }: Premises, notes: string[]) => {
+const tryForeignSites = async ({ wire, admin, call, server }: Environment, notes: string[]) => {
   let letIn = 0
   let tried = 0
   const refuse = (what: string, { status }: Got, ...wanted: number[]): void => {
@@ -212,11 +212,11 @@ const tryForeignSites = async ({ wire, admin, call, server }: Premises, notes: s
   return { tried, letIn, hasCookie: cookie === '' ? 0 : 1 }
 }
 
-const tryWakeSocket = async (premises: Premises, notes: string[]) => {
-  const { token } = await premises.addHost('headers-host')
+const tryWakeSocket = async (environment: Environment, notes: string[]) => {
+  const { token } = await environment.addHost('headers-host')
   const upgrade = (headers: string): Promise<Got> =>
     sendRaw(
-      premises.server.url,
+      environment.server.url,
       `GET ${agentPaths.wake} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers}\r\n`,
     )
   const bearer = `Authorization: Bearer ${token}\r\n`
@@ -224,10 +224,10 @@ const tryWakeSocket = async (premises: Premises, notes: string[]) => {
   for (const [headers, wanted] of [
     [bearer, 101],
     ['', 401],
-    [`Authorization: Bearer ${premises.admin.token}\r\n`, 401],
+    [`Authorization: Bearer ${environment.admin.token}\r\n`, 401],
     [`${bearer}Origin: https://${foreign}\r\n`, 403],
     [`${bearer}Origin: null\r\n`, 403],
-    [`${bearer}Origin: ${premises.server.url}\r\n`, 403],
+    [`${bearer}Origin: ${environment.server.url}\r\n`, 403],
   ] as const) {
     const { status } = await upgrade(headers)
     if (status === wanted) continue
@@ -238,7 +238,7 @@ const tryWakeSocket = async (premises: Premises, notes: string[]) => {
 }
 
 /** Links and addresses that an answer makes of what the caller says it was called. */
-const trySpoofedHost = async ({ wire, call, admin }: Premises, notes: string[]) => {
+const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[]) => {
   const headers = {
     host: foreign,
     'x-forwarded-host': foreign,
@@ -288,7 +288,7 @@ const trySpoofedHost = async ({ wire, call, admin }: Premises, notes: string[]) 
   return { believed, named: isNamed ? 1 : 0 }
 }
 
-const tryTls = async ({ database, keyFile }: Premises, root: string, notes: string[]) => {
+const tryTls = async ({ database, keyFile }: Environment, root: string, notes: string[]) => {
   const folder = temporaryFolder('headers')
   const { env, ca } = await makeCertificate(join(folder, 'certificate'))
   const server = await startServerProcess({
@@ -353,13 +353,13 @@ const tryTls = async ({ database, keyFile }: Premises, root: string, notes: stri
 doorTest(
   'sends security headers with each kind of answer, and refuses other sites',
   ({ root }): Promise<Outcome> =>
-    withPremises({ root }, async (premises) => {
+    withEnvironment({ root }, async (environment) => {
       const notes: string[] = []
-      const headers = await tryHeaders(premises, notes)
-      const sites = await tryForeignSites(premises, notes)
-      const sockets = await tryWakeSocket(premises, notes)
-      const hosts = await trySpoofedHost(premises, notes)
-      const tls = await tryTls(premises, root, notes)
+      const headers = await tryHeaders(environment, notes)
+      const sites = await tryForeignSites(environment, notes)
+      const sockets = await tryWakeSocket(environment, notes)
+      const hosts = await trySpoofedHost(environment, notes)
+      const tls = await tryTls(environment, root, notes)
       return {
         findings: [
           { what: 'answers', value: headers.answers, atLeast: 400 },

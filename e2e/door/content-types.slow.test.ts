@@ -1,6 +1,6 @@
-import { furnish, pathFor } from '../../rig/estate.ts'
+import { withEnvironment } from '../../rig/environment.ts'
+import { pathFor, seedFixture } from '../../rig/fixture.ts'
 import { audienceOf, offeredBy, readDocument } from '../../rig/operations.ts'
-import { withPremises } from '../../rig/premises.ts'
 import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
@@ -43,16 +43,16 @@ const unusual = ['PROPFIND', 'MKCOL', 'LOCK', 'SEARCH', 'PURGE', 'COPY'] as cons
 doorTest(
   'refuses wrong media types, unknown methods and ambiguous requests',
   async ({ root }): Promise<Outcome> =>
-    withPremises({ root }, async (premises) => {
-      const { wire, server } = premises
-      const estate = await furnish(premises)
-      const operations = offeredBy(await readDocument(premises))
+    withEnvironment({ root }, async (environment) => {
+      const { wire, server } = environment
+      const fixture = await seedFixture(environment)
+      const operations = offeredBy(await readDocument(environment))
       const tokenFor = (id: string): string | undefined => {
         const audience = audienceOf(id)
         const is = audience === 'agent' || audience === 'worker' ? audience : undefined
         // A fresh session: operations that need one refuse a token before they look at its body. Only `logout` would end it.
         const person = id === 'logout' ? 'API token of an Administrator' : 'Administrator'
-        return estate.principals.find((principal) =>
+        return fixture.principals.find((principal) =>
           is === undefined ? principal.name === person : principal.is === is,
         )?.token
       }
@@ -66,7 +66,7 @@ doorTest(
           requests++
           const got = await wire.send({
             method: offered.method,
-            path: pathFor(estate, offered),
+            path: pathFor(fixture, offered),
             token: tokenFor(offered.id),
             headers: { 'content-type': type },
             body: wrong,
@@ -91,7 +91,7 @@ doorTest(
         8,
         async ({ path, method }) => {
           requests++
-          const got = await wire.send({ method, path: pathFor(estate, { path }), token: estate.principals[3]?.token })
+          const got = await wire.send({ method, path: pathFor(fixture, { path }), token: fixture.principals[3]?.token })
           const isStandard = (standard as readonly string[]).includes(method) && path !== '/agent/v1/check-in'
           const isRefused = isStandard
             ? got.status === 405 && got.headers.allow !== undefined

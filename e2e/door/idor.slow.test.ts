@@ -1,7 +1,7 @@
 import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
-import { furnish } from '../../rig/estate.ts'
+import { api, type Environment, withEnvironment } from '../../rig/environment.ts'
+import { seedFixture } from '../../rig/fixture.ts'
 import { unknownId } from '../../rig/operations.ts'
-import { api, type Premises, withPremises } from '../../rig/premises.ts'
 import type { Outcome } from '../../rig/verdict.ts'
 import { type Got, jsonOf, type Sent } from '../../rig/wire.ts'
 import { emptyResult } from '../../rig/worker.ts'
@@ -12,9 +12,9 @@ interface Ledger {
   wrong: string[]
 }
 
-const tryObjects = async (premises: Premises, ledger: Ledger): Promise<void> => {
-  const { wire, call, admin, addPerson, rows } = premises
-  const { people, hosts, others, tokens, principals } = await furnish(premises)
+const tryObjects = async (environment: Environment, ledger: Ledger): Promise<void> => {
+  const { wire, call, admin, addPerson, rows } = environment
+  const { people, hosts, others, tokens, principals } = await seedFixture(environment)
   const { user, manager, administrator, other } = people
   const [a, b] = hosts
   const ask = async (
@@ -207,14 +207,14 @@ const tryObjects = async (premises: Premises, ledger: Ledger): Promise<void> => 
 doorTest(
   "opens nobody else's objects by their ids",
   async ({ root }): Promise<Outcome> =>
-    withPremises({ root }, async (premises) => {
+    withEnvironment({ root }, async (environment) => {
       const ledger: Ledger = { tried: 0, wrong: [] }
-      await tryObjects(premises, ledger)
+      await tryObjects(environment, ledger)
       return {
         findings: [
           { what: 'cases', value: ledger.tried, atLeast: 50 },
           { what: 'reached or done by the wrong one', value: ledger.wrong.length, atMost: 0 },
-          { what: 'server ended', value: premises.server.isRunning() ? 0 : 1, atMost: 0 },
+          { what: 'server ended', value: environment.server.isRunning() ? 0 : 1, atMost: 0 },
         ],
         notes: ledger.wrong.slice(0, 20),
       }

@@ -1,7 +1,7 @@
 import type { UserProfile } from '@portcullis/contract'
-import { furnish, pathFor } from '../../rig/estate.ts'
+import { api, type Environment, type Person, withEnvironment } from '../../rig/environment.ts'
+import { pathFor, seedFixture } from '../../rig/fixture.ts'
 import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../../rig/operations.ts'
-import { api, type Person, type Premises, withPremises } from '../../rig/premises.ts'
 import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
@@ -65,7 +65,7 @@ interface Ledger {
 }
 
 /** What accounts and tokens are, but for when they were used. */
-const standing = async ({ rows }: Premises): Promise<string> =>
+const standing = async ({ rows }: Environment): Promise<string> =>
   JSON.stringify([
     await rows(
       'select user_name, user_profile, password_hash, is_enabled, auth_source, created_at from accounts order by user_name',
@@ -73,12 +73,15 @@ const standing = async ({ rows }: Premises): Promise<string> =>
     await rows('select * from (select count(*)::int as n, min(user_profile) as least from api_tokens) t'),
   ])
 
-const everyBody = async (premises: Premises, ledger: Ledger): Promise<{ operations: number; isSame: boolean }> => {
-  const estate = await furnish(premises)
-  const operations = offeredBy(await readDocument(premises)).filter(
+const everyBody = async (
+  environment: Environment,
+  ledger: Ledger,
+): Promise<{ operations: number; isSame: boolean }> => {
+  const fixture = await seedFixture(environment)
+  const operations = offeredBy(await readDocument(environment)).filter(
     ({ example }) => typeof example === 'object' && example !== null,
   )
-  const before = await standing(premises)
+  const before = await standing(environment)
   const cases = operations.flatMap((offered) =>
     // The short form takes every third of them with each operation, in turn.
     members
@@ -90,16 +93,16 @@ const everyBody = async (premises: Premises, ledger: Ledger): Promise<{ operatio
     if (audience === undefined) return
     const roles =
       audience === 'agent' || audience === 'worker'
-        ? estate.principals.filter(({ is }) => is === audience)
+        ? fixture.principals.filter(({ is }) => is === audience)
         : // API tokens are refused before the body where fresh authentication is needed.
-          estate.principals.filter(({ name, isApiToken }) =>
+          fixture.principals.filter(({ name, isApiToken }) =>
             contractById.get(offered.id)?.fresh === true ? sessionNames.has(name) : isApiToken === true,
           )
     for (const principal of roles) {
       ledger.requests++
-      const { status, text } = await premises.wire.send({
+      const { status, text } = await environment.wire.send({
         method: offered.method,
-        path: pathFor(estate, offered),
+        path: pathFor(fixture, offered),
         token: principal.token,
         body,
         headers: { 'content-type': 'application/json' },
@@ -116,12 +119,12 @@ const everyBody = async (premises: Premises, ledger: Ledger): Promise<{ operatio
       else ledger.other.push(line)
     }
   })
-  return { operations: operations.length, isSame: before === (await standing(premises)) }
+  return { operations: operations.length, isSame: before === (await standing(environment)) }
 }
 
 /** Ways up, and ways to leave nobody at the top. */
-const climb = async (premises: Premises, ledger: Ledger): Promise<number> => {
-  const { wire, admin, addPerson, rows, renew } = premises
+const climb = async (environment: Environment, ledger: Ledger): Promise<number> => {
+  const { wire, admin, addPerson, rows, renew } = environment
   const user = await addPerson('climbing-user', 30)
   const manager = await addPerson('climbing-manager', 20)
   const second = await addPerson('climbing-administrator', 10)
@@ -212,8 +215,8 @@ const climb = async (premises: Premises, ledger: Ledger): Promise<number> => {
 doorTest('takes no member of a body that gives its sender more rights', async ({ root }): Promise<Outcome> => {
   const ledger: Ledger = { requests: 0, taken: [], other: [] }
   // Apart: the Administrators of the one would be somebody left in the other.
-  const steps = await withPremises({ root }, (premises) => climb(premises, ledger))
-  const { operations, isSame } = await withPremises({ root }, (premises) => everyBody(premises, ledger))
+  const steps = await withEnvironment({ root }, (environment) => climb(environment, ledger))
+  const { operations, isSame } = await withEnvironment({ root }, (environment) => everyBody(environment, ledger))
   return {
     findings: [
       { what: 'operations with a body', value: operations, atLeast: 80 },

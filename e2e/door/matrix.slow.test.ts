@@ -2,7 +2,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { temporaryFolder } from '../../rig/database.ts'
-import { type Estate, furnish, type Principal, pathFor, valuesFor } from '../../rig/estate.ts'
+import { type Environment, withEnvironment } from '../../rig/environment.ts'
+import { type Fixture, type Principal, pathFor, seedFixture, valuesFor } from '../../rig/fixture.ts'
 import {
   audienceOf,
   contractById,
@@ -13,7 +14,6 @@ import {
   profileFor,
   readDocument,
 } from '../../rig/operations.ts'
-import { type Premises, withPremises } from '../../rig/premises.ts'
 import { fromRoot } from '../../rig/root.ts'
 import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf, type Got, type Sent } from '../../rig/wire.ts'
@@ -57,16 +57,21 @@ const isConsolePage = ({ status, headers, text }: Got): boolean =>
 /** Who is let in is asked with a parameter nobody knows: past the guard that is a 400, and nothing happens. */
 const probe = 'gate-unknown=1'
 
-const bodyFor = (offered: Offered, estate: Estate): Pick<Sent, 'body' | 'headers'> => {
-  if (offered.id === 'agentCheckIn') return { body: estate.hosts[0].checkIn() }
+const bodyFor = (offered: Offered, fixture: Fixture): Pick<Sent, 'body' | 'headers'> => {
+  if (offered.id === 'agentCheckIn') return { body: fixture.hosts[0].checkIn() }
   if (offered.id === 'agentDebugLogs')
     return { body: Buffer.from([31, 139]), headers: { 'content-type': 'application/gzip' } }
   return offered.example === undefined ? {} : { body: offered.example }
 }
 
 /** Every operation as every principal. */
-const tryPrincipals = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
-  const cases = operations.flatMap((offered) => estate.principals.map((principal) => ({ offered, principal })))
+const tryPrincipals = async (
+  { wire }: Environment,
+  fixture: Fixture,
+  operations: readonly Offered[],
+  ledger: Ledger,
+) => {
+  const cases = operations.flatMap((offered) => fixture.principals.map((principal) => ({ offered, principal })))
   await forEachOf(cases, 8, async ({ offered, principal }) => {
     const audience = audienceOf(offered.id)
     if (audience === undefined) return
@@ -78,7 +83,7 @@ const tryPrincipals = async ({ wire }: Premises, estate: Estate, operations: rea
         path,
         token: principal.token,
         isHeadEnough: offered.isStream,
-        ...bodyFor(offered, estate),
+        ...bodyFor(offered, fixture),
       })
     }
     const wrong = (what: string, got: Got): void => {
@@ -89,14 +94,14 @@ const tryPrincipals = async ({ wire }: Premises, estate: Estate, operations: rea
     // A refusal does not tell whether the object is there.
     if (due !== 'let in') {
       for (const isThere of [true, false]) {
-        const got = await asked(pathFor(estate, offered, isThere))
+        const got = await asked(pathFor(fixture, offered, isThere))
         if (got.status !== due) wrong(isThere ? 'there' : 'missing', got)
         if (!offered.path.includes('{')) break
       }
       return
     }
     // Open on loopback, or to anybody: asked like the rest, it has to get past the guard.
-    const got = await asked(audience === 'agent' ? pathFor(estate, offered) : `${pathFor(estate, offered)}?${probe}`)
+    const got = await asked(audience === 'agent' ? pathFor(fixture, offered) : `${pathFor(fixture, offered)}?${probe}`)
     if (audience === 'proof' ? isSuccess(got) : got.status === 401 || got.status === 403 || got.status >= 500)
       wrong('let in', got)
     else if (audience !== 'agent' && offered.id !== 'finishOidc' && got.status !== 400) wrong('past the guard', got)
@@ -104,8 +109,13 @@ const tryPrincipals = async ({ wire }: Premises, estate: Estate, operations: rea
 }
 
 /** Every operation by other spellings of its path, as nobody, as a User and as an Administrator. */
-const trySpellings = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
-  const [anonymous, user, , administrator] = estate.principals as [Principal, Principal, Principal, Principal]
+const trySpellings = async (
+  { wire }: Environment,
+  fixture: Fixture,
+  operations: readonly Offered[],
+  ledger: Ledger,
+) => {
+  const [anonymous, user, , administrator] = fixture.principals as [Principal, Principal, Principal, Principal]
   const cases = operations.flatMap((offered) => [
     ...sameAs.map((variant) => ({ offered, variant, isSame: true })),
     ...nothing.map((variant) => ({ offered, variant, isSame: false })),
@@ -116,7 +126,7 @@ const trySpellings = async ({ wire }: Premises, estate: Estate, operations: read
     if (audience === undefined || template === undefined || template === offered.path) return
     // The check-in is taken before the router, by its one spelling; hosts know no other.
     if (isSame && offered.id === 'agentCheckIn') return
-    const path = filled(template, valuesFor(estate, offered, true))
+    const path = filled(template, valuesFor(fixture, offered, true))
     for (const principal of isSame ? [anonymous, user] : [anonymous, user, administrator]) {
       const due = expected(offered.id, audience, principal)
       // Whoever may call it by its own name may by another spelling of it, too.
@@ -127,7 +137,7 @@ const trySpellings = async ({ wire }: Premises, estate: Estate, operations: read
         path,
         token: principal.token,
         isHeadEnough: offered.isStream,
-        ...bodyFor(offered, estate),
+        ...bodyFor(offered, fixture),
       })
       const line = `${principal.name}: ${offered.method} ${path} (${variant.what}): ${got.status}`
       if (isSuccess(got) && !isConsolePage(got)) ledger.unexpected.push(line)
@@ -147,7 +157,7 @@ const tricks: readonly Readonly<Record<string, string>>[] = [
   { authorization: `Basic ${Buffer.from('admin:a password for the test rig only').toString('base64')}` },
 ]
 
-const tryHeaders = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
+const tryHeaders = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], ledger: Ledger) => {
   const anonymous: Principal = { name: 'anonymous', token: undefined }
   const cases = operations.flatMap((offered) => tricks.map((headers) => ({ offered, headers })))
   await forEachOf(cases, 8, async ({ offered, headers }) => {
@@ -155,10 +165,10 @@ const tryHeaders = async ({ wire }: Premises, estate: Estate, operations: readon
     const isOpenHere = contractById.get(offered.id)?.openOnLoopback === true && 'x-forwarded-for' in headers
     if (audience === undefined || (expected(offered.id, audience, anonymous) === 'let in' && !isOpenHere)) return
     ledger.requests++
-    const body = bodyFor(offered, estate)
+    const body = bodyFor(offered, fixture)
     const got = await wire.send({
       method: offered.method,
-      path: pathFor(estate, offered),
+      path: pathFor(fixture, offered),
       isHeadEnough: offered.isStream,
       ...body,
       headers: { ...body.headers, ...headers },
@@ -170,8 +180,8 @@ const tryHeaders = async ({ wire }: Premises, estate: Estate, operations: readon
 }
 
 /** Objects that are not there, asked for by who may ask. */
-const tryMissing = async ({ wire }: Premises, estate: Estate, operations: readonly Offered[], ledger: Ledger) => {
-  const administrator = estate.principals[3] as Principal
+const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], ledger: Ledger) => {
+  const administrator = fixture.principals[3] as Principal
   // A name that means nothing is left out of the answer; an unknown host has been nowhere.
   const lenient = new Set([
     'getAssetLocations',
@@ -182,13 +192,13 @@ const tryMissing = async ({ wire }: Premises, estate: Estate, operations: readon
   for (const offered of operations) {
     const audience = audienceOf(offered.id)
     if (!offered.path.includes('{') || audience === undefined || lenient.has(offered.id)) continue
-    const token = audience === 'agent' ? estate.hosts[0].token : administrator.token
+    const token = audience === 'agent' ? fixture.hosts[0].token : administrator.token
     ledger.requests++
     const got = await wire.send({
       method: offered.method,
-      path: pathFor(estate, offered, false),
+      path: pathFor(fixture, offered, false),
       token,
-      ...bodyFor(offered, estate),
+      ...bodyFor(offered, fixture),
     })
     if (got.status !== 404 && got.status !== 400)
       ledger.objects.push(`${offered.method} ${offered.path}, missing object: ${got.status} ${got.text.slice(0, 200)}`)
@@ -203,13 +213,13 @@ const doors =
 
 /** Routes that the server has and does not tell of: by what it registered, and by guessing. */
 const tryHidden = async (
-  { wire }: Premises,
-  estate: Estate,
+  { wire }: Environment,
+  fixture: Fixture,
   operations: readonly Offered[],
   routesFile: string,
   ledger: Ledger,
 ): Promise<number> => {
-  const administrator = estate.principals[3] as Principal
+  const administrator = fixture.principals[3] as Principal
   const told = new Set(operations.map(({ method, path }) => `${method} ${path.toLowerCase()}`))
   const routes = readFileSync(routesFile, 'utf8')
     .trim()
@@ -253,28 +263,28 @@ doorTest(
     }
     const ledger: Ledger = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
     try {
-      return await withPremises({ root, env }, async (premises) => {
-        const estate = await furnish(premises)
-        const operations = offeredBy(await readDocument(premises))
+      return await withEnvironment({ root, env }, async (environment) => {
+        const fixture = await seedFixture(environment)
+        const operations = offeredBy(await readDocument(environment))
         for (const { id } of operations)
           if (audienceOf(id) === undefined) ledger.unknown.push(`${id} is in no contract`)
-        await tryPrincipals(premises, estate, operations, ledger)
-        await trySpellings(premises, estate, operations, ledger)
-        await tryHeaders(premises, estate, operations, ledger)
-        const routes = await tryHidden(premises, estate, operations, routesFile, ledger)
-        await tryMissing(premises, estate, operations, ledger)
+        await tryPrincipals(environment, fixture, operations, ledger)
+        await trySpellings(environment, fixture, operations, ledger)
+        await tryHeaders(environment, fixture, operations, ledger)
+        const routes = await tryHidden(environment, fixture, operations, routesFile, ledger)
+        await tryMissing(environment, fixture, operations, ledger)
         return {
           findings: [
             { what: 'operations', value: operations.length, atLeast: 200 },
             { what: 'routes registered', value: routes, atLeast: operations.length - 1 },
-            { what: 'principals', value: estate.principals.length },
-            { what: 'requests', value: ledger.requests, atLeast: operations.length * estate.principals.length },
+            { what: 'principals', value: fixture.principals.length },
+            { what: 'requests', value: ledger.requests, atLeast: operations.length * fixture.principals.length },
             { what: 'let in where refusal is due', value: ledger.unexpected.length, atMost: 0 },
             { what: 'other answer than due', value: ledger.wrong.length, atMost: 0 },
             { what: 'operations without an audience', value: ledger.unknown.length, atMost: 0 },
             { what: 'routes nobody tells of', value: ledger.hidden.length, atMost: 0 },
             { what: 'missing objects not answered 404', value: ledger.objects.length, atMost: 0 },
-            { what: 'server ended', value: premises.server.isRunning() ? 0 : 1, atMost: 0 },
+            { what: 'server ended', value: environment.server.isRunning() ? 0 : 1, atMost: 0 },
           ],
           notes: [
             ...ledger.unexpected.slice(0, 10),

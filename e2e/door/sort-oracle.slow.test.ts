@@ -1,4 +1,5 @@
-import { furnish } from '../../rig/estate.ts'
+import { type Environment, withEnvironment } from '../../rig/environment.ts'
+import { seedFixture } from '../../rig/fixture.ts'
 import {
   contractById,
   filled,
@@ -9,7 +10,6 @@ import {
   resolverOf,
   type Schema,
 } from '../../rig/operations.ts'
-import { type Premises, withPremises } from '../../rig/premises.ts'
 import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf, jsonOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
@@ -67,7 +67,7 @@ const injections = [
   'case when 1=1 then uuid else host end',
 ]
 
-const columnsOf = async ({ rows }: Premises): Promise<string[]> =>
+const columnsOf = async ({ rows }: Environment): Promise<string[]> =>
   (
     await rows<{ column_name: string }>(
       "select distinct column_name from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')",
@@ -77,12 +77,12 @@ const columnsOf = async ({ rows }: Premises): Promise<string[]> =>
 doorTest(
   'sorts and filters lists only by what they answer',
   async ({ root }): Promise<Outcome> =>
-    withPremises({ root }, async (premises) => {
-      const { wire } = premises
-      const estate = await furnish(premises)
-      const document = await readDocument(premises)
-      const token = estate.principals.find(({ name }) => name === 'API token of an Administrator')?.token as string
-      const columns = await columnsOf(premises)
+    withEnvironment({ root }, async (environment) => {
+      const { wire } = environment
+      const fixture = await seedFixture(environment)
+      const document = await readDocument(environment)
+      const token = fixture.principals.find(({ name }) => name === 'API token of an Administrator')?.token as string
+      const columns = await columnsOf(environment)
       const lists = offeredBy(document).filter(
         ({ described, method }) =>
           method === 'GET' && (described.parameters ?? []).some(({ name }) => name === 'SortBy'),
@@ -104,7 +104,7 @@ doorTest(
       }
       await forEachOf(lists, 4, async (offered) => {
         const allowed = namesOf(document, offered)
-        const path = filled(offered.path, { uuid: estate.hosts[0].agentId })
+        const path = filled(offered.path, { uuid: fixture.hosts[0].agentId })
         const ask = async (query: string): Promise<void> => {
           requests++
           const { status } = await wire.send({ method: 'GET', path: `${path}?${query}`, token })
@@ -136,7 +136,7 @@ doorTest(
       // The answer says which keys there are: none of them may be one that the answer of the list does not have.
       const told: string[] = []
       for (const offered of lists) {
-        const path = filled(offered.path, { uuid: estate.hosts[0].agentId })
+        const path = filled(offered.path, { uuid: fixture.hosts[0].agentId })
         const { text } = await wire.send({ method: 'GET', path: `${path}?SortBy=!`, token })
         const keys = /must be one of ([^"]*?), with _asc/.exec(text)?.[1]?.split(', ') ?? []
         const allowed = namesOf(document, offered)

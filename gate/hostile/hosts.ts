@@ -5,7 +5,7 @@ import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contra
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
 import { createKey, signText } from '../../cli/simulator/identity.ts'
-import { api, type Premises } from '../../rig/premises.ts'
+import { api, type Environment } from '../../rig/environment.ts'
 import { type Got, jsonOf } from '../../rig/wire.ts'
 import { fieldLimits } from './texts.ts'
 
@@ -40,12 +40,12 @@ const sendUntilTaken = async (
 }
 
 export const enrolHostile = async (
-  premises: Premises,
+  environment: Environment,
   enrolmentToken: string,
   text: string,
   index: number,
 ): Promise<HostileHost> => {
-  const { wire, call, admin } = premises
+  const { wire, call, admin } = environment
   const { privateKey, publicKey } = createKey()
   const names = [...Object.keys(fieldLimits), 'name', 'addresses']
   const facts = (plain: ReadonlySet<string>): Members => ({

@@ -1,6 +1,6 @@
 /** Every page of the console in a browser, with what came of the texts in it. */
 import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
-import type { Premises } from '../../rig/premises.ts'
+import type { Environment } from '../../rig/environment.ts'
 
 const pages = [
   '/',
@@ -47,7 +47,7 @@ export interface Seen {
 
 /** Null: there is no browser here. */
 export const lookAtPages = async (
-  { server, admin }: Premises,
+  { server, admin }: Environment,
   agentIds: readonly string[],
   isQuick: boolean,
 ): Promise<Seen | null> => {

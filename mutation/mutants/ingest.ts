@@ -6,9 +6,9 @@ const report = { file: `${ingest}/apply-report.ts`, test: `${ingest}/apply-repor
 const reports = `${ingest}/reports.test.ts`
 const collect = { file: `${ingest}/collect-report.ts`, test: `${ingest}/check-in.test.ts` }
 const write = { file: `${ingest}/write-reports.ts`, test: `${ingest}/convergence.test.ts` }
-const shares = { file: `${ingest}/shares.ts`, test: `${ingest}/shares.test.ts` }
+const quota = { file: `${ingest}/quota.ts`, test: `${ingest}/quota.test.ts` }
 const wake = { file: `${ingest}/wake.ts`, test: `${ingest}/wake.test.ts` }
-const policy = { file: `${ingest}/policy-routes.ts`, test: `${ingest}/shares.test.ts` }
+const policy = { file: `${ingest}/policy-routes.ts`, test: `${ingest}/quota.test.ts` }
 
 export const ingestMutants: readonly Mutant[] = [
   {
@@ -211,42 +211,42 @@ export const ingestMutants: readonly Mutant[] = [
     named: 'whatever was repeated',
   },
   {
-    ...shares,
+    ...quota,
     does: 'An agent has nine requests at once',
     find: 'count >= atOnce',
     replace: 'count > atOnce',
     named: 'of requests at once',
   },
   {
-    ...shares,
+    ...quota,
     does: 'A request that is answered keeps its place',
     find: 'if (now === 0) running.delete(agentId)\n      else running.set(agentId, now)',
     replace: 'if (now === 0) running.delete(agentId)',
     named: 'of requests at once',
   },
   {
-    ...shares,
+    ...quota,
     does: 'Bodies that were answered still count as held',
     find: '      held -= bytes\n',
     replace: '',
     named: 'of memory',
   },
   {
-    ...shares,
+    ...quota,
     does: 'An agent in debt goes on reporting',
     find: '      assertCredit(agentId)\n      owe(agentId, bytes + changes * perChange)',
     replace: '      owe(agentId, bytes + changes * perChange)',
     named: 'of reports come back',
   },
   {
-    ...shares,
+    ...quota,
     does: 'Changes of a report cost nothing, so that an agent fills the database with small ones',
     find: 'owe(agentId, changes * perChange)',
     replace: 'owe(agentId, 0)',
     named: 'must wait',
   },
   {
-    ...shares,
+    ...quota,
     does: 'A check-in that reports nothing is refused to an agent in debt',
     find: 'if (bytes > beatBytes) assertCredit(agentId)',
     replace: 'assertCredit(agentId)',

@@ -4,7 +4,7 @@ import { connect, isIP } from 'node:net'
 import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
 import { mayConnectTo } from '@portcullis/domain'
 import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
-import { createSlots } from './slots.ts'
+import { createKeyedSemaphore } from './keyed-semaphore.ts'
 
 /** What a host printed. */
 export interface Output {
@@ -76,7 +76,7 @@ const failureOf = (error: Error & { code?: string; level?: string }): PollFailur
 }
 
 /** Connections to one address at a time, by whatever names: servers end what is beyond their MaxStartups (10, sshd_config(5)). */
-const hosts = createSlots(2)
+const hosts = createKeyedSemaphore(2)
 
 /** Where a name leads. What is looked up is what is connected to: a name that changes in between changes nothing. */
 const addressOf = async (host: string): Promise<string> => {

@@ -70,10 +70,10 @@ export const fleetGuards = defineGuards({
   },
   agentQuota: {
     does: 'Each host has a quota of reports; a host over its quota does not slow others down',
-    test: { file: 'server/src/features/fleet/ingest/shares.test.ts', name: 'must wait, while others are served' },
+    test: { file: 'server/src/features/fleet/ingest/quota.test.ts', name: 'must wait, while others are served' },
     removedBy: [
       {
-        file: 'server/src/features/fleet/ingest/shares.ts',
+        file: 'server/src/features/fleet/ingest/quota.ts',
         find: 'if (level <= 0) throw tooMany(',
         replace: 'if (level < -1e15) throw tooMany(',
       },

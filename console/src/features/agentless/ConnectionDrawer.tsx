@@ -17,10 +17,10 @@ import classes from './agentless.module.css'
 import { State } from './agentless.view.tsx'
 import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
+import { durationText, platformWords } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
 import { useConnection, useShownHostKey } from './useConnection.ts'
 import { useWorker } from './useWorker.ts'
-import { durationText, platformWords } from './words.ts'
 
 /** Stands in the address for a computer that is about to be added; no host can be called so. */
 export const newConnection = '*'

@@ -7,9 +7,9 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import classes from './agentless.module.css'
 import { CredentialFields } from './CredentialFields.tsx'
+import { platformWords } from './labels.ts'
 import { TestSteps } from './TestSteps.tsx'
 import { type ConnectionEditing, type ConnectionFormProps, useConnectionForm } from './useConnectionForm.ts'
-import { platformWords } from './words.ts'
 
 const platforms = connectionPlatforms.map((value) => ({ value, label: platformWords[value] }))
 

@@ -11,8 +11,8 @@ import { tell } from '../../ui/tell.ts'
 import classes from './agentless.module.css'
 import { type CredentialDraft, CredentialFields } from './CredentialFields.tsx'
 import { secretNames, shownBody } from './connection-draft.ts'
+import { platformWords } from './labels.ts'
 import { useWorker } from './useWorker.ts'
-import { platformWords } from './words.ts'
 
 type Defaults = WorkerPollerDetails['defaults']
 type DefaultsDraft = CredentialDraft & { port: number | string; platform: Defaults['platform'] }

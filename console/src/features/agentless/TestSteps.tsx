@@ -4,7 +4,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { StepList, type StepView } from '../../ui/steps/StepList.tsx'
 import classes from './agentless.module.css'
-import { durationText, platformWords, stepWords } from './words.ts'
+import { durationText, platformWords, stepWords } from './labels.ts'
 
 const stepViews = (test: ConnectionTest): StepView[] =>
   pollSteps.map((step) => {

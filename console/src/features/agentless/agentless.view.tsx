@@ -8,8 +8,8 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
+import { durationText, platformWords } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
-import { durationText, platformWords } from './words.ts'
 
 const stateWords: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
   Pending: { word: 'Waits', severity: 'neutral' },
@@ -50,7 +50,7 @@ export const State = ({ status }: { status: ConnectionStatus['statusString'] }) 
 }
 
 /** What the last run came to, and why it failed when it did. */
-const storyOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
+const timelineOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
   statusErrorDescription === '' ? statusDescription : `${statusDescription}. ${statusErrorDescription}`
 
 export const statusColumns: readonly Column<ConnectionStatus>[] = [
@@ -75,7 +75,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
     width: 230,
     grow: true,
     sortKey: 'statusErrorDescription',
-    cell: (row) => <DeviceText value={storyOf(row)} />,
+    cell: (row) => <DeviceText value={timelineOf(row)} />,
   },
   {
     id: 'platform',

@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { CallFailure, fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
+import { type Opens, openedHosts } from '../../ui/policy/labels.ts'
 import { opensByTags } from '../../ui/policy/opens-by-tags.ts'
-import { type Opens, openedHosts } from '../../ui/policy/words.ts'
 import { rereadConnections } from './connection-actions.ts'
 import {
   type ConnectionDraft,

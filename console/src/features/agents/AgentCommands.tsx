@@ -2,7 +2,7 @@ import { listCommands } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
-import { commandWords, storyOf } from '../../ui/commands/story.ts'
+import { commandWords, timelineOf } from '../../ui/commands/timeline.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
@@ -36,7 +36,7 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
             cells: [
               command.title,
               severity === null ? word : <SeverityTag key="state" severity={severity} word={word} />,
-              <DeviceText key="story" value={storyOf(command)} />,
+              <DeviceText key="story" value={timelineOf(command)} />,
               <DeviceText key="by" value={command.createdBy} />,
               <Time key="when" value={command.createdAt} />,
             ],

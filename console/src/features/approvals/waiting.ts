@@ -1,7 +1,7 @@
 import type { policyApprovals, ResponseOf } from '@portcullis/contract'
 import type { BulkDevice } from '../../ui/policy/bulk-decide.ts'
 import type { DecideSubject } from '../../ui/policy/decide.ts'
-import { counted, devices, hosts } from '../../ui/policy/words.ts'
+import { counted, devices, hosts } from '../../ui/policy/labels.ts'
 
 /** A model of which devices wait. */
 export type Waiting = ResponseOf<typeof policyApprovals>['data'][number]

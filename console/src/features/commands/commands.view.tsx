@@ -1,7 +1,7 @@
 import { agentCommandKinds, type Command, commandStates } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
-import { commandWords, storyOf } from '../../ui/commands/story.ts'
+import { commandWords, timelineOf } from '../../ui/commands/timeline.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
@@ -83,7 +83,7 @@ export const commandColumns: readonly Column<Command>[] = [
     width: 380,
     grow: true,
     sortKey: 'message',
-    cell: (command) => <DeviceText value={storyOf(command)} />,
+    cell: (command) => <DeviceText value={timelineOf(command)} />,
   },
   {
     id: 'by',

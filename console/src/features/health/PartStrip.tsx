@@ -1,6 +1,6 @@
 import type { HealthStatus } from '@portcullis/contract'
 import { localTime } from '../../lib/time.ts'
-import { healthWords } from '../../ui/health-words.ts'
+import { healthWords } from '../../ui/health-labels.ts'
 import classes from './HealthPage.module.css'
 import { type Segment, stripText } from './strip.ts'
 

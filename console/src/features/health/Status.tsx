@@ -1,5 +1,5 @@
 import type { HealthStatus } from '@portcullis/contract'
-import { healthWords } from '../../ui/health-words.ts'
+import { healthWords } from '../../ui/health-labels.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './HealthPage.module.css'

@@ -1,5 +1,5 @@
 import type { HealthChange, HealthStatus, Subsystem } from '@portcullis/contract'
-import { healthWords } from '../../ui/health-words.ts'
+import { healthWords } from '../../ui/health-labels.ts'
 
 /** A time in which a part was the same; null: nobody looked yet. */
 export interface Segment {

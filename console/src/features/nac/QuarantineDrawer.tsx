@@ -22,13 +22,13 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './nac.module.css'
 import { isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
 import { Ends } from './quarantines.view.tsx'
-import { storyOf } from './story.ts'
+import { timelineOf } from './timeline.ts'
 
 // A host is rarely quarantined so often; older ones are found by the list.
 const lookedThrough = 1_000
 
 const Story = ({ quarantine }: { quarantine: Quarantine }) => {
-  const { lines, next } = storyOf(quarantine)
+  const { lines, next } = timelineOf(quarantine)
   return (
     <section aria-label="Story" className={classes.story}>
       <h3>What happened</h3>

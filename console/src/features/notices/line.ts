@@ -1,7 +1,7 @@
 import type { HealthNotice, HealthStatus, noticeKinds, RiskNotification } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import { eventSeverity } from '../../ui/findings.ts'
-import { healthWords } from '../../ui/health-words.ts'
+import { healthWords } from '../../ui/health-labels.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
 
 export type NoticeList = 'risk' | 'health'

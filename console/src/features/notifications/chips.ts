@@ -1,5 +1,5 @@
 import { type Channel, channels, type NotificationGroup } from '@portcullis/contract'
-import { channelWords } from '../../ui/notices/words.ts'
+import { channelWords } from '../../ui/notices/labels.ts'
 
 /** A channel of a group in a few words. */
 export interface Chip {

@@ -2,7 +2,7 @@ import { subsystemHealth } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
-import { healthWords } from '../../ui/health-words.ts'
+import { healthWords } from '../../ui/health-labels.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './OverviewPage.module.css'
 

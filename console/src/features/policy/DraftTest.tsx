@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { devices, testSentence } from '../../ui/policy/words.ts'
+import { devices, testSentence } from '../../ui/policy/labels.ts'
 import classes from './RuleEditor.module.css'
 
 const days = 30

@@ -1,5 +1,5 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
-import { counted } from '../../ui/policy/words.ts'
+import { counted } from '../../ui/policy/labels.ts'
 import { levelNames } from './rule-states.ts'
 
 /** A member of a rule that a change touched, in words. */

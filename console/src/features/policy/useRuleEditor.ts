@@ -14,11 +14,11 @@ import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
+import { hosts as hostsText, openedHosts, openedText, type Preview } from '../../ui/policy/labels.ts'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { canPreview, draftOf, faultsOf, grantOf, inputOf, type RuleDraft } from '../../ui/policy/rule-draft.ts'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
 import { usePreview } from '../../ui/policy/usePreview.ts'
-import { hosts as hostsText, openedHosts, openedText, type Preview } from '../../ui/policy/words.ts'
 import { tell } from '../../ui/tell.ts'
 
 export interface RuleEditorProps {

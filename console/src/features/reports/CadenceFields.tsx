@@ -1,7 +1,7 @@
 import { NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core'
 import type { ReportCadence } from '@portcullis/contract'
+import { weekdays } from './labels.ts'
 import classes from './reports.module.css'
-import { weekdays } from './words.ts'
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 

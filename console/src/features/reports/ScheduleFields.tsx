@@ -12,8 +12,8 @@ import {
 import type { ReactNode } from 'react'
 import { type Draft, withList } from './draft.ts'
 import { FilterFields } from './FilterFields.tsx'
+import { rangeWords } from './labels.ts'
 import classes from './reports.module.css'
-import { rangeWords } from './words.ts'
 
 export interface ScheduleFieldsProps {
   draft: Draft

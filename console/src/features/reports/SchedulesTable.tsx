@@ -7,9 +7,9 @@ import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { cadenceWords, resultOf, targetWords } from './labels.ts'
 import classes from './reports.module.css'
 import { useRunNow } from './useRunNow.ts'
-import { cadenceWords, resultOf, targetWords } from './words.ts'
 
 const LastRun = ({ schedule: { lastRun, problem } }: { schedule: ReportSchedule }) => {
   if (problem !== '')

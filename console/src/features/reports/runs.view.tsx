@@ -6,8 +6,8 @@ import type { Filter } from '../../ui/filters/filter.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { resultOf, stateWords } from './labels.ts'
 import classes from './reports.module.css'
-import { resultOf, stateWords } from './words.ts'
 
 export const runFilters = [
   {

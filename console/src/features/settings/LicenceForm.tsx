@@ -8,7 +8,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import classes from './licence.module.css'
-import { licenceWords } from './licence-words.ts'
+import { licenceWords } from './licence-labels.ts'
 
 const { max } = configGroups.license.items.LICENSE_KEY
 

@@ -14,7 +14,7 @@ import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { LicenceForm } from './LicenceForm.tsx'
 import classes from './licence.module.css'
-import { endWords, licenceWords } from './licence-words.ts'
+import { endWords, licenceWords } from './licence-labels.ts'
 import { WithHistory } from './WithHistory.tsx'
 
 const Seats = ({ used, agents, pending }: LicenceDetails) => {

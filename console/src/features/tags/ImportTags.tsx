@@ -5,8 +5,8 @@ import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { openedHosts } from '../../ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
-import { openedHosts } from '../../ui/policy/words.ts'
 import classes from './TagsPage.module.css'
 
 const linesText = (n: number): string => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`

@@ -1,6 +1,6 @@
 import type { QuarantineState } from '@portcullis/contract'
 import { SeverityTag } from '../SeverityTag.tsx'
-import { quarantineWords } from './words.ts'
+import { quarantineWords } from './labels.ts'
 
 /** State of a quarantine in words. */
 export const State = ({ state }: { state: QuarantineState }) => {

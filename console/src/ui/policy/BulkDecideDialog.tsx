@@ -10,10 +10,10 @@ import { useChange } from '../form/useChange.ts'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
+import { counted, devices as devicesText, hosts as hostsText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import classes from './policy.module.css'
 import { tellPolicyChange } from './undo.ts'
-import { counted, devices as devicesText, hosts as hostsText } from './words.ts'
 
 const namesShown = 8
 

@@ -6,11 +6,11 @@ import { ReasonField } from '../form/ReasonField.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import { type DecideStart, type DecideSubject, decideWords } from './decide.ts'
+import { hosts as hostsText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import classes from './policy.module.css'
 import { TagPicker } from './TagPicker.tsx'
 import { type DecisionDraft, useDecision } from './useDecision.ts'
-import { hosts as hostsText } from './words.ts'
 
 const lives = [
   { value: '1', label: '1 hour' },

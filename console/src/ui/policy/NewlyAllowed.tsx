@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { SeverityShape } from '../SeverityTag.tsx'
+import { type Opens, openedHosts, tagsOpenText } from './labels.ts'
 import classes from './NewlyAllowed.module.css'
-import { type Opens, openedHosts, tagsOpenText } from './words.ts'
 
 /** Returns true if a change still needs a reason: it newly allows devices on more than one host. */
 export const lacksReason = (hosts: number, reason: string): boolean => hosts > 1 && reason.trim() === ''

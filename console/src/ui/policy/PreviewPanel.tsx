@@ -6,9 +6,9 @@ import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
+import { basisText, devices, openedText, type Preview, previewSentence, worksAgainText } from './labels.ts'
 import classes from './policy.module.css'
 import { usePreview } from './usePreview.ts'
-import { basisText, devices, openedText, type Preview, previewSentence, worksAgainText } from './words.ts'
 
 const shownAtFirst = 5
 

@@ -1,6 +1,6 @@
 import { type BodyOf, previewTags } from '@portcullis/contract'
 import type { Api } from '../../lib/api.ts'
-import type { Opens } from './words.ts'
+import type { Opens } from './labels.ts'
 
 export type TagChanges = BodyOf<typeof previewTags>['changes']
 

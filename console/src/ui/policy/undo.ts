@@ -1,8 +1,8 @@
 import { undoPolicyVersion } from '@portcullis/contract'
 import type { Services } from '../../lib/services.tsx'
 import { tell, tellWithUndo } from '../tell.ts'
+import { openedHosts, openedText } from './labels.ts'
 import { asReason } from './NewlyAllowed.tsx'
-import { openedHosts, openedText } from './words.ts'
 
 /** Rereads whatever shows rules or decisions. */
 export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {

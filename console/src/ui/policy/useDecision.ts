@@ -18,8 +18,8 @@ import {
   hostsOf,
   rulesOf,
 } from './decide.ts'
+import { hosts as hostsText } from './labels.ts'
 import { tellPolicyChange } from './undo.ts'
-import { hosts as hostsText } from './words.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000

@@ -1,5 +1,5 @@
 import type { BodyOf, BulkAction, previewBulk, ResponseOf } from '@portcullis/contract'
-import { basisText, worksAgainText } from '../../../ui/policy/words.ts'
+import { basisText, worksAgainText } from '../../../ui/policy/labels.ts'
 import type { Severity } from '../../../ui/theme/tokens.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>

@@ -1,8 +1,8 @@
 import { type BulkAction, cancelJob, listCommands, previewBulk, runBulk } from '@portcullis/contract'
 import type { Api } from '../../../lib/api.ts'
 import { CallFailure } from '../../../lib/problem.ts'
+import { worksAgainText } from '../../../ui/policy/labels.ts'
 import { asReason } from '../../../ui/policy/NewlyAllowed.tsx'
-import { worksAgainText } from '../../../ui/policy/words.ts'
 import { hostsText, opposite } from './bulk.ts'
 
 // Commands of one job that are read at once; a job of more hosts is read in as many steps as it needs.

@@ -10,7 +10,7 @@ import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
-export { decider, decisionReason } from './decision-words.ts'
+export { decider, decisionReason } from './decision-labels.ts'
 export { type Design, deviceOf, type JudgedDevice } from './design.ts'
 export { modelsList, peripheralsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'

@@ -80,7 +80,7 @@ export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowle
   }
 
   /** Checks all serial numbers, about 200,000 a second. */
-  return async (breathe: () => Promise<void>): Promise<void> => {
+  return async (yieldNow: () => Promise<void>): Promise<void> => {
     const { namesSerial } = knowledge()
     for (let after = { agentId: '00000000-0000-0000-0000-000000000000', deviceId: '' }; ; ) {
       const rows = await store.withSerial(after, rowsAtOnce)
@@ -89,7 +89,7 @@ export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowle
       const last = rows.at(-1)
       if (last === undefined) return
       after = { agentId: last.agent_id, deviceId: last.device_id }
-      await breathe()
+      await yieldNow()
     }
   }
 }

@@ -5,7 +5,7 @@ import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { contains, fold, isNumber, isTrue, likePattern, modelsOfVendor } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
-import { blocksSql, deciderSql, decisionReasonSql } from './decision-words.ts'
+import { blocksSql, deciderSql, decisionReasonSql } from './decision-labels.ts'
 
 const iconName = (column: string): string =>
   `case ${column} ${Object.entries(icons)

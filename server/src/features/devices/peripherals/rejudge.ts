@@ -52,7 +52,7 @@ const iconName = (icon: number): string => (icons as Readonly<Record<number, str
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000))
 
 /** Lets other requests through between batches. */
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
 export const createRejudge = (deps: RejudgeDeps) => {
@@ -167,12 +167,12 @@ export const createRejudge = (deps: RejudgeDeps) => {
         job.save(tx, { done: count, total, cursor: { after: last } }),
       )
       designs.forget()
-      await breathe()
+      await yieldNow()
     }
-    if (job.data !== null) await giveOwnDesigns(breathe)
+    if (job.data !== null) await giveOwnDesigns(yieldNow)
     total += (await progress(knowledge().info.version)).hosts
     // What reports brought meanwhile may still carry the verdict that a design had when they came in.
-    do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await breathe()
+    do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
     while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
     if (job.data !== null) await askForInventories()
   }
@@ -195,7 +195,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       const last = rows.at(-1)
       if (last === undefined) break
       after = last.design_id
-      await breathe()
+      await yieldNow()
     }
     found.sort((a, b) => b.verdict.severity - a.verdict.severity || b.row.severity - a.row.severity)
     return {

@@ -1,8 +1,8 @@
 import type { PolicyRule } from '@portcullis/contract'
 import { ruleMatches } from '@portcullis/domain'
 import type { PeripheralsApi } from '#features/devices/peripherals/index.ts'
-import { createBreath } from '#platform/breath.ts'
 import type { Queryable, Tx } from '#platform/db/db.ts'
+import { createYielder } from '#platform/yielder.ts'
 import type { DevicesRead } from './devices.read.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
@@ -24,10 +24,10 @@ export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps)
     if (rules.length === 0) return found
     const wires = rules.map((rule) => wireRule(rule))
     const byVendor = Map.groupBy(wires, ({ vid }) => vid)
-    const breathe = createBreath(10)
+    const yieldNow = createYielder(10)
     const ids = (await devices.designsMatching(tx, rules)).map((row) => row.design_id)
     for (const design of (await designs.byIds(ids)).values()) {
-      await breathe()
+      await yieldNow()
       const device = { ...design.device, serial: '', attackTool: null }
       const mayDecide = (rule: PolicyRule): boolean =>
         ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial })

@@ -1,8 +1,8 @@
 import type { PolicyRule } from '@portcullis/contract'
 import { ruleMatches } from '@portcullis/domain'
 import { type Design, deviceOf } from '#features/devices/peripherals/index.ts'
-import { createBreath } from '#platform/breath.ts'
 import { fold } from '#platform/list/columns.ts'
+import { createYielder } from '#platform/yielder.ts'
 import { hostOf, judgeHost } from './host.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
 import type { Candidate, Redecided } from './predict.read.ts'
@@ -40,10 +40,10 @@ export const decideAfter = async (
   )
   const ownOf = Map.groupBy(own, (row) => row.agent_id as string)
   const known = devices.filter((device) => designs.has(device.design_id))
-  const breathe = createBreath(10)
+  const yieldNow = createYielder(10)
   const result: DecidedAfter[] = []
   for (const [agentId, some] of Map.groupBy(known, (device) => device.agent_id)) {
-    await breathe()
+    await yieldNow()
     const first = some[0] as Candidate
     const policy = rules.hostPolicy({
       armed: first.armed,

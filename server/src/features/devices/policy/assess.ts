@@ -1,6 +1,6 @@
 import type { PeripheralWrite } from '#features/devices/peripherals/index.ts'
 import type { StoredVerdict } from '#features/fleet/agents/index.ts'
-import { createBreath } from '#platform/breath.ts'
+import { createYielder } from '#platform/yielder.ts'
 import { type HostPeripheral, judgeHost, sourceNumber, verdictOf } from './host.ts'
 import type { HostPolicy } from './rule-set.ts'
 
@@ -35,10 +35,10 @@ export const assessHosts = async (
   policies: ReadonlyMap<string, HostPolicy>,
   now: number,
 ): Promise<Assessment[]> => {
-  const breathe = createBreath(turnMs)
+  const yieldNow = createYielder(turnMs)
   const assessed: Assessment[] = []
   for (const { agentId, stored, current } of hosts) {
-    await breathe()
+    await yieldNow()
     const policy = policies.get(agentId)
     if (policy === undefined) throw new Error(`host ${agentId} has no opened policy`)
     const before = new Map(stored.map((p) => [p.deviceId, p]))

@@ -1,11 +1,11 @@
 import type { PolicyDraft, PolicyEffect, PolicyWarning } from '@portcullis/contract'
 import { policySources } from '@portcullis/domain'
 import type { ApprovalsApi } from '#features/system/approvals/index.ts'
-import { createBreath } from '#platform/breath.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { isId } from '#platform/ids.ts'
+import { createYielder } from '#platform/yielder.ts'
 import { allowing } from './host.ts'
 import type { LongRead } from './long.read.ts'
 import type { NewlyAllowed } from './newly-allowed.ts'
@@ -88,7 +88,7 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
 
   /** What the added rules contradict, shadow or are shadowed by. */
   async function warningsAmongRules(tx: Tx, { gone, write }: Awaited<ReturnType<typeof rulesOf>>) {
-    const breathe = createBreath(10)
+    const yieldNow = createYielder(10)
     const warnings: PolicyWarning[] = []
     const removed = new Set(gone.map((r) => r.rule_id))
     const others = (await store.wide(tx)).filter((r) => !removed.has(r.rule_id))
@@ -97,7 +97,7 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
     const ownOf = Map.groupBy(own, (r) => r.agent_id)
     for (const rule of write) {
       if (warnings.length >= listedWarnings) break
-      await breathe()
+      await yieldNow()
       const beside = rule.agent_id === null ? others : [...others, ...(ownOf.get(rule.agent_id) ?? [])]
       warnings.push(...warningsOf(rule, beside))
     }

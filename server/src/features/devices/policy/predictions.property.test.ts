@@ -216,7 +216,7 @@ const obey = async (
 }
 
 /** Sets a fleet up over days, its rules first: hosts know them when devices come. */
-const furnish = async ({ hosts, rules }: Case) => {
+const seedFixture = async ({ hosts, rules }: Case) => {
   await t.db.execute(sql`delete from agents`)
   await t.db.execute(sql`delete from policy_rules`)
   await t.db.execute(sql`delete from rollouts`)
@@ -289,7 +289,7 @@ describe('predictions', () => {
   it('agree with each other about hosts, devices and times, and with what happens then', async () => {
     await fc.assert(
       fc.asyncProperty(caseArb, async (given) => {
-        const { agents, made } = await furnish(given)
+        const { agents, made } = await seedFixture(given)
         const modes = given.hosts.map(({ mode }) => mode)
         const since = t.clock.now() - days * dayMs
         const before = (await devicesOf(agents, modes)).filter(

@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { SessionTokens } from './session-token.ts'
 import type { SessionsStore } from './sessions.store.ts'
@@ -44,7 +44,7 @@ export const createSessionsService = ({
   /** The refusal of a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
 }) => {
-  const slots = createSlots(openings)
+  const semaphore = createSemaphore(openings)
 
   async function openOne(request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> {
     if (!isId(request.agentId)) throw new AppError('agent_unknown')
@@ -108,8 +108,8 @@ export const createSessionsService = ({
      * An old start that comes back is a copied key: an event says so.
      */
     open: async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {
-      await slots.enter()
-      return openOne(request, keyId, ip).finally(slots.leave)
+      await semaphore.enter()
+      return openOne(request, keyId, ip).finally(semaphore.leave)
     },
 
     forgetNonces: () => store.forgetNonces(new Date(clock.now())),

@@ -14,13 +14,13 @@ import type { Log } from '#platform/log.ts'
 import { traceOf } from '#platform/tracing/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { Outcome } from './collect-report.ts'
-import { beatBytes, type Shares } from './shares.ts'
+import { beatBytes, type Quota } from './quota.ts'
 
 export interface CheckInPathDeps {
   clock: Clock
   log: Log
   checkIns: CheckIns
-  shares: Shares
+  quota: Quota
   verifySession(token: string, nowSeconds: number): AgentSession | null
   /** Seconds between check-ins. */
   intervalSeconds(): number
@@ -66,7 +66,7 @@ export const createCheckInPath = ({
   clock,
   log,
   checkIns,
-  shares,
+  quota,
   verifySession,
   intervalSeconds,
   observed,
@@ -131,13 +131,13 @@ export const createCheckInPath = ({
   async function handle(session: AgentSession, body: Buffer): Promise<Outcome> {
     // Before it is parsed, which costs the most, whatever it turns out to be.
     const isLarge = body.length > beatBytes
-    if (isLarge) shares.charge(session.agentId, body.length, 0)
+    if (isLarge) quota.charge(session.agentId, body.length, 0)
     const request = parse(body)
     if (request.bootId !== session.bootId) throw new AppError('agent_session_superseded')
     if (!isBeat(request)) {
       const changes = (request.changes?.length ?? 0) + (request.errors?.length ?? 0)
-      if (isLarge) shares.oweChanges(session.agentId, changes)
-      else shares.charge(session.agentId, body.length, changes)
+      if (isLarge) quota.oweChanges(session.agentId, changes)
+      else quota.charge(session.agentId, body.length, changes)
       return checkIns.report({ agentId: session.agentId, request })
     }
     return checkIns.beat({
@@ -167,7 +167,7 @@ export const createCheckInPath = ({
       return true
     }
     try {
-      shares.enter(session.agentId, Number(request.headers['content-length'] ?? agentLimits.bodyBytes))
+      quota.enter(session.agentId, Number(request.headers['content-length'] ?? agentLimits.bodyBytes))
     } catch (error) {
       fail(request, response, error)
       return true
@@ -186,7 +186,7 @@ export const createCheckInPath = ({
       size += chunk.length
       chunks.push(chunk)
       try {
-        shares.hold(chunk.length)
+        quota.hold(chunk.length)
         if (size > agentLimits.bodyBytes) throw new AppError('payload_too_large', { limit: agentLimits.bodyBytes })
       } catch (error) {
         refuse(error)
@@ -195,7 +195,7 @@ export const createCheckInPath = ({
     request.on('error', () => {})
     // A body that was taken is held until it is answered for, whether its sender still waits or not.
     request.on('close', () => {
-      if (!taken) shares.leave(session.agentId, size)
+      if (!taken) quota.leave(session.agentId, size)
     })
     request.on('end', () => {
       if (refused) return
@@ -208,7 +208,7 @@ export const createCheckInPath = ({
           },
           (error) => fail(request, response, error),
         )
-        .finally(() => shares.leave(session.agentId, size))
+        .finally(() => quota.leave(session.agentId, size))
     })
     return true
   }

@@ -6,7 +6,7 @@ import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { agentGuard } from './agent-guard.ts'
-import { tooMany } from './shares.ts'
+import { tooMany } from './quota.ts'
 
 const upload = operation({
   id: 'agentDebugLogs',

@@ -12,8 +12,8 @@ import { registerAgentProtocol } from './agent-routes.ts'
 import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
 import { registerDebugLogUpload } from './debug-log-routes.ts'
+import { createQuota, workerQuota } from './quota.ts'
 import { createReports, type ReportsDeps } from './reports.ts'
-import { createShares, workerShares } from './shares.ts'
 import { createWake } from './wake.ts'
 import { registerWorkerProtocol } from './worker-routes.ts'
 
@@ -65,7 +65,7 @@ export const createIngest = (deps: IngestDeps) => {
       clock,
       log,
       checkIns,
-      shares: createShares(clock),
+      quota: createQuota(clock),
       verifySession: agents.verifySession,
       intervalSeconds: deps.intervalSeconds,
       observed: (milliseconds) => duration.observe(milliseconds / 1000),
@@ -77,7 +77,7 @@ export const createIngest = (deps: IngestDeps) => {
         clock,
         agentless: deps.agentless,
         checkIns,
-        shares: createShares(clock, workerShares),
+        quota: createQuota(clock, workerQuota),
       })
       wake.attach(app.fastify.server)
     },

@@ -5,9 +5,9 @@ import type { PolicyApi } from '#features/devices/policy/index.ts'
 import { AppError, notFound } from '#platform/app-error.ts'
 import { FileAnswer } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import { type AgentGuardDeps, agentGuard } from './agent-guard.ts'
-import { tooMany } from './shares.ts'
+import { tooMany } from './quota.ts'
 
 const fetchPolicy = operation({
   id: 'agentPolicy',
@@ -55,7 +55,7 @@ export const registerAgentPolicy = (
   { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
 ): void => {
   const agent = agentGuard({ clock, verifySession })
-  const slots = createSlots(makings)
+  const semaphore = createSemaphore(makings)
   /** Agents that a policy is made for, and those that knowledge is sent to. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]
   /** An agent does one thing after another; what comes beside that is none, or has lost its way. */
@@ -69,8 +69,8 @@ export const registerAgentPolicy = (
   app.registerMachine(fetchPolicy, agent, async ({ body, machine: { agentId } }) => {
     claim(asking, agentId)
     try {
-      await slots.enter()
-      const signed = await policy.forAgent(agentId, body).finally(slots.leave)
+      await semaphore.enter()
+      const signed = await policy.forAgent(agentId, body).finally(semaphore.leave)
       if (signed === null) throw new AppError('agent_unknown')
       return signed
     } finally {

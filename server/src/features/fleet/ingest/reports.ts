@@ -5,9 +5,9 @@ import { assessHosts, hostOf, type PolicyApi } from '#features/devices/policy/in
 import { type AgentsApi, dictionaryTexts } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import { AppError } from '#platform/app-error.ts'
-import { createBreath } from '#platform/breath.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import { createYielder } from '#platform/yielder.ts'
 import { type CollectedReport, collectReport, isArmed, type Judged, type Outcome, refusalOf } from './collect-report.ts'
 import { createWriteReports, type WriteReportsDeps } from './write-reports.ts'
 
@@ -116,9 +116,9 @@ export const createReports = (deps: ReportsDeps) => {
     await db.transaction(async (tx) => {
       const hosts = await readHosts(tx, sound)
       const collected: CollectedReport[] = []
-      const breathe = createBreath(10)
+      const yieldNow = createYielder(10)
       for (const [i, { agentId, request }] of sound.entries()) {
-        await breathe()
+        await yieldNow()
         const state = hosts.states.get(agentId)
         const refused = refusalOf(state, request)
         if (refused !== null) outcomes.set(agentId, refused)

@@ -19,7 +19,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createFailureQuota, type Guard } from '#platform/http/machine.ts'
 import type { CheckIns } from './check-ins.ts'
-import type { Shares } from './shares.ts'
+import type { Quota } from './quota.ts'
 
 const workerOperation = { tag: 'Worker protocol', permission: 'agent', method: 'POST' } as const
 
@@ -60,7 +60,7 @@ export interface WorkerRoutesDeps {
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   checkIns: Pick<CheckIns, 'report'>
   /** What each worker process may send. */
-  shares: Pick<Shares, 'charge'>
+  quota: Pick<Quota, 'charge'>
 }
 
 const keyOf = (request: FastifyRequest): string =>
@@ -80,10 +80,7 @@ const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => 
 })
 
 /** What the agentless worker asks and brings. Results go the way of check-ins of agents. */
-export const registerWorkerProtocol = (
-  app: HttpApp,
-  { clock, agentless, checkIns, shares }: WorkerRoutesDeps,
-): void => {
+export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIns, quota }: WorkerRoutesDeps): void => {
   async function pollerOf(request: FastifyRequest, said: Lease | null): Promise<Poller> {
     const poller = await agentless.worker.poller(
       keyOf(request),
@@ -123,7 +120,7 @@ export const registerWorkerProtocol = (
     credential: 'header',
     check: async (request) => {
       const poller = await pollerOf(request, null)
-      shares.charge(poller.pollerId, Number(request.headers['content-length'] ?? workerLimits.bodyBytes), 0)
+      quota.charge(poller.pollerId, Number(request.headers['content-length'] ?? workerLimits.bodyBytes), 0)
       return poller
     },
   }

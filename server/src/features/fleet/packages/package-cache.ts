@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { guarded } from '#platform/list/stream.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import { decompressor } from './package-file.ts'
 
 /**
@@ -43,7 +43,7 @@ const digestOf = async (path: string): Promise<string> => {
 export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   /** Files of this process that were found sound, and those on their way. */
   const files = new Map<string, Promise<string>>()
-  const slots = createSlots(downloads)
+  const semaphore = createSemaphore(downloads)
   let drafts = 0
 
   async function* compressed(packageId: string): AsyncGenerator<Buffer> {
@@ -94,18 +94,18 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   return {
     /** The bytes of an executable. Ends when its reader stalls; refused while too many are under way. */
     download: async (build: CachedBuild): Promise<Readable> => {
-      await slots.enter()
+      await semaphore.enter()
       try {
         const file = (await openFile(build)).createReadStream()
         const body = guarded()
         body.once('close', () => {
-          slots.leave()
+          semaphore.leave()
           file.destroy()
         })
         file.once('error', (error) => body.destroy(error))
         return file.pipe(body)
       } catch (error) {
-        slots.leave()
+        semaphore.leave()
         throw error
       }
     },

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
-import { type CellForm, headingOf } from './pdf-words.ts'
+import { type CellForm, headingOf } from './pdf-labels.ts'
 
 /** What a cell of a column can hold. Only text that somebody outside chose can pass for a formula. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'

@@ -9,7 +9,7 @@ import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
-import { gradeWords, headingOf } from './pdf-words.ts'
+import { gradeWords, headingOf } from './pdf-labels.ts'
 
 const base = '/prime/webui/agents'
 const agentsPdf = `${base}/exportagentpdf/exportpdf`

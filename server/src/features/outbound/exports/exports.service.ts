@@ -6,7 +6,7 @@ import { createList, type List, type ListDeps } from '#platform/list/list.ts'
 import { type ExportBody, readExportRequest } from './export-request.ts'
 import { type ExportableList, printedColumns } from './exportable-list.ts'
 import type { ExportsRead } from './exports.read.ts'
-import { filterWords, madeLine } from './filter-words.ts'
+import { filterWords, madeLine } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
 export interface ExportsDeps {

@@ -10,7 +10,7 @@ import { countedRows } from './counted-rows.ts'
 import { chosenColumns, readExportRequest } from './export-request.ts'
 import { type ExportableList, type ExportColumn, printedColumns } from './exportable-list.ts'
 import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
-import { filterWords, madeLine, utcWords } from './filter-words.ts'
+import { filterWords, madeLine, utcWords } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
 /** What a file is to hold. */

@@ -3,7 +3,7 @@ import { cleanText } from '@portcullis/domain'
 import { notFound } from '#platform/app-error.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import { NacFault } from './fault.ts'
 import type { NacStore } from './nac.store.ts'
 import type { Systems } from './systems.ts'
@@ -29,7 +29,7 @@ type CactEnd = NacEndpoint['cact']['endpoints'][number]
 /** What both systems know of a host, asked while somebody waits. */
 export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore; systems: Systems }) => {
   // Each may be eight seconds of requests: four at once, the others are told to come back rather than wait for that.
-  const slots = createSlots({ atOnce: 4, waiting: 0, waitMs: 0, comeBack: { after: 3, spread: 5 } })
+  const semaphore = createSemaphore({ atOnce: 4, waiting: 0, waitMs: 0, comeBack: { after: 3, spread: 5 } })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })
   async function asked<E>(isOn: boolean, work: () => Promise<E[]>) {
     if (!isOn) return { status: 'off' as const, message: '', endpoints: [] }
@@ -79,12 +79,12 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
     const [host] = isId(agentId) ? await store.hosts(db, [agentId]) : []
     if (host === undefined) throw notFound(`There is no host ${agentId}.`)
     const macs = host.macs.slice(0, mostMacs)
-    await slots.enter()
+    await semaphore.enter()
     try {
       const [fromIse, fromCact] = await Promise.all([ise(macs), cact(macs)])
       return { ise: fromIse, cact: fromCact }
     } finally {
-      slots.leave()
+      semaphore.leave()
     }
   }
 }

@@ -5,7 +5,7 @@ import { invalid } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import { NacFault } from './fault.ts'
 import type { Systems } from './systems.ts'
 
@@ -52,16 +52,16 @@ const signInOf = (name: string): string => (name === 'Data Exchange' ? name : 'S
 /** Tests of the configuration for people, and how both systems are. */
 export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) => {
   // A test takes seconds when something hangs: two at once are plenty for people.
-  const slots = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+  const semaphore = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
 
   async function tried(actor: Actor, system: NacSystem, url: string, steps: readonly Step[]): Promise<ConfigTested> {
     await db.transaction((tx) => audit.write(tx, actor, { action: 'config.tested', entity: system, details: url }))
-    await slots.enter()
+    await semaphore.enter()
     try {
       return await inSteps(steps)
     } finally {
-      slots.leave()
+      semaphore.leave()
     }
   }
 

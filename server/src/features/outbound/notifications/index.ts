@@ -29,6 +29,8 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Hint } from '#platform/live.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
+import { createChannelTest } from './channel-test.ts'
+import { createDispatch } from './dispatch.ts'
 import { createFollower } from './follower.ts'
 import { createGroups, placeOfWebhook } from './groups.service.ts'
 import { createGroupsStore } from './groups.store.ts'
@@ -37,8 +39,6 @@ import { createNoticesRead } from './notices.read.ts'
 import { createNotices } from './notices.service.ts'
 import { createNoticesStore } from './notices.store.ts'
 import type { HealthPort } from './ports.ts'
-import { createTelling } from './telling.ts'
-import { createTrial } from './trial.ts'
 import { createWatchers } from './watchers.ts'
 
 export type NotificationsApi = ReturnType<typeof notificationsFeature>
@@ -76,11 +76,11 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const groupsStore = createGroupsStore()
   const groups = createGroups({ ...deps, store: groupsStore })
   deps.deliveries.forGroups(groups)
-  const telling = createTelling({ ...deps, store: groupsStore, groups, read })
-  const follower = createFollower({ ...deps, store, tell: telling.note })
+  const dispatch = createDispatch({ ...deps, store: groupsStore, groups, read })
+  const follower = createFollower({ ...deps, store, tell: dispatch.note })
   const notices = createNotices({ ...deps, store, read })
   const watchers = createWatchers({ ...deps, store })
-  const trial = createTrial({ ...deps, groups })
+  const channelTest = createChannelTest({ ...deps, groups })
 
   deps.metrics.read('portcullis_notices_behind', 'gauge', 'Events that no notice was made of yet.', notices.behind)
   deps.metrics.read('portcullis_notices', 'gauge', 'Notices that are not dismissed.', async () => {
@@ -100,16 +100,16 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   app.register(readRiskNotices, ({ actor }) => notices.markRead(actor, 'risk'))
   app.register(readHealthNotices, ({ actor }) => notices.markRead(actor, 'health'))
   app.register(getNotice, ({ params }) => notices.story(params.id))
-  app.register(listWaitingNotices, () => telling.waiting())
+  app.register(listWaitingNotices, () => dispatch.waiting())
   app.register(listNotificationGroups, () => groups.list())
   app.register(updateNotificationGroup, ({ actor, body }) => groups.update(actor, body))
-  app.register(testNotificationChannel, ({ actor, body }) => trial(actor, body))
+  app.register(testNotificationChannel, ({ actor, body }) => channelTest(actor, body))
 
   return {
     /** Folds what came since, and writes down the messages that are due. */
     run: async (): Promise<void> => {
       await follower.run()
-      await telling.run()
+      await dispatch.run()
     },
     watch: watchers,
     listGroups: groups.list,

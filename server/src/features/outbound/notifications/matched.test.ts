@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-const storyOf = async (kind: string): Promise<NoticeStory> => {
+const timelineOf = async (kind: string): Promise<NoticeStory> => {
   const admin = await t.admin()
   await t.notifications.run()
   const [notice] = (await admin.get(`${base}/riskNotifications?kind=${kind}`)).json()
@@ -27,9 +27,9 @@ describe('why there is a notice', () => {
     const rows = await agent.peripherals()
     const tool = rows.find(({ attackTool }) => attackTool !== '')
     const receiver = rows.find(({ isVulnerablePeripheral }) => isVulnerablePeripheral)
-    expect((await storyOf('attackTool')).matched).toEqual(tool?.evidence)
+    expect((await timelineOf('attackTool')).matched).toEqual(tool?.evidence)
     expect(tool?.evidence.length).toBeGreaterThan(0)
-    const { matched } = await storyOf('vulnerable')
+    const { matched } = await timelineOf('vulnerable')
     const advisories = (receiver?.vulnerabilities ?? []).filter(({ confidence }) => confidence !== 'family')
     expect(advisories.length).toBeGreaterThan(0)
     expect(matched.map((line, i) => line.startsWith(advisories[i]?.id ?? '?'))).toEqual(advisories.map(() => true))
@@ -38,7 +38,7 @@ describe('why there is a notice', () => {
 
   it('names none for a device that is gone from the inventory, and for other kinds', async () => {
     await append(t, deviceEvent('blocked'), deviceEvent('attackTool', { entity: 'GONE (10.0.0.7)', pid: '0001' }))
-    expect((await storyOf('blocked')).matched).toEqual([])
+    expect((await timelineOf('blocked')).matched).toEqual([])
     const admin = await t.admin()
     const [gone] = (await admin.get(`${base}/riskNotifications?kind=attackTool&title=GONE`)).json()
     expect((await admin.get(`${base}/notices/${gone.id}`)).json().matched).toEqual([])

@@ -11,7 +11,7 @@ import { answered } from '#platform/http/answer.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import { ldapConfigOf } from './ldap.config.ts'
 import { faultOf } from './ldap.fault.ts'
 import { personFilter } from './ldap.filters.ts'
@@ -70,7 +70,7 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
   })
   // A test takes seconds when something hangs: two at once are plenty for people.
-  const tests = createSlots({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
+  const tests = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
 
   app.register(testLdap, async ({ actor, body }) => {
     const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}

@@ -1,6 +1,6 @@
 import { ResultCodeError } from 'ldapts'
 import { DestinationError } from '#platform/destinations.ts'
-import { certificateFault } from './certificate-words.ts'
+import { certificateFault } from './certificate-labels.ts'
 
 /** Why a directory was of no use. A fixed set: nothing that a peer says gets into an answer. */
 export type LdapFaultCode =

@@ -3,7 +3,7 @@ import type { DirectoryPort, ExternalPerson, ExternalVerdict } from '#features/p
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { createSlots } from '#platform/slots.ts'
+import { createSemaphore } from '#platform/semaphore.ts'
 import { type LdapConnection, openLdap } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'
@@ -62,7 +62,7 @@ const refused: ExternalVerdict = { person: null, lost: null }
 export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   let pausedUntil = 0
   // 8 at once take a directory's threads for some milliseconds each; the rest waits, not longer than one that hangs.
-  const slots = createSlots({ atOnce: 8, waiting: 100, waitMs: wholeMs, comeBack: { after: 5, spread: 5 } })
+  const semaphore = createSemaphore({ atOnce: 8, waiting: 100, waitMs: wholeMs, comeBack: { after: 5, spread: 5 } })
 
   const unavailable = (cause?: unknown): AppError =>
     new AppError('directory_unavailable', {}, { headers: { 'retry-after': '30' }, cause })
@@ -70,7 +70,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   /** Asks the directory. Whatever hinders it is one and the same problem to who asks; the log says more. */
   async function ask<T>(config: LdapConfig, work: (connection: LdapConnection) => Promise<T>): Promise<T> {
     if (clock.now() < pausedUntil) throw unavailable()
-    await slots.enter()
+    await semaphore.enter()
     try {
       return await withLdap(config, wholeMs, async (connection) => {
         await connection.bindAsService()
@@ -83,7 +83,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
       log.warn({ code: fault.code, reason: fault.message }, 'the directory could not be asked')
       throw unavailable(fault)
     } finally {
-      slots.leave()
+      semaphore.leave()
     }
   }
 

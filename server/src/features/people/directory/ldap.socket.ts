@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import tls, { type PeerCertificate } from 'node:tls'
 import { cleanText } from '@portcullis/domain'
 import type { ResolveDestination } from '#platform/destinations.ts'
-import { certificateFault } from './certificate-words.ts'
+import { certificateFault } from './certificate-labels.ts'
 import { faultOf, LdapFault } from './ldap.fault.ts'
 import { berLength, messageEnd, noDirectory } from './ldap.frames.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '#platform/app-error.ts'
 import { DestinationError } from '#platform/destinations.ts'
-import { certificateFault } from './certificate-words.ts'
+import { certificateFault } from './certificate-labels.ts'
 
 /** Codes of the library for answers that were read and found wrong, in contrast to those that never came. */
 const wrongAnswer: ReadonlySet<string> = new Set([

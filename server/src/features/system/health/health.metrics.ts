@@ -5,7 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Metrics, Sample } from '#platform/metrics.ts'
 import type { BuildInfo } from './build-info.ts'
-import type { createLooks } from './health.looks.ts'
+import type { createLooks } from './health.probe-results.ts'
 import type { FleetFigures, IngestFigures } from './health.probes.ts'
 import type { HealthRead } from './health.read.ts'
 

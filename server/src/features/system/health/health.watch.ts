@@ -6,7 +6,7 @@ import { newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createJudge } from './health.judge.ts'
-import type { Looked } from './health.looks.ts'
+import type { Looked } from './health.probe-results.ts'
 import { createHealthStore, type NewChange, type StateRow } from './health.store.ts'
 
 /** The lead is kept by each look, every 15 s; with one who is gone, another leads after at most 40 + 15 s. */

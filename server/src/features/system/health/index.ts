@@ -8,8 +8,8 @@ import { createList } from '#platform/list/list.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { readBuildInfo } from './build-info.ts'
-import { createLooks } from './health.looks.ts'
 import { type MeasureDeps, measure } from './health.metrics.ts'
+import { createLooks } from './health.probe-results.ts'
 import {
   agentGatewayProbe,
   backupsProbe,

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib'
-import { type CellForm, cellWords } from '../pdf-words.ts'
+import { type CellForm, cellWords } from '../pdf-labels.ts'
 import { fitColumns } from './column-widths.ts'
 import { type EmbeddedFont, emptyDocument, type Fonts } from './fonts.ts'
 import { createTypeSetter, type SetLine, type TypeSetter, type Weight } from './type-setter.ts'

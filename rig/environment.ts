@@ -21,7 +21,7 @@ export interface Person {
   refreshToken: string
 }
 
-export interface PremisesOptions {
+export interface EnvironmentOptions {
   /** Checkout that is run. */
   root: string
   replicas?: 1 | 2
@@ -29,7 +29,7 @@ export interface PremisesOptions {
   env?: Readonly<Record<string, string>>
 }
 
-export type Premises = Awaited<ReturnType<typeof openPremises>>
+export type Environment = Awaited<ReturnType<typeof openEnvironment>>
 
 /** Calls that have to succeed: they make what is attacked afterwards. */
 const callsOf =
@@ -40,7 +40,7 @@ const callsOf =
     return jsonOf(got.text) as Record<string, unknown>
   }
 
-export const openPremises = async ({ root, replicas = 1, env = {} }: PremisesOptions) => {
+export const openEnvironment = async ({ root, replicas = 1, env = {} }: EnvironmentOptions) => {
   const folder = temporaryFolder('gate')
   const database = await startDatabase()
   const servers: Awaited<ReturnType<typeof startServerProcess>>[] = []
@@ -137,15 +137,15 @@ export const openPremises = async ({ root, replicas = 1, env = {} }: PremisesOpt
   }
 }
 
-/** Opens premises, works in them and closes them, whatever happens. */
-export const withPremises = async <T>(
-  options: PremisesOptions,
-  work: (premises: Premises) => Promise<T>,
+/** Opens environment, works in them and closes them, whatever happens. */
+export const withEnvironment = async <T>(
+  options: EnvironmentOptions,
+  work: (environment: Environment) => Promise<T>,
 ): Promise<T> => {
-  const premises = await openPremises(options)
+  const environment = await openEnvironment(options)
   try {
-    return await work(premises)
+    return await work(environment)
   } finally {
-    await premises.close()
+    await environment.close()
   }
 }

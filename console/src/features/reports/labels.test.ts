@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { scheduleSearch } from '../../lib/schedule-address.ts'
 import { contentOf, draftOf, withList } from './draft.ts'
-import { cadenceWords, resultOf, targetWords } from './words.ts'
+import { cadenceWords, resultOf, targetWords } from './labels.ts'
 
 it('says when a schedule runs as people do', () => {
   const at = { time: '06:30', timeZone: 'Europe/Berlin' }

@@ -35,7 +35,7 @@ export interface TrialDeps {
 }
 
 /** Sends a real message by a channel, and says what came of it. */
-export const createTrial = ({ db, clock, audit, groups, mail, resolve, source }: TrialDeps) => {
+export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, source }: TrialDeps) => {
   const words = (actor: Actor): string => `${actor.userName} sent this to try the channel.`
 
   async function byMail(actor: Actor, group: Group, { channels: { email } }: GroupConfig): Promise<ConfigTestStep[]> {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#platform/db/sql.ts'
 import { createFakeClock, startTestApp, type TestApp } from '#test/app.ts'
 import { agentPost, enrolAgent, fetchText, rawHttp, type TestAgent } from '#test/builders.ts'
-import { createShares } from './shares.ts'
+import { createQuota } from './quota.ts'
 
 let t: TestApp
 beforeAll(async () => {
@@ -24,41 +24,41 @@ const codeOf = (work: () => void): string => {
   }
 }
 
-describe('shares', () => {
+describe('quota', () => {
   it('of requests at once are given back', () => {
-    const shares = createShares(createFakeClock())
-    for (let i = 0; i < 8; i++) shares.enter('a')
-    expect(codeOf(() => shares.enter('a'))).toBe('too_many_requests')
-    expect(codeOf(() => shares.enter('b'))).toBe('ok')
-    shares.leave('a', 0)
-    expect(codeOf(() => shares.enter('a'))).toBe('ok')
+    const quota = createQuota(createFakeClock())
+    for (let i = 0; i < 8; i++) quota.enter('a')
+    expect(codeOf(() => quota.enter('a'))).toBe('too_many_requests')
+    expect(codeOf(() => quota.enter('b'))).toBe('ok')
+    quota.leave('a', 0)
+    expect(codeOf(() => quota.enter('a'))).toBe('ok')
   })
 
   it('of memory belong to all', () => {
-    const shares = createShares(createFakeClock())
-    for (let i = 0; i < 32; i++) shares.hold(4 * 1024 * 1024)
-    expect(codeOf(() => shares.hold(1))).toBe('unavailable')
-    shares.leave('a', 4 * 1024 * 1024 + 1)
-    expect(codeOf(() => shares.hold(4 * 1024 * 1024))).toBe('ok')
+    const quota = createQuota(createFakeClock())
+    for (let i = 0; i < 32; i++) quota.hold(4 * 1024 * 1024)
+    expect(codeOf(() => quota.hold(1))).toBe('unavailable')
+    quota.leave('a', 4 * 1024 * 1024 + 1)
+    expect(codeOf(() => quota.hold(4 * 1024 * 1024))).toBe('ok')
   })
 
   it('of reports come back with time', () => {
     const clock = createFakeClock()
-    const shares = createShares(clock)
-    const send = () => codeOf(() => shares.charge('a', 4 * 1024 * 1024, 0))
+    const quota = createQuota(clock)
+    const send = () => codeOf(() => quota.charge('a', 4 * 1024 * 1024, 0))
     expect([send(), send(), send(), send(), send()]).toEqual(['ok', 'ok', 'ok', 'ok', 'too_many_requests'])
     clock.advance(1_000)
     expect([send(), send()]).toEqual(['ok', 'too_many_requests'])
     clock.advance(128_000)
     expect(send()).toBe('ok')
-    expect(codeOf(() => shares.charge('b', 1, 0))).toBe('ok')
+    expect(codeOf(() => quota.charge('b', 1, 0))).toBe('ok')
   })
 
   it('let a device that comes and goes each second be told', () => {
     const clock = createFakeClock()
-    const shares = createShares(clock)
+    const quota = createQuota(clock)
     for (let second = 0; second < 100_000; second++) {
-      shares.charge('a', 1_000, 2)
+      quota.charge('a', 1_000, 2)
       clock.advance(1_000)
     }
   })

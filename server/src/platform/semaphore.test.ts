@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSlots } from './slots.ts'
+import { createSemaphore } from './semaphore.ts'
 
 const comeBack = { after: 20, spread: 20 }
 
@@ -10,35 +10,35 @@ const outcome = (work: Promise<void>) =>
       `${error.code} ${Number(error.headers['retry-after']) >= 20}`,
   )
 
-describe('slots', () => {
+describe('semaphore', () => {
   it('lets so many in, the others in their order, and the rest come back later', async () => {
-    const slots = createSlots({ atOnce: 2, waiting: 2, waitMs: 60_000, comeBack })
+    const semaphore = createSemaphore({ atOnce: 2, waiting: 2, waitMs: 60_000, comeBack })
     const order: number[] = []
     const enter = async (n: number) => {
-      await slots.enter()
+      await semaphore.enter()
       order.push(n)
     }
     await enter(1)
     await enter(2)
     const waiting = [enter(3), enter(4)]
-    expect(await outcome(slots.enter())).toBe('unavailable true')
-    slots.leave()
+    expect(await outcome(semaphore.enter())).toBe('unavailable true')
+    semaphore.leave()
     await waiting[0]
     expect(order).toEqual([1, 2, 3])
-    slots.leave()
+    semaphore.leave()
     await waiting[1]
-    for (let i = 0; i < 2; i++) slots.leave()
+    for (let i = 0; i < 2; i++) semaphore.leave()
     await enter(5)
     await enter(6)
     expect(order).toEqual([1, 2, 3, 4, 5, 6])
   })
 
   it('gives up waiting, and that costs no slot', async () => {
-    const slots = createSlots({ atOnce: 1, waiting: 5, waitMs: 1, comeBack })
-    await slots.enter()
-    expect(await outcome(slots.enter())).toBe('unavailable true')
-    slots.leave()
-    expect(await outcome(slots.enter())).toBe('in')
-    expect(await outcome(slots.enter())).toBe('unavailable true')
+    const semaphore = createSemaphore({ atOnce: 1, waiting: 5, waitMs: 1, comeBack })
+    await semaphore.enter()
+    expect(await outcome(semaphore.enter())).toBe('unavailable true')
+    semaphore.leave()
+    expect(await outcome(semaphore.enter())).toBe('in')
+    expect(await outcome(semaphore.enter())).toBe('unavailable true')
   })
 })

@@ -1,10 +1,10 @@
 /** Room for so many at a time under each name; who comes later waits in line. */
-export interface Slots {
+export interface KeyedSemaphore {
   /** Waits for room and returns what gives it back; rejects with the reason of the signal. */
   take(name: string, signal: AbortSignal): Promise<() => void>
 }
 
-export const createSlots = (each: number): Slots => {
+export const createKeyedSemaphore = (each: number): KeyedSemaphore => {
   const lines = new Map<string, { taken: number; waiting: (() => void)[] }>()
 
   function giveBack(name: string): void {

@@ -1,5 +1,5 @@
 import type { ExportRequest } from './export-request.ts'
-import { cellWords, gradeWords, headingOf } from './pdf-words.ts'
+import { cellWords, gradeWords, headingOf } from './pdf-labels.ts'
 
 /** An instant for people. */
 export const utcWords = (at: Date): string => `${cellWords('time', at.toISOString())} UTC`

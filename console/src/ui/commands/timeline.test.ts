@@ -1,6 +1,6 @@
 import type { Command } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { storyOf } from './story.ts'
+import { timelineOf } from './timeline.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2031, 4, 4) + seconds * 1000).toISOString()
 const command = (change: Partial<Command>): Command => ({
@@ -36,6 +36,6 @@ describe('the story of a command', () => {
     [{ state: 'expired', deliveredAt: at(9), endedAt: at(7 * 86_400) }, 'The host had it and did not confirm in time.'],
     [{ state: 'cancelled', endedAt: at(30), message: 'Cancelled by mia.' }, 'Cancelled after 30 s: Cancelled by mia.'],
   ])('%#', (change, story) => {
-    expect(storyOf(command(change))).toBe(story)
+    expect(timelineOf(command(change))).toBe(story)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endWords } from './licence-words.ts'
+import { endWords } from './licence-labels.ts'
 
 it.each([
   [null, null, 'It does not end'],

@@ -1,6 +1,6 @@
 import type { Quarantine } from '@portcullis/contract'
 import { expect, it } from 'vitest'
-import { storyOf } from './story.ts'
+import { timelineOf } from './timeline.ts'
 
 const at = '2031-05-04T10:11:12.000Z'
 const step = (name: Quarantine['timeline'][number]['step'], ok = true) => ({
@@ -12,7 +12,7 @@ const step = (name: Quarantine['timeline'][number]['step'], ok = true) => ({
 })
 
 it('tells the story in words with the name of the system, and what is under way', () => {
-  const { lines, next } = storyOf({
+  const { lines, next } = timelineOf({
     system: 'ise',
     state: 'applied',
     timeline: [step('asked'), step('applying'), step('delayed', false), step('applied')],
@@ -30,8 +30,8 @@ it('tells the story in words with the name of the system, and what is under way'
 
 it('has nothing under way where it ended or a person has to act', () => {
   for (const state of ['verified', 'cleared', 'failed', 'dismissed', 'waiting'] as const)
-    expect([state, storyOf({ system: 'cact', state, timeline: [] }).next]).toEqual([state, null])
+    expect([state, timelineOf({ system: 'cact', state, timeline: [] }).next]).toEqual([state, null])
   const timeline = [step('asked'), step('waiting', false)]
-  const lastMark = (state: Quarantine['state']) => storyOf({ system: 'ise', state, timeline }).lines.at(-1)?.mark
+  const lastMark = (state: Quarantine['state']) => timelineOf({ system: 'ise', state, timeline }).lines.at(-1)?.mark
   expect([lastMark('waiting'), lastMark('wanted')]).toEqual(['open', 'done'])
 })

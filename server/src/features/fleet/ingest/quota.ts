@@ -32,15 +32,15 @@ export interface SharesOptions {
 }
 
 /** What one process of the agentless worker may send: 32 bodies of the largest size, then two a second. */
-export const workerShares: SharesOptions = { burst: 256 * 1024 * 1024, perSecond: 16 * 1024 * 1024 }
+export const workerQuota: SharesOptions = { burst: 256 * 1024 * 1024, perSecond: 16 * 1024 * 1024 }
 
-export type Shares = ReturnType<typeof createShares>
+export type Quota = ReturnType<typeof createQuota>
 
 /**
  * Each agent's share of the server: a rogue one may fill its own, never the memory, the queue or the database of all.
  * Check-ins that report nothing are bounded by their number at once only.
  */
-export const createShares = (
+export const createQuota = (
   clock: Pick<Clock, 'now'>,
   { burst, perSecond }: SharesOptions = { burst: agentBurst, perSecond: agentPerSecond },
 ) => {

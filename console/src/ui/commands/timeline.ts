@@ -24,7 +24,7 @@ const after = (stretch: string | null): string => {
 }
 
 /** What happened to a command, in a sentence: how long it waited, how long the host took, why it ended. */
-export const storyOf = (command: Command): string => {
+export const timelineOf = (command: Command): string => {
   const { state, createdAt, deliveredAt, endedAt, expiresAt, message } = command
   const because = message === '' ? '.' : `: ${message}`
   const reached = deliveredAt === null ? '' : `reached the host${after(between(createdAt, deliveredAt))}, `

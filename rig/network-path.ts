@@ -5,15 +5,15 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
  * `open`: passes everything. `refuse`: nobody listens. `hang`: accepts, and says nothing. `reset`: passes some bytes on,
  * then resets. `trickle`: passes one byte a second back. `garbage`: answers with what is no protocol.
  */
-export type WayMode = 'open' | 'refuse' | 'hang' | 'reset' | 'trickle' | 'garbage'
+export type PathMode = 'open' | 'refuse' | 'hang' | 'reset' | 'trickle' | 'garbage'
 
 /** Bytes that get through before a reset: in the middle of the second message or so. */
 const beforeReset = 700
 const garbage = Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 151 + 7) % 256))
 
 /** A way on 127.0.0.1 to `target`, a port of the same. */
-export const startWay = async (target: number, port: number) => {
-  let mode: WayMode = 'open'
+export const startNetworkPath = async (target: number, port: number) => {
+  let mode: PathMode = 'open'
   let server: Server | undefined
   const sockets = new Set<Socket>()
   let taken = 0
@@ -80,7 +80,7 @@ export const startWay = async (target: number, port: number) => {
     /** Connections that were tried and accepted so far. */
     taken: (): number => taken,
     /** Breaks what is open, and is like that from now on. */
-    set: async (next: WayMode): Promise<void> => {
+    set: async (next: PathMode): Promise<void> => {
       await close()
       mode = next
       if (next !== 'refuse') await listen()

@@ -12,7 +12,7 @@ export interface SlotsOptions {
 }
 
 /** Lets so many through at a time, the others in the order in which they came. */
-export const createSlots = ({ atOnce, waiting, waitMs, comeBack }: SlotsOptions) => {
+export const createSemaphore = ({ atOnce, waiting, waitMs, comeBack }: SlotsOptions) => {
   let taken = 0
   const queue = new Set<() => void>()
 

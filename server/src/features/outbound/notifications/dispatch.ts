@@ -76,7 +76,7 @@ const times = (notice: ToldNotice): string =>
     : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
 
 /** Tells groups of notices: at once, gathered, or after quiet hours. */
-export const createTelling = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
+export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
   function mailOf(group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
     return {

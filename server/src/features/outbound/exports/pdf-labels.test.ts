@@ -1,7 +1,7 @@
 import { reportLists } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { columnsOf, printedColumns } from './exportable-list.ts'
-import { cellWords, gradeWords, headingOf } from './pdf-words.ts'
+import { cellWords, gradeWords, headingOf } from './pdf-labels.ts'
 
 describe('words of a PDF', () => {
   it.each(Object.entries(reportLists))('name every column of %s, each otherwise, none by its key', (_name, { row }) => {

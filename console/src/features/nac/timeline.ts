@@ -35,7 +35,7 @@ export interface StoryLine {
 }
 
 /** The story of a quarantine in words, oldest first, and what is under way. */
-export const storyOf = ({ system, state, timeline }: Pick<Quarantine, 'system' | 'state' | 'timeline'>) => {
+export const timelineOf = ({ system, state, timeline }: Pick<Quarantine, 'system' | 'state' | 'timeline'>) => {
   const named = (text: string) => text.replace('{system}', nacSystemNames[system])
   const next = nextWords[state]
   return {

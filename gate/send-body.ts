@@ -15,7 +15,7 @@ export interface Sending {
 }
 
 /** Sends a body in chunks, without saying how long it is, until it is refused; gives the status and what was taken. */
-export const pour = (url: string, { path, token, type, method = 'POST', head, piece, size, tail }: Sending) =>
+export const sendBody = (url: string, { path, token, type, method = 'POST', head, piece, size, tail }: Sending) =>
   new Promise<{ status: number; sent: number; text: string }>((resolve) => {
     let sent = 0
     let status = 0

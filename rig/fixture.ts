@@ -1,8 +1,8 @@
 /** Objects of somebody that others try to reach, and who tries. */
 import { permissionsOf, type UserProfile } from '@portcullis/contract'
+import { api, type Environment, type Person } from './environment.ts'
 import type { Host } from './host.ts'
 import { contractById, filled, type Offered, unknownId } from './operations.ts'
-import { api, type Person, type Premises } from './premises.ts'
 
 /** Who calls. */
 export interface Principal {
@@ -18,11 +18,11 @@ export interface Principal {
   mustChangePassword?: boolean
 }
 
-export type Estate = Awaited<ReturnType<typeof furnish>>
+export type Fixture = Awaited<ReturnType<typeof seedFixture>>
 
 /** Makes one of each kind of object that is made by one call, and all principals. */
-export const furnish = async (premises: Premises) => {
-  const { call, admin, addPerson, addHost, addWorker, enrolmentToken, workerToken } = premises
+export const seedFixture = async (environment: Environment) => {
+  const { call, admin, addPerson, addHost, addWorker, enrolmentToken, workerToken } = environment
   const people: Record<'user' | 'manager' | 'administrator' | 'other' | 'newcomer', Person> = {
     user: await addPerson('gate-user', 30),
     manager: await addPerson('gate-manager', 20),
@@ -90,8 +90,8 @@ export const furnish = async (premises: Premises) => {
   return { people, hosts, others, tokens, principals }
 }
 
-/** Which object of the estate stands for `{id}` below a path. */
-const idBelow = ({ others }: Estate, path: string): string =>
+/** Which object of the fixture stands for `{id}` below a path. */
+const idBelow = ({ others }: Fixture, path: string): string =>
   path.includes('/Auth/Sessions/')
     ? others.session
     : path.includes('/apiTokens/')
@@ -112,14 +112,14 @@ const idBelow = ({ others }: Estate, path: string): string =>
 
 /** Values that lead to an object that is there, or surely to none. */
 export const valuesFor = (
-  estate: Estate,
+  fixture: Fixture,
   { path }: Pick<Offered, 'path'>,
   isThere: boolean,
 ): Record<string, string> => ({
-  id: isThere ? idBelow(estate, path) : path.includes('/notices/') ? '2147483647' : unknownId,
-  agentId: isThere ? estate.hosts[0].agentId : unknownId,
-  uuid: isThere ? estate.hosts[0].agentId : unknownId,
-  jobId: isThere ? estate.others.job : unknownId,
+  id: isThere ? idBelow(fixture, path) : path.includes('/notices/') ? '2147483647' : unknownId,
+  agentId: isThere ? fixture.hosts[0].agentId : unknownId,
+  uuid: isThere ? fixture.hosts[0].agentId : unknownId,
+  jobId: isThere ? fixture.others.job : unknownId,
   commandId: unknownId,
   names: isThere ? 'SMTP_HOST' : 'NOBODY_KNOWS_THIS',
   prefixes: isThere ? 'SMTP_' : 'NOBODY_KNOWS_THIS',
@@ -131,5 +131,5 @@ export const valuesFor = (
   name: 'nobody',
 })
 
-export const pathFor = (estate: Estate, offered: Pick<Offered, 'path'>, isThere = true): string =>
-  filled(offered.path, valuesFor(estate, offered, isThere))
+export const pathFor = (fixture: Fixture, offered: Pick<Offered, 'path'>, isThere = true): string =>
+  filled(offered.path, valuesFor(fixture, offered, isThere))

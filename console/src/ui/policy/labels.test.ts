@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { basisText, previewSentence, tagsOpenText, testSentence } from './words.ts'
+import { basisText, previewSentence, tagsOpenText, testSentence } from './labels.ts'
 
 const preview = {
   agents: 0,
