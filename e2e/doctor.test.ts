@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
+import { codeCache } from '../server/test/code-cache.ts'
 import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
 const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))
@@ -25,6 +26,7 @@ const ofMachine = ['free space', 'memory', 'open files', 'builds', 'database ans
 const doctor = async (dataDir: string, port: string) => {
   const child = spawn(process.execPath, [cli, '--json', 'doctor'], {
     env: {
+      ...codeCache,
       PATH: process.env.PATH ?? '',
       HOME: dataDir,
       PORTCULLIS_DATA_DIR: dataDir,
@@ -99,7 +101,7 @@ describe('commands beside a running server', () => {
     await running.post('admin/adduser', { userName: 'ada', password: adminPassword, userProfile: 20 })
     await running.post('admin/suspendaccount', { userName: 'ada' })
     await expect(running.signIn('ada')).rejects.toThrow('403')
-    const env = { PATH: process.env.PATH ?? '', HOME: dataDir, PORTCULLIS_DATA_DIR: dataDir }
+    const env = { ...codeCache, PATH: process.env.PATH ?? '', HOME: dataDir, PORTCULLIS_DATA_DIR: dataDir }
     const { stdout } = await promisify(execFile)(process.execPath, [cli, '--user', 'ada', 'admin', 'lift-suspension'], {
       env,
     })

@@ -12,6 +12,10 @@ export const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/mai
 const builder = resolve(dirname(main), '../../scripts/build-agent.mjs')
 export const env = { PATH: process.env.PATH ?? '' }
 
+const { NODE_COMPILE_CACHE } = process.env
+/** Where vitest.config.ts keeps compiled code. Not for processes whose files are limited: they would fill it up to there. */
+const codeCache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+
 /** `sh` counts the size of files in blocks of 512 bytes. */
 export const FILE_BLOCK = 512
 
@@ -27,7 +31,7 @@ export const bundledAgent = (key: ReleaseKeyFile | null): string => {
   const file = join(dir, 'release-key.pub')
   if (key !== null) writeFileSync(file, formatReleaseKeyFile(key))
   const built = spawnSync(process.execPath, [builder, main, join(dir, 'agent'), '--script-only'], {
-    env: { ...env, ...(key === null ? {} : { PORTCULLIS_RELEASE_KEY_FILE: file }) },
+    env: { ...codeCache, ...env, ...(key === null ? {} : { PORTCULLIS_RELEASE_KEY_FILE: file }) },
     encoding: 'utf8',
   })
   if (built.status !== 0) throw new Error(built.stderr)
@@ -45,7 +49,7 @@ export const spawnAgent = (
       ? [process.execPath, [entry, ...args]]
       : withFileLimit(fileBlocks, [process.execPath, entry, ...args])
   const child = spawn(program, all, {
-    env: { ...env, ...more },
+    env: { ...(fileBlocks === undefined ? codeCache : {}), ...env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -63,6 +67,10 @@ export const killAgent = async (agent: { child: ChildProcess; exit: Promise<unkn
 
 /** One of the agent's short commands, to its end. */
 export const runAgentCommand = (args: readonly string[], program = main) => {
-  const done = spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8', timeout: 60_000 })
+  const done = spawnSync(process.execPath, [program, ...args], {
+    env: { ...codeCache, ...env },
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
   return { code: done.status, output: done.stdout + done.stderr }
 }
