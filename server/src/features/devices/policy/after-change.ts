@@ -1,60 +1,117 @@
 import type { PolicyRule } from '@portcullis/contract'
-import { ruleMatches } from '@portcullis/domain'
+import { decide, type PolicySource, ruleMatches } from '@portcullis/domain'
 import { type Design, deviceOf } from '#features/devices/peripherals/index.ts'
 import { fold } from '#platform/list/columns.ts'
 import { createYielder } from '#platform/yielder.ts'
-import { hostOf, judgeHost } from './host.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
-import type { Candidate, Redecided } from './predict.read.ts'
-import { createRuleSet } from './rule-set.ts'
+import { createRuleSet, type HostPolicy } from './rule-set.ts'
 
-/** A decision by the rules as they will be. */
-export interface DecidedAfter extends Redecided {
+/** Devices that every rule and all knowledge treat alike. */
+export interface DeviceClass {
+  design_id: number
+  /** Number of a group of hosts. */
+  host_group: number
+  /** Serial number if a rule or a verdict may name it; null: another one, or none. */
+  named_serial: string | null
+  has_serial: boolean
+  speed: number
+  has_port: boolean
+  /** Of one of its devices. */
+  serial: string
+  port_path: string
+}
+
+/** The decision about a class after a change. */
+export interface DecidedClass extends DeviceClass {
+  source: PolicySource
+  ruleId: string | null
+  /** Hosts find an attack tool in these devices. */
   isTool: boolean
-  /** An added rule matches the device, whether or not that changes anything. */
+  /** An added rule matches these devices, whether or not that changes anything. */
   isMatched: boolean
+}
+
+/** Hosts to which the same rules apply after a change. */
+export interface HostGroup {
+  /** Folded names of those of its tags that rules name. */
+  tags: readonly string[]
+  /** Rules for a single host, which is then alone in its group. */
+  own: readonly RuleRow[]
 }
 
 /** Rules, hosts and devices as they will be after a change. */
 export interface AfterChange {
-  devices: readonly Candidate[]
+  classes: readonly DeviceClass[]
   designs: ReadonlyMap<number, Design>
   /** Rules for tags and for all hosts. */
   wide: readonly RuleRow[]
-  /** Rules for single hosts. */
-  own: readonly RuleRow[]
+  groups: readonly HostGroup[]
   /** Ids of the rules that the change adds. */
   added: ReadonlySet<string>
-  /** Tags of a host after the change, joined by commas. */
-  tagsOf(host: Candidate): string
 }
 
-/** Decides about devices by the rules and tags of a change, as `assessHosts` will once the change is made. */
+/**
+ * Groups hosts by the rules that apply to them. Group 0 is all other hosts: those without own rules and without these tags,
+ * or, if the change is about `isSome` hosts, those that it is not about.
+ */
+export const groupHosts = (
+  hosts: readonly { agentId: string; hashtags: string }[],
+  named: ReadonlySet<string>,
+  own: readonly RuleRow[],
+  isSome: boolean,
+): { groups: HostGroup[]; groupOf: Map<string, number> } => {
+  const ownOf = Map.groupBy(own, (row) => row.agent_id as string)
+  const groups: HostGroup[] = [{ tags: [], own: [] }]
+  const byTags = new Map<string, number>(isSome ? [] : [['', 0]])
+  const byText = new Map<string, string[]>()
+  const groupOf = new Map<string, number>()
+  for (const { agentId, hashtags } of hosts) {
+    let tags = byText.get(hashtags)
+    if (tags === undefined) {
+      tags = hashtags === '' ? [] : [...new Set(hashtags.split(',').map(fold))].filter((tag) => named.has(tag)).sort()
+      byText.set(hashtags, tags)
+    }
+    const rules = ownOf.get(agentId)
+    const key = tags.join(',')
+    const known = rules === undefined ? byTags.get(key) : undefined
+    const group = known ?? groups.push({ tags, own: rules ?? [] }) - 1
+    if (rules === undefined) byTags.set(key, group)
+    if (group > 0) groupOf.set(agentId, group)
+  }
+  return { groups, groupOf }
+}
+
+/** Decides about classes of devices by the rules and tags of a change, as `assessHosts` will once the change is made. */
 export const decideAfter = async (
-  { devices, designs, wide, own, added, tagsOf }: AfterChange,
+  { classes, designs, wide, groups, added }: AfterChange,
   now: number,
-): Promise<DecidedAfter[]> => {
+): Promise<DecidedClass[]> => {
   const rules = createRuleSet(
     0,
     wide.map((row) => ({ rule: wireRule(row), tag: row.tag_name === null ? null : fold(row.tag_name) })),
   )
-  const ownOf = Map.groupBy(own, (row) => row.agent_id as string)
-  const known = devices.filter((device) => designs.has(device.design_id))
+  const policies = new Map<number, HostPolicy>()
+  const policyOf = (n: number): HostPolicy => {
+    const known = policies.get(n)
+    if (known !== undefined) return known
+    const { tags, own } = groups[n] as HostGroup
+    const wires = own.map((row): PolicyRule => wireRule(row))
+    // Whether a host is armed changes no decision.
+    const policy = rules.hostPolicy({ armed: true, hashtags: tags.join(','), own: wires })
+    policies.set(n, policy)
+    return policy
+  }
   const yieldNow = createYielder(10)
-  const result: DecidedAfter[] = []
-  for (const [agentId, some] of Map.groupBy(known, (device) => device.agent_id)) {
+  const result: DecidedClass[] = []
+  for (const one of classes) {
     await yieldNow()
-    const first = some[0] as Candidate
-    const policy = rules.hostPolicy({
-      armed: first.armed,
-      hashtags: tagsOf(first),
-      own: (ownOf.get(agentId) ?? []).map((row): PolicyRule => wireRule(row)),
-    })
-    for (const { deviceId, design, source, ruleId, ...p } of judgeHost(agentId, hostOf(some, designs), policy, now)) {
-      const device = deviceOf(design, p)
-      const isMatched = policy.rulesFor(design).some((rule) => added.has(rule.id) && ruleMatches(rule, device))
-      result.push({ agentId, deviceId, source, ruleId, isTool: design.attackTool !== null, isMatched })
-    }
+    const design = designs.get(one.design_id)
+    if (design === undefined) continue
+    const device = deviceOf(design, { serial: one.serial, speed: one.speed, portPath: one.port_path })
+    const speaking = policyOf(one.host_group).rulesFor(design)
+    const { source, ruleId } = decide(speaking, device, now)
+    const isMatched = speaking.some((rule) => added.has(rule.id) && ruleMatches(rule, device))
+    result.push({ ...one, source, ruleId, isTool: design.attackTool !== null, isMatched })
   }
   return result
 }

@@ -110,22 +110,22 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
     preview: (actor: Actor, draft: PolicyDraft) =>
       longRead(async (tx) => {
         const rules = await rulesOf(tx, actor, draft)
-        const { stated, totals, matched, rows } = await predict(tx, { rules })
-        const isIdle = totals.changed.peripherals === 0
-        const changed = isIdle ? [] : await rows({ only: 'changed', limit: listedEffects, offset: 0 })
+        const { stated, totals, changed } = await predict(tx, { rules })
+        const { matched } = totals
+        const effects = await changed(listedEffects)
         const warnings = await warningsAmongRules(tx, rules)
         const isAllowing = rules.write.some((r) => r.effect === 'allow')
-        if (rules.write.length > 0 && matched.length === 0)
+        if (rules.write.length > 0 && matched.peripherals === 0)
           warnings.push({
             code: 'matches-nothing',
             text: 'No known device matches on the hosts that can block devices.',
             ruleId: null,
           })
-        const tools = isAllowing ? matched.filter(({ isTool }) => isTool) : []
-        if (tools.length > 0)
+        const tools = isAllowing ? matched.attackTools : 0
+        if (tools > 0)
           warnings.push({
             code: 'allows-attack-tool',
-            text: `${tools.length} of the matching devices ${tools.length === 1 ? 'is a known attack tool and stays' : 'are known attack tools and stay'} blocked unless that is overridden.`,
+            text: `${tools} of the matching devices ${tools === 1 ? 'is a known attack tool and stays' : 'are known attack tools and stay'} blocked unless that is overridden.`,
             ruleId: null,
           })
         const blockedNow = totals.stopsWorking.peripherals
@@ -140,13 +140,13 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
           computedAt: stated.computedAt,
           agents: totals.changed.agents,
           peripherals: totals.changed.peripherals,
-          matching: { agents: new Set(matched.map(({ agentId }) => agentId)).size, peripherals: matched.length },
+          matching: { agents: matched.agents, peripherals: matched.peripherals },
           allowed: totals.newlyAllowed.peripherals,
           blocked: totals.newlyBlocked.peripherals,
           blockedNow,
           worksAgain: totals.worksAgain,
           newlyAllowed: opened.hosts,
-          effects: changed.map(effectView),
+          effects: effects.map(effectView),
           warnings: warnings.slice(0, listedWarnings),
           secondPerson: !(await approvals.mayAlone(actor, { kind: 'allow', ...opened }, tx)),
           prediction: stated,

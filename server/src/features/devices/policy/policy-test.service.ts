@@ -14,7 +14,7 @@ export interface TestSelection {
   days?: number | undefined
   tags: readonly string[]
   host: string | null
-  page: PredictedPage & { only: 'allow' | 'block' | null }
+  page: PredictedPage
 }
 
 export interface PolicyTestDeps {
@@ -52,13 +52,13 @@ export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTe
   const run = (selection: TestSelection, changeOf: (tx: Tx) => Promise<Change>) =>
     longRead(async (tx) => {
       const { page, days = predictedDays } = selection
-      const { stated, totals, attachments, rows } = await predict(
-        tx,
-        { ...(await changeOf(tx)), mode: 'Armed' },
-        scopeOf(selection),
-      )
+      const {
+        stated,
+        totals,
+        page: list,
+      } = await predict(tx, { ...(await changeOf(tx)), mode: 'Armed' }, scopeOf(selection))
       const { computedAt, agents, peripherals } = stated
-      const attached = await attachments()
+      const { attachments: attached, rows } = await list(page)
       const { blocked } = totals
       const filtered = { allow: peripherals - blocked.peripherals, block: blocked.peripherals }
       return {
@@ -68,7 +68,7 @@ export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTe
           blocked: { agents: blocked.agents, peripherals: blocked.peripherals, attachments: attached.blocked },
           recordsTotal: peripherals,
           recordsFiltered: page.only === null ? peripherals : filtered[page.only],
-          data: (await rows(page)).map(rowView),
+          data: rows.map(rowView),
         },
       }
     })

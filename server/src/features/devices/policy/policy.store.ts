@@ -104,6 +104,13 @@ export const createPolicyStore = () => ({
       select ${ruleColumns} from policy_rules r
       where not r.is_over and r.agent_id = any(${agentIds}::uuid[]) order by r.rule_id limit 20000`),
 
+  /** Rules for single hosts that may be about devices of these vendors; null: for any host. */
+  ownAbout: (tx: Queryable, vids: readonly string[], agentIds: readonly string[] | null): Promise<RuleRow[]> =>
+    tx.query<RuleRow>(sql`
+      select ${ruleColumns} from policy_rules r
+      where not r.is_over and (r.vid is null or r.vid = any(${vids}::text[]))
+        and ${agentIds === null ? raw('r.agent_id is not null') : sql`r.agent_id = any(${agentIds}::uuid[])`}`),
+
   /** All rules, some at a time, to check their seals. */
   after: (db: Queryable, id: string, limit: number): Promise<RuleRow[]> =>
     db.query<RuleRow>(

@@ -1,12 +1,21 @@
-import type { Prediction } from '@portcullis/contract'
-import { type PolicySource, policySources } from '@portcullis/domain'
-import type { StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { join, raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
 import { zonelessSql } from '#platform/time.ts'
-import { allowing, sourceNumber } from './host.ts'
+import type { DecidedClass, DeviceClass } from './after-change.ts'
+import {
+  afterShift,
+  approvedSources,
+  beforeShift,
+  type Effects,
+  ranksOf,
+  stateBits,
+  statesOf,
+  type Totals,
+  totalsOf,
+} from './device-states.ts'
+import { sourceNumber } from './host.ts'
 
 /** The hosts and the period that a prediction examines. */
 export interface Examined {
@@ -18,61 +27,20 @@ export interface Examined {
   since: Date
 }
 
-/** A decision that the change makes and that may differ from the stored one. */
+/** How devices are told apart by those that rules and verdicts may treat differently. */
+export interface Distinctions {
+  /** Groups of hosts with rules of their own; other hosts are in group 0. */
+  groupOf: ReadonlyMap<string, number>
+  /** Serial numbers that rules name. */
+  serials: readonly string[]
+  /** Designs with a verdict that may rest on a serial number. */
+  serialDesigns: readonly number[]
+}
+
+/** Decisions that a change makes and that may differ from the stored ones. */
 export interface Redecided {
-  agentId: string
-  deviceId: string
-  source: PolicySource
-  ruleId: string | null
-}
-
-/** What happens to hosts and devices, as far as it is not decided by rules. */
-export interface Effects {
-  /** Mode of the hosts afterwards; null: each keeps its own. */
-  mode: 'Armed' | 'Free' | null
-  /** Arming also judges what is attached now. */
-  applyToPresent: boolean
-  /** Every attached device is allowed on its host, except attack tools. */
-  isApproved: boolean
-}
-
-/** A device as rules see it, on its host. */
-export interface Candidate extends StoredPeripheral {
-  armed: boolean
-  hashtags: string
-}
-
-const blocking = policySources.flatMap((source, n) => (allowing.has(source) ? [] : [n]))
-const isBlocking = (column: SqlFragment): SqlFragment => sql`${column} = any(${blocking}::smallint[])`
-
-/** Decisions that an approval of attached devices replaces: the block without a rule, and grants, which end. */
-const approved = [sourceNumber('grant'), sourceNumber('default')]
-/** What blocks a device at the moment its host is armed, although it was attached before. */
-const blocksPresent = [sourceNumber('attack-tool'), sourceNumber('deny')]
-
-/** Groups of examined devices `d` that a prediction counts. */
-const groups = {
-  blocked: 'd.blocks',
-  changed: 'd.blocks <> d.blocked_before',
-  newlyAllowed: 'd.blocked_before and not d.blocks',
-  newlyBlocked: 'not d.blocked_before and d.blocks',
-  worksAgain: 'd.works_again',
-  stopsWorking: 'd.stops',
-  /** Attached devices that an armed host would block, at once or when they are attached again. */
-  attachedBlocked: 'd.present and d.blocks',
-  mismatched: 'd.present and d.mismatched',
-  /** Devices that an armed host would block unless it spares them because they were attached before. */
-  willBlock: 'd.blocks and (not d.present or d.is_blocked or d.stops)',
-} as const
-type Group = keyof typeof groups
-const groupNames = Object.keys(groups) as Group[]
-
-export type Counts = Prediction['newlyAllowed']
-
-/** Examined devices in numbers. */
-export interface Totals extends Record<Group, Counts> {
-  agents: number
-  peripherals: number
+  by: Distinctions
+  classes: readonly DecidedClass[]
 }
 
 /** How often devices were attached in the period. */
@@ -114,25 +82,27 @@ export interface PredictedRow {
 
 /** Which devices a page of a prediction lists. */
 export interface PredictedPage {
-  only: 'allow' | 'block' | 'changed' | null
+  only: 'allow' | 'block' | null
   limit: number
   offset: number
 }
 
-const onlyOf = {
-  allow: raw('not d.blocks'),
-  block: raw('d.blocks'),
-  changed: raw(groups.changed),
-} as const
+/** What is asked of the database. */
+export interface Asked {
+  examined: Examined
+  effects: Effects
+  /** Null: no decision differs by rules or tags. */
+  redecided: Redecided | null
+}
 
 /** Where the examined devices are: `peripherals p` with its host. */
 const examinedFrom = raw(
-  'peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = p.agent_id',
+  'peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id',
 )
-const isExamined = ({ hosts, isEveryGrade, since }: Examined): SqlFragment =>
+const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
   join(
     [
-      sql`(p.present or p.last_seen >= ${since})`,
+      raw('true'),
       // Arming is refused where nothing can be blocked.
       ...(isEveryGrade ? [] : [raw(`not r.agentless and a.enforcement <> 'observe'`)]),
       ...(hosts === null ? [] : [hosts]),
@@ -140,78 +110,127 @@ const isExamined = ({ hosts, isEveryGrade, since }: Examined): SqlFragment =>
     ' and ',
   )
 
-/** Joins gone devices `p` with attached ones whose approval allows them, too: a rule names what both say of themselves. */
-const likeAttached = (examined: Examined): SqlFragment => sql`
-  left join (
-    select distinct p.agent_id, p.serial, d.design_id from ${examinedFrom}
-    join designs e on e.design_id = p.design_id
-    join designs d on d.model_id = e.model_id and coalesce(nullif(d.policy_without_revision, ''), d.without_revision)
-      = coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
-    where p.present and p.severity < 40 and p.source = any(${approved}::smallint[]) and ${isExamined(examined)}) w
-  on w.agent_id = p.agent_id and w.serial = p.serial and w.design_id = p.design_id`
-
 /**
- * Every examined device with its decision before and after the change, and what follows from both. The only place that
- * says what an armed host blocks, what stops and what works again.
+ * Joins gone devices `p` that the approval of an attached one allows, too: a rule names what both say of themselves.
+ * There are few gone devices, so these are found first.
  */
-const predicted = (examined: Examined, { mode, applyToPresent, isApproved }: Effects, others: readonly Redecided[]) => {
-  const kept = sql`p.source`
-  const stored = isApproved
-    ? sql`case when p.severity < 40 and p.source = any(${approved}::smallint[]) and (p.present or w.agent_id is not null) then ${sourceNumber('host')}::smallint else ${kept} end`
-    : kept
-  const other = unnestOf([
-    [others.map((o) => o.agentId), 'uuid[]'],
-    [others.map((o) => o.deviceId), 'text[]'],
-    [others.map((o) => sourceNumber(o.source)), 'smallint[]'],
-    [others.map((o) => o.ruleId), 'text[]'],
+const likeAttached = ({ since, ...examined }: Examined): SqlFragment => sql`
+  left join (
+    select distinct g.agent_id, g.device_id
+    from peripherals g join peripherals q on q.agent_id = g.agent_id and q.serial = g.serial
+      and q.present and q.severity < 40 and q.source = any(${approvedSources}::smallint[])
+    join designs d on d.design_id = g.design_id
+    join designs e on e.design_id = q.design_id and e.model_id = d.model_id
+      and coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
+        = coalesce(nullif(d.policy_without_revision, ''), d.without_revision)
+    where not g.present and g.last_seen >= ${since} and g.severity < 40 and g.source = any(${approvedSources}::smallint[])
+      and g.agent_id in (
+        select r.agent_id from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined({ since, ...examined })})) w
+  on w.agent_id = p.agent_id and w.device_id = p.device_id`
+
+/** Joins hosts with their groups, as far as these matter. */
+const grouped = ({ groupOf }: Distinctions): { from: SqlFragment; host_group: SqlFragment } =>
+  groupOf.size === 0
+    ? { from: raw(''), host_group: raw('0') }
+    : {
+        from: sql`left join ${unnestOf([
+          [[...groupOf.keys()], 'uuid[]'],
+          [[...groupOf.values()], 'int[]'],
+        ])} g(agent_id, n) on g.agent_id = p.agent_id`,
+        host_group: raw('coalesce(g.n, 0)'),
+      }
+
+/** What tells classes of a design apart, beside the group of their hosts. */
+const distinctions = ({ serials, serialDesigns }: Distinctions) => ({
+  named_serial: sql`case when p.serial <> '' and (p.serial = any(${serials}::text[]) or p.design_id = any(${serialDesigns}::int[])) then p.serial end`,
+  has_serial: raw(`p.serial <> ''`),
+  speed: raw('p.speed'),
+  has_port: raw(`position('-' in p.port_path) > 0`),
+})
+const variantOf = (one: DeviceClass): string =>
+  JSON.stringify([one.speed, Number(one.has_port), Number(one.has_serial), one.named_serial ?? ''])
+
+/** Joins devices with the decision about their class. */
+const withDecisions = ({ by, classes }: Redecided, isEach: boolean): SqlFragment => {
+  const isSame = (a: DecidedClass, b: DecidedClass): boolean =>
+    a.source === b.source && a.ruleId === b.ruleId && a.isMatched === b.isMatched
+  const varying: number[] = []
+  const rows: { one: DecidedClass; variant: string }[] = []
+  for (const [id, some] of Map.groupBy(classes, ({ design_id }) => design_id)) {
+    const groups = [...Map.groupBy(some, ({ host_group }) => host_group).values()]
+    const isVarying = groups.some((ones) => ones.some((one) => !isSame(one, ones[0] as DecidedClass)))
+    if (isVarying) varying.push(id)
+    for (const ones of groups)
+      for (const one of isVarying ? ones : ones.slice(0, 1))
+        rows.push({ one, variant: isVarying ? variantOf(one) : '' })
+  }
+  const flags = ({ isMatched, isTool }: DecidedClass): number =>
+    isMatched ? stateBits.isMatched + (isTool ? stateBits.isMatchedTool : 0) : 0
+  const decided = unnestOf([
+    [rows.map(({ one }) => one.design_id), 'int[]'],
+    [rows.map(({ one }) => one.host_group), 'int[]'],
+    [rows.map(({ variant }) => variant), 'text[]'],
+    [rows.map(({ one }) => sourceNumber(one.source)), 'smallint[]'],
+    [rows.map(({ one }) => one.ruleId), 'text[]'],
+    [rows.map(({ one }) => flags(one)), 'int[]'],
   ])
-  const isArmed = mode === null ? raw('r.armed') : sql`${mode === 'Armed'}::boolean`
-  const isAtOnce =
-    mode === null
-      ? raw('not x.blocked_before')
-      : sql`(${applyToPresent} or x.source = any(${blocksPresent}::smallint[]))`
-  return sql`
-    select x.*, x.is_armed and x.present and not x.is_blocked and x.blocks and ${isAtOnce} as stops,
-      x.is_blocked and not (x.is_armed and x.blocks) as works_again
-    from (
-      select c.*, ${isBlocking(sql`c.source`)} as blocks, ${isBlocking(sql`c.before`)} as blocked_before,
-        c.armed and c.present and not c.spared and ${isBlocking(sql`c.before`)} as is_blocked
-      from (
-        select p.agent_id, p.device_id, p.present, p.last_seen, p.severity >= 40 as tool,
-          -- The host lets it work against the decision, because it was attached before, say.
-          p.authorized and p.enforced ->> 'guard' is not null as spared,
-          p.driver_mismatch <> '' as mismatched, r.armed, ${isArmed} as is_armed, p.source as before,
-          coalesce(o.source, ${stored}) as source,
-          case when o.source is null then p.rule_id::text else o.rule_id end as rule_id
-        from ${examinedFrom}
-        left join ${other} o(agent_id, device_id, source, rule_id) on o.agent_id = p.agent_id and o.device_id = p.device_id
-        ${isApproved ? likeAttached(examined) : raw('')}
-        where ${isExamined(examined)} offset 0) c offset 0) x`
+  const { from, host_group } = grouped(by)
+  const { named_serial, has_serial, speed, has_port } = distinctions(by)
+  const variant =
+    varying.length === 0
+      ? raw(`''`)
+      : sql`case when p.design_id = any(${varying}::int[]) then '[' || ${speed} || ',' || (${has_port})::int || ',' || (${has_serial})::int || ',' || to_json(coalesce(${named_serial}, '')) || ']' else '' end`
+  return sql`${from} ${raw(isEach ? 'left join' : 'join')} ${decided} o(design_id, host_group, variant, source, rule_id, flags)
+    on o.design_id = p.design_id and o.host_group = ${host_group} and o.variant = ${variant}`
 }
 
-const perHost = raw(
-  groupNames
-    .map(
-      (name) =>
-        `count(*) filter (where ${groups[name]})::int as "${name}", count(*) filter (where d.tool and ${groups[name]})::int as "${name}Tools"`,
-    )
-    .join(', '),
-)
-const summed = raw(
-  groupNames
-    .map(
-      (
-        name,
-      ) => `json_build_object('agents', count(*) filter (where h."${name}" > 0), 'peripherals', coalesce(sum(h."${name}"), 0),
-        'attackTools', coalesce(sum(h."${name}Tools"), 0)) as "${name}"`,
-    )
-    .join(', '),
-)
+const number = (condition: SqlFragment, value: number): SqlFragment =>
+  sql`case when ${condition} then ${raw(String(value))} else 0 end`
 
-/** Attachments per examined device in the period; UTC days. */
-const attachmentsSince = (since: Date): SqlFragment => sql`
-  select y.agent_id, y.device_id, sum(y.n)::int as n from attachment_days y
-  where y.day >= (${since}::timestamptz at time zone 'UTC')::date group by y.agent_id, y.device_id`
+/** Every examined device with its state; `isEach` is false: only those that are decided about again. */
+const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlFragment => {
+  const stored = effects.isApproved
+    ? sql`case when p.severity < 40 and p.source = any(${approvedSources}::smallint[]) and (p.present or w.agent_id is not null)
+        then ${sourceNumber('host')}::smallint else p.source end`
+    : raw('p.source')
+  const source = redecided === null ? stored : sql`coalesce(o.source, ${stored})`
+  const state = join(
+    [
+      number(raw('p.present'), stateBits.isPresent),
+      number(raw('p.severity >= 40'), stateBits.isTool),
+      number(raw(`p.authorized and p.enforced ->> 'guard' is not null`), stateBits.isSpared),
+      number(raw(`p.driver_mismatch <> ''`), stateBits.isMismatched),
+      number(raw('r.armed'), stateBits.isArmed),
+      redecided === null ? raw('0') : raw('coalesce(o.flags, 0)'),
+      sql`(p.source::int << ${raw(String(beforeShift))})`,
+      sql`((${source})::int << ${raw(String(afterShift))})`,
+    ],
+    ' + ',
+  )
+  const ruleId =
+    redecided === null
+      ? raw('p.rule_id::text')
+      : raw('case when o.source is null then p.rule_id::text else o.rule_id end')
+  return sql`
+    select p.agent_id, p.device_id, p.last_seen, ${ruleId} as rule_id, ${state} as state
+    from ${examinedFrom}
+    ${redecided === null ? raw('') : withDecisions(redecided, isEach)}
+    ${effects.isApproved ? likeAttached(examined) : raw('')}
+    where (p.present or p.last_seen >= ${examined.since}) and ${isHostExamined(examined)}`
+}
+
+/** Attachments of a device in the period; UTC days. */
+const inPeriod = (since: Date): SqlFragment => sql`y.day >= (${since}::timestamptz at time zone 'UTC')::date`
+
+const rowColumns = raw(`s.agent_id as "agentId", a.host, s.device_id as "deviceId", m.vid, m.pid, m.vendor,
+  coalesce(nullif(m.product, ''), d.product) as product,
+  coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, s.state & ${stateBits.isTool} <> 0 as "isTool",
+  s.state & ${stateBits.isPresent} <> 0 as present, s.state & ${stateBits.isArmed} <> 0 as armed,
+  s.state >> ${beforeShift} & 7 as before, s.state >> ${afterShift} & 7 as source,
+  s.rule_id as "ruleId", u.reason as "ruleReason", ${zonelessSql('s.last_seen')} as "lastSeen"`)
+const rowTables = raw(`s join peripherals p on p.agent_id = s.agent_id and p.device_id = s.device_id
+  join agents a on a.agent_id = s.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
+  left join policy_rules u on u.rule_id::text = s.rule_id`)
 
 export const createPredictRead = () => ({
   /** One host, or those with any of these tags, as a condition for `Examined`; null: every host. */
@@ -230,81 +249,110 @@ export const createPredictRead = () => ({
   /** Hosts by id, as a condition for `Examined`. */
   hosts: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
-  /** Examined devices that rules about these fingerprints may decide about. */
-  candidates: (
+  /** Hosts by name and tags, to group them; null: all. */
+  tagged: (q: Queryable, agentIds: readonly string[] | null): Promise<{ agentId: string; hashtags: string }[]> =>
+    q.query(sql`
+      select r.agent_id as "agentId", r.tags as hashtags from agent_rows r
+      where ${agentIds === null ? raw('true') : sql`r.agent_id = any(${agentIds}::uuid[])`}`),
+
+  /** Classes of the devices with these designs; `agentIds`: only on these hosts. */
+  classes: (
     q: Queryable,
-    examined: Examined,
     designIds: readonly number[],
     agentIds: readonly string[] | null,
-  ): Promise<Candidate[]> =>
-    designIds.length === 0
-      ? Promise.resolve([])
-      : q.query<Candidate>(sql`
-        select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.severity, p.speed, p.source,
-          p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch, r.armed, r.tags as hashtags
-        from ${examinedFrom} where p.design_id = any(${designIds}::int[]) and ${isExamined(examined)}
-          and (${agentIds}::uuid[] is null or p.agent_id = any(${agentIds}::uuid[])) order by p.agent_id, p.device_id`),
+    by: Distinctions,
+  ): Promise<DeviceClass[]> => {
+    const { from, host_group } = grouped(by)
+    const { named_serial, has_serial, speed, has_port } = distinctions(by)
+    return q.query<DeviceClass>(sql`
+      select p.design_id, ${host_group} as host_group, ${named_serial} as named_serial, ${has_serial} as has_serial, ${speed} as speed,
+        ${has_port} as has_port, min(p.serial) as serial, min(p.port_path) as port_path
+      from peripherals p ${from}
+      where p.design_id = any(${designIds}::int[]) and ${agentIds === null ? raw('true') : sql`p.agent_id = any(${agentIds}::uuid[])`}
+      group by 1, 2, 3, 4, 5, 6`)
+  },
 
-  totals: async (q: Queryable, examined: Examined, effects: Effects, others: readonly Redecided[]): Promise<Totals> =>
-    (
-      await q.query<Totals>(sql`
-        with h as (
-          select d.agent_id, count(*)::int as examined, ${perHost}
-          from (${predicted(examined, effects, others)}) d group by d.agent_id)
-        select count(*)::int as agents, coalesce(sum(h.examined), 0)::int as peripherals, ${summed} from h`)
-    )[0] as Totals,
-
-  attachments: async (
+  /** Examined devices in numbers; `isEachHost`: what arming does to each host, too, without hosts where it does nothing. */
+  totals: async (
     q: Queryable,
-    examined: Examined,
-    effects: Effects,
-    others: readonly Redecided[],
-  ): Promise<Attachments> =>
-    (
-      await q.query<Attachments>(sql`
-        select coalesce(sum(n.n), 0)::int as "all", coalesce(sum(n.n) filter (where d.blocks), 0)::int as blocked
-        from (${predicted(examined, effects, others)}) d
-        join (${attachmentsSince(examined.since)}) n on n.agent_id = d.agent_id and n.device_id = d.device_id`)
-    )[0] as Attachments,
+    asked: Asked,
+    isEachHost: boolean,
+  ): Promise<{ totals: Totals; hosts: PredictedHost[] }> => {
+    const { effects } = asked
+    const willBlock = statesOf(effects, (outcome) => outcome.willBlock)
+    const mismatched = statesOf(effects, (outcome) => outcome.mismatched)
+    const eachHost = sql`
+      union all
+      select null, null, coalesce(sum(m.n) filter (where m.state = any(${willBlock}::int[])), 0)::int, m.agent_id,
+        coalesce(sum(m.n) filter (where m.state = any(${mismatched}::int[])), 0)::int
+      from m where m.state = any(${[...new Set([...willBlock, ...mismatched])]}::int[]) group by m.agent_id`
+    const found = await q.query<{
+      state: number | null
+      states: number[] | null
+      n: number
+      agentId: string | null
+      mismatched: number | null
+    }>(sql`
+      with m as materialized (select d.agent_id, d.state, count(*)::int as n from (${predicted(asked)}) d group by d.agent_id, d.state)
+      select m.state, null::int[] as states, sum(m.n)::int as n, null::uuid as "agentId", null::int as mismatched from m group by m.state
+      union all
+      select null, s.states, count(*)::int, null, null
+      from (select array_agg(m.state order by m.state) as states from m group by m.agent_id) s group by s.states
+      ${isEachHost ? eachHost : raw('')}`)
+    return {
+      totals: totalsOf(
+        effects,
+        found.flatMap(({ state, n }) => (state === null ? [] : [{ state, n }])),
+        found.flatMap(({ states, n }) => (states === null ? [] : [{ states, n }])),
+      ),
+      hosts: found.flatMap(({ agentId, n, mismatched }) =>
+        agentId === null ? [] : [{ agentId, willBlock: n, mismatched: mismatched ?? 0 }],
+      ),
+    }
+  },
 
-  /** What arming does to each host; hosts without such a device are left out. */
-  byHost: (
+  /** Devices by how often they were attached, blocked ones first, and how often all of them were. */
+  page: async (
     q: Queryable,
-    examined: Examined,
-    effects: Effects,
-    others: readonly Redecided[],
-  ): Promise<PredictedHost[]> =>
-    q.query<PredictedHost>(sql`
-      select d.agent_id as "agentId", count(*) filter (where ${raw(groups.willBlock)})::int as "willBlock",
-        count(*) filter (where ${raw(groups.mismatched)})::int as mismatched
-      from (${predicted(examined, effects, others)}) d
-      where (${raw(groups.willBlock)}) or (${raw(groups.mismatched)}) group by d.agent_id order by d.agent_id`),
-
-  /** Devices: those that change are listed by gravity, others blocked first and then by how often they were attached. */
-  rows: (
-    q: Queryable,
-    examined: Examined,
-    effects: Effects,
-    others: readonly Redecided[],
+    asked: Asked,
     { only, limit, offset }: PredictedPage,
-  ): Promise<PredictedRow[]> => {
-    const order = only === 'changed' ? raw('s.tool desc, s.stops desc') : raw('s.blocks desc, s.tool desc, s.n desc')
-    return q.query<PredictedRow>(sql`
-      with n as materialized (${attachmentsSince(examined.since)}),
+  ): Promise<{ attachments: Attachments; rows: PredictedRow[] }> => {
+    const { examined, effects } = asked
+    const blocked = statesOf(effects, (outcome) => outcome.blocked)
+    const found = await q.query<PredictedRow & { all: number; blocked: number; agentId: string | null }>(sql`
+      with d as materialized (
+        select d.*, coalesce(n.n, 0) as n, (${ranksOf(effects, only)}::smallint[])[d.state + 1] as rank from (${predicted(asked)}) d
+        left join (
+          select y.agent_id, y.device_id, sum(y.n)::int as n from attachment_days y
+          where ${inPeriod(examined.since)} group by y.agent_id, y.device_id) n
+        on n.agent_id = d.agent_id and n.device_id = d.device_id),
       s as (
-        select s.* from (
-          select d.*, coalesce(n.n, 0) as n from (${predicted(examined, effects, others)}) d
-          left join n on n.agent_id = d.agent_id and n.device_id = d.device_id
-          where ${only === null ? raw('true') : onlyOf[only]}) s
-        order by ${order}, s.last_seen desc, s.agent_id, s.device_id limit ${limit}::int offset ${offset}::bigint)
-      select s.agent_id as "agentId", a.host, s.device_id as "deviceId", m.vid, m.pid, m.vendor,
-        coalesce(nullif(m.product, ''), d.product) as product,
-        coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, s.tool as "isTool", s.present, s.armed,
-        s.before, s.source, s.rule_id as "ruleId", u.reason as "ruleReason", ${raw(zonelessSql('s.last_seen'))} as "lastSeen",
-        s.n as attachments
-      from s join peripherals p on p.agent_id = s.agent_id and p.device_id = s.device_id
-        join agents a on a.agent_id = s.agent_id join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
-        left join policy_rules u on u.rule_id::text = s.rule_id
-      order by ${order}, s.last_seen desc, s.agent_id, s.device_id`)
+        select d.* from d where d.rank > 0
+        order by d.rank, d.n desc, d.last_seen desc, d.agent_id, d.device_id limit ${limit}::int offset ${offset}::bigint)
+      select t."all", t.blocked, x.*
+      from (
+        select coalesce(sum(d.n), 0)::int as "all", coalesce(sum(d.n) filter (where d.state = any(${blocked}::int[])), 0)::int as blocked
+        from d) t
+      left join (select ${rowColumns}, s.n as attachments, s.rank, s.last_seen as seen from ${rowTables}) x on true
+      order by x.rank, x.attachments desc, x.seen desc, x."agentId", x."deviceId"`)
+    const [first] = found
+    return {
+      attachments: { all: first?.all ?? 0, blocked: first?.blocked ?? 0 },
+      rows: found.filter(({ agentId }) => agentId !== null),
+    }
+  },
+
+  /** Devices whose decision changes, by gravity. */
+  changed: (q: Queryable, asked: Asked, limit: number): Promise<PredictedRow[]> => {
+    const { examined, effects } = asked
+    return q.query<PredictedRow>(sql`
+      with s as (
+        select d.* from (
+          select d.*, (${ranksOf(effects, 'changed')}::smallint[])[d.state + 1] as rank from (${predicted(asked, false)}) d) d
+        where d.rank > 0 order by d.rank, d.last_seen desc, d.agent_id, d.device_id limit ${limit}::int)
+      select ${rowColumns}, coalesce((
+          select sum(y.n) from attachment_days y
+          where y.agent_id = s.agent_id and y.device_id = s.device_id and ${inPeriod(examined.since)}), 0)::int as attachments
+      from ${rowTables} order by s.rank, s.last_seen desc, s.agent_id, s.device_id`)
   },
 })

@@ -6,17 +6,17 @@ import type { Queryable } from '#platform/db/db.ts'
 import type { SqlFragment } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
 import type { Affected } from './affected.ts'
-import { type DecidedAfter, decideAfter } from './after-change.ts'
+import { decideAfter, groupHosts } from './after-change.ts'
+import type { Effects, Totals } from './device-states.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import {
   type Attachments,
   createPredictRead,
-  type Effects,
   type Examined,
   type PredictedHost,
   type PredictedPage,
   type PredictedRow,
-  type Totals,
+  type Redecided,
 } from './predict.read.ts'
 import type { Seals } from './seal.ts'
 
@@ -40,6 +40,8 @@ export interface PredictionScope {
   /** Examines hosts that cannot block devices, too: somebody asked for them by id. */
   isEveryGrade?: boolean
   days?: number
+  /** Says what happens to each host, too. */
+  isEachHost?: boolean
 }
 
 /** What a change does to the examined hosts. */
@@ -47,17 +49,17 @@ export interface Predicted {
   /** The part that every preview states. */
   stated: Prediction
   totals: Totals
-  /** Devices that the added rules match, whether or not a decision changes. */
-  matched: readonly DecidedAfter[]
-  attachments(): Promise<Attachments>
-  rows(page: PredictedPage): Promise<PredictedRow[]>
-  /** What arming does to each host; hosts that block nothing are left out. */
-  byHost(): Promise<PredictedHost[]>
+  /** What arming does to each host; hosts that block nothing are left out. Empty unless the scope asks for it. */
+  hosts: readonly PredictedHost[]
+  /** Devices with their decisions, and how often all of them were attached. */
+  page(page: PredictedPage): Promise<{ attachments: Attachments; rows: PredictedRow[] }>
+  /** The first devices whose decision changes. */
+  changed(limit: number): Promise<PredictedRow[]>
 }
 
 export interface PredictDeps {
   clock: Clock
-  store: Pick<PolicyStore, 'wide' | 'versionAndOwn'>
+  store: Pick<PolicyStore, 'wide' | 'ownAbout'>
   seals: Pick<Seals, 'isAuthentic'>
   affected: Pick<Affected, 'designsOf'>
   designs: Pick<PeripheralsApi['designs'], 'byIds'>
@@ -72,10 +74,10 @@ const tagsAfter = (changes: readonly HostTagChange[]) => {
     folded: new Set(names.map(fold)),
     agents: agentIds === null ? null : new Set(agentIds),
   }))
-  return ({ agent_id, hashtags }: { agent_id: string; hashtags: string }): string => {
+  return ({ agentId, hashtags }: { agentId: string; hashtags: string }): string => {
     const tags = new Set(hashtags === '' ? [] : hashtags.split(',').map(fold))
     for (const { effect, folded, agents } of parts)
-      if (agents?.has(agent_id) !== false)
+      if (agents?.has(agentId) !== false)
         for (const name of folded)
           if (effect === 'add') tags.add(name)
           else tags.delete(name)
@@ -87,40 +89,58 @@ const tagsAfter = (changes: readonly HostTagChange[]) => {
 export const createPredict = ({ clock, store, seals, affected, designs }: PredictDeps) => {
   const read = createPredictRead()
 
-  /** Decides again about the devices that changed rules or tags concern. */
-  const decided = async (q: Queryable, { rules, tags = [] }: Change, examined: Examined): Promise<DecidedAfter[]> => {
+  /** The hosts that a change is about, by id; null: any host. */
+  const hostsOf = (changed: readonly RuleRow[], tags: readonly HostTagChange[]): string[] | null => {
+    const ids: (string | null)[] = [
+      ...changed.map(({ agent_id }) => agent_id),
+      ...tags.flatMap<string | null>(({ agentIds }) => agentIds ?? [null]),
+    ]
+    return ids.some((id) => id === null) ? null : [...new Set(ids as string[])]
+  }
+
+  /** Decides again about the devices that changed rules or tags concern; null: about none. */
+  const decided = async (q: Queryable, { rules, tags = [] }: Change): Promise<Redecided | null> => {
     const { gone = [], write = [] } = rules ?? {}
-    if (gone.length + write.length + tags.length === 0) return []
+    if (gone.length + write.length + tags.length === 0) return null
     const stored = await store.wide(q)
     const moved = new Set(tags.flatMap(({ names }) => names.map(fold)))
     const ofTags = stored.filter((r) => r.tag_name !== null && moved.has(fold(r.tag_name)))
-    const changed = [...gone, ...write, ...ofTags]
-    const named = changed.flatMap((r) => (r.agent_id === null ? [] : [r.agent_id]))
-    const onAll = changed.length > named.length
-    const devices = await read.candidates(
-      q,
-      examined,
-      [...(await affected.designsOf(q, changed))],
-      onAll ? null : named,
-    )
+    const designIds = [...(await affected.designsOf(q, [...gone, ...write, ...ofTags]))]
+    if (designIds.length === 0) return null
+    const known = await designs.byIds(designIds)
+    const some = hostsOf([...gone, ...write], tags)
     const replaced = new Set([...gone, ...write].map((r) => r.rule_id))
     const left = (rows: readonly RuleRow[]): RuleRow[] =>
       rows.filter((r) => !replaced.has(r.rule_id) && seals.isAuthentic(r))
-    const own = (await store.versionAndOwn(q, [...new Set(devices.map((device) => device.agent_id))])).own
-    return decideAfter(
-      {
-        devices,
-        designs: await designs.byIds(devices.map((device) => device.design_id)),
-        wide: [
-          ...left(stored),
-          ...write.filter((r) => r.agent_id === null && (r.tag_name === null || r.tag_id !== null)),
-        ],
-        own: [...left(own), ...write.filter((r) => r.agent_id !== null)],
-        added: new Set(write.map((r) => r.rule_id)),
-        tagsOf: tagsAfter(tags),
-      },
-      clock.now(),
+    const wide = [
+      ...left(stored),
+      ...write.filter((r) => r.agent_id === null && (r.tag_name === null || r.tag_id !== null)),
+    ]
+    const vids = [...new Set([...known.values()].map(({ vid }) => vid))]
+    const own = [...left(await store.ownAbout(q, vids, some)), ...write.filter((r) => r.agent_id !== null)]
+    const named = new Set(wide.flatMap(({ tag_name }) => (tag_name === null ? [] : [fold(tag_name)])))
+    const hosts =
+      named.size > 0 || some !== null
+        ? await read.tagged(q, some)
+        : [...new Set(own.map((r) => r.agent_id as string))].map((agentId) => ({ agentId, hashtags: '' }))
+    const after = tagsAfter(tags)
+    const { groups, groupOf } = groupHosts(
+      tags.length === 0 ? hosts : hosts.map((host) => ({ ...host, hashtags: after(host) })),
+      named,
+      own,
+      some !== null,
     )
+    const by = {
+      groupOf,
+      serials: [...new Set([...wide, ...own].flatMap(({ serial }) => serial ?? []))],
+      // A verdict that rests on a serial number is one of a design of its own.
+      serialDesigns: [...known.values()]
+        .filter(({ judgedBy }) => judgedBy === null || typeof judgedBy.serial === 'string')
+        .map(({ id }) => id),
+    }
+    const classes = await read.classes(q, designIds, some, by)
+    const added = new Set(write.map((r) => r.rule_id))
+    return { by, classes: await decideAfter({ classes, designs: known, wide, groups, added }, clock.now()) }
   }
 
   /**
@@ -128,16 +148,17 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
    * this function, so they agree about hosts, devices and times.
    */
   const predict = async (q: Queryable, change: Change, scope: PredictionScope = {}): Promise<Predicted> => {
-    const { hosts = null, isEveryGrade = false, days = predictedDays } = scope
+    const { hosts: condition = null, isEveryGrade = false, days = predictedDays, isEachHost = false } = scope
     const to = clock.now()
-    const examined: Examined = { hosts, isEveryGrade, since: new Date(to - days * dayMs) }
+    const examined: Examined = { hosts: condition, isEveryGrade, since: new Date(to - days * dayMs) }
     const effects: Effects = {
       mode: change.mode ?? null,
       applyToPresent: change.applyToPresent === true,
       isApproved: change.isApproved === true,
     }
-    const others = await decided(q, change, examined)
-    const totals = await read.totals(q, examined, effects, others)
+    const redecided = await decided(q, change)
+    const asked = { examined, effects, redecided }
+    const { totals, hosts } = await read.totals(q, asked, isEachHost)
     const { agents, peripherals, newlyAllowed, newlyBlocked, worksAgain, stopsWorking } = totals
     const now = new Date(to).toISOString()
     return {
@@ -146,10 +167,9 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
         ...{ newlyAllowed, newlyBlocked, worksAgain, stopsWorking },
       },
       totals,
-      matched: others.filter(({ isMatched }) => isMatched),
-      attachments: () => read.attachments(q, examined, effects, others),
-      rows: (page) => read.rows(q, examined, effects, others, page),
-      byHost: () => read.byHost(q, examined, effects, others),
+      hosts,
+      page: (page) => read.page(q, asked, page),
+      changed: async (limit) => (totals.changed.peripherals === 0 ? [] : read.changed(q, asked, limit)),
     }
   }
 

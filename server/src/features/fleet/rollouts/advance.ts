@@ -90,11 +90,10 @@ export const predictArming = async (
   predict: Predict,
   { rollout_id: id, settings }: RolloutRow,
   agentIds: readonly string[] | null,
-): Promise<{ stated: Prediction; hosts: PredictedHost[] }> => {
+): Promise<{ stated: Prediction; hosts: readonly PredictedHost[] }> => {
   const store = createHostsStore(tx)
   const change = { mode: 'Armed', applyToPresent: settings.applyToPresent } as const
-  const { stated, byHost } = await predict(tx, change, { hosts: store.toArm(id, agentIds) })
-  const hosts = await byHost()
+  const { stated, hosts } = await predict(tx, change, { hosts: store.toArm(id, agentIds), isEachHost: true })
   await store.notePredicted(id, hosts)
   return { stated, hosts }
 }
