@@ -1,5 +1,5 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { Bell } from '../features/notices/Bell.tsx'
 import { useServices } from '../lib/services.tsx'
 import type { Confirmation } from '../ui/ConfirmDialog.tsx'
@@ -29,24 +29,55 @@ const ConfirmDialog = lazily(async () => (await import('../ui/ConfirmDialog.tsx'
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-/**
- * The frame of the console: navigation rail, top bar with search and connection status, and the current page. Shows
- * `children` instead of the page until the session is ready.
- */
-export const Frame = ({ isReady, children }: { isReady: boolean; children?: ReactNode }) => {
+const Count = ({ count, words }: { count: number; words: string }) =>
+  count === 0 ? null : (
+    <span className={classes.count} title={`${count.toLocaleString('en')} ${words}`}>
+      {count > 999 ? '999+' : count}
+    </span>
+  )
+
+/** The navigation rail: the places the account may see, each with what waits there. */
+const Rail = ({ isReady }: { isReady: boolean }) => {
   const { session } = useServices()
   const { pathname } = useLocation()
-  const navigate = useNavigate()
-  const [palette, setPalette] = useState<boolean>()
-  const [help, setHelp] = useState<boolean>()
-  const [question, setQuestion] = useState<Confirmation | null>()
-  useEffect(() => answerConfirms(setQuestion), [])
   const nac = useLiveNac(isReady)
   const unread = useLiveNotices(isReady).data?.unread ?? 0
   const allowed = places.filter(
     ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
   )
+  return (
+    <nav className={classes.rail} aria-label="Sections">
+      <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label="Portcullis, overview">
+        <Logo size={24} />
+        <span className={classes.word}>Portcullis</span>
+      </Link>
+      {allowed.map((place) => {
+        const isHere = place.to === '/' ? pathname === '/' : pathname.startsWith(place.to)
+        return (
+          <Link
+            key={place.to}
+            to={place.to}
+            activeOptions={{ exact: place.to === '/' }}
+            className={classes.place}
+            data-here={isHere || undefined}
+            title={`${place.title} (g ${place.key})`}
+          >
+            <Icon name={place.icon} size={18} />
+            <span className={classes.word}>{place.title}</span>
+            {place.hasCount === true && isReady ? <WaitingCount /> : null}
+            {place.hasUnread === true ? <Count count={unread} words="not read" /> : null}
+            {place.isOfNac === true ? <Count count={nac.waiting} words="wait for a person" /> : null}
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}
 
+/** The keys that go to places, and those of palette and help. */
+const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
+  const { session } = useServices()
+  const navigate = useNavigate()
   useKeys([
     ...[...places, ...settingsPlaces].flatMap(({ key, title, to, permission }) =>
       key === undefined
@@ -61,72 +92,70 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
             },
           ],
     ),
-    { keys: '?', description: 'Show the keys', run: () => setHelp(true) },
+    { keys: '?', description: 'Show the keys', run: openHelp },
   ])
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return
       event.preventDefault()
-      setPalette(true)
+      openPalette()
     }
     document.addEventListener('keydown', open)
     return () => document.removeEventListener('keydown', open)
-  }, [])
+  }, [openPalette])
+}
 
+/** The top bar: search, connection status and the account. */
+const Bar = ({
+  isReady,
+  openPalette,
+  openHelp,
+}: {
+  isReady: boolean
+  openPalette: () => void
+  openHelp: () => void
+}) => {
+  const { session } = useServices()
+  return (
+    <header className={classes.bar}>
+      <button type="button" className={classes.search} onClick={openPalette}>
+        <Icon name="search" />
+        <span>Search hosts, devices, actions</span>
+        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <div className={classes.tools}>
+        {isReady && session.may('fleet:write') ? <RequestsBadge /> : null}
+        <LiveDot />
+        {isReady && session.may('notices:read') ? <Bell /> : null}
+        <button type="button" className={classes.tool} onClick={openHelp} aria-label="Keyboard shortcuts">
+          ?
+        </button>
+        <UserMenu />
+      </div>
+    </header>
+  )
+}
+
+/**
+ * The frame of the console: navigation rail, top bar with search and connection status, and the current page. Shows
+ * `children` instead of the page until the session is ready.
+ */
+export const Frame = ({ isReady, children }: { isReady: boolean; children?: ReactNode }) => {
+  const { session } = useServices()
+  const [palette, setPalette] = useState<boolean>()
+  const [help, setHelp] = useState<boolean>()
+  const [question, setQuestion] = useState<Confirmation | null>()
+  useEffect(() => answerConfirms(setQuestion), [])
+  const openPalette = useCallback(() => setPalette(true), [])
+  const openHelp = useCallback(() => setHelp(true), [])
+  useFrameKeys(openPalette, openHelp)
   return (
     <div className={classes.frame}>
       <a className={classes.skip} href="#content">
         Skip to the content
       </a>
-      <nav className={classes.rail} aria-label="Sections">
-        <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label="Portcullis, overview">
-          <Logo size={24} />
-          <span className={classes.word}>Portcullis</span>
-        </Link>
-        {allowed.map((place) => {
-          const isHere = place.to === '/' ? pathname === '/' : pathname.startsWith(place.to)
-          return (
-            <Link
-              key={place.to}
-              to={place.to}
-              activeOptions={{ exact: place.to === '/' }}
-              className={classes.place}
-              data-here={isHere || undefined}
-              title={`${place.title} (g ${place.key})`}
-            >
-              <Icon name={place.icon} size={18} />
-              <span className={classes.word}>{place.title}</span>
-              {place.hasCount === true && isReady ? <WaitingCount /> : null}
-              {place.hasUnread === true && unread > 0 ? (
-                <span className={classes.count} title={`${unread.toLocaleString('en')} not read`}>
-                  {unread > 999 ? '999+' : unread}
-                </span>
-              ) : null}
-              {place.isOfNac === true && nac.waiting > 0 ? (
-                <span className={classes.count} title={`${nac.waiting.toLocaleString('en')} wait for a person`}>
-                  {nac.waiting > 999 ? '999+' : nac.waiting}
-                </span>
-              ) : null}
-            </Link>
-          )
-        })}
-      </nav>
-      <header className={classes.bar}>
-        <button type="button" className={classes.search} onClick={() => setPalette(true)}>
-          <Icon name="search" />
-          <span>Search hosts, devices, actions</span>
-          <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
-        </button>
-        <div className={classes.tools}>
-          {isReady && session.may('fleet:write') ? <RequestsBadge /> : null}
-          <LiveDot />
-          {isReady && session.may('notices:read') ? <Bell /> : null}
-          <button type="button" className={classes.tool} onClick={() => setHelp(true)} aria-label="Keyboard shortcuts">
-            ?
-          </button>
-          <UserMenu />
-        </div>
-      </header>
+      <Rail isReady={isReady} />
+      <Bar isReady={isReady} openPalette={openPalette} openHelp={openHelp} />
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
         <SecondFactorBanner />

@@ -1,6 +1,6 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
-import { getAgents, getPeripherals } from '@portcullis/contract'
+import { type Agent, getAgents, getPeripherals, type Peripheral } from '@portcullis/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
@@ -37,15 +37,10 @@ const chooseFirst = (): void => {
   store.setState({ ...store.getState(), selected: first === undefined ? -1 : 0 })
 }
 
-/** ⌘K: every place, every action, and a search over hosts and devices. */
-export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
+/** Searches hosts and devices. */
+const useFound = (opened: boolean, query: string) => {
   const { api, session } = useServices()
-  const router = useRouter()
-  const { setColorScheme } = useMantineColorScheme()
-  const [query, setQuery] = useState('')
   const search = useDeferredValue(query.trim())
-  useEffect(() => (opened ? palette.open() : palette.close()), [opened])
-
   const isSearching = opened && search.length >= 2
   const hosts = useQuery({
     queryKey: ['palette', 'agents', search],
@@ -59,8 +54,13 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
     enabled: isSearching && session.may('fleet:read'),
     placeholderData: keepPreviousData,
   })
+  return { isSearching, hosts, devices }
+}
 
-  const goTo = (href: string) => router.history.push(href)
+/** Every place and every action whose words match. */
+const useEntries = (query: string, goTo: (href: string) => void): readonly Entry[] => {
+  const { session } = useServices()
+  const { setColorScheme } = useMantineColorScheme()
   const entries: Entry[] = [
     ...[...places, ...settingsPlaces]
       .filter(({ permission }) => session.may(permission))
@@ -70,7 +70,54 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
     { id: 'auto', label: 'Use the colours of the system', icon: 'system', run: () => setColorScheme('auto') },
     { id: 'out', label: 'Sign out', icon: 'logout', run: () => void session.signOut().catch(tellFailure) },
   ]
-  const shown = entries.filter(({ label }) => matches(query, label))
+  return entries.filter(({ label }) => matches(query, label))
+}
+
+interface FoundProps<T> {
+  found: readonly T[]
+  total: number
+  goTo: (href: string) => void
+}
+
+const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
+  <Spotlight.ActionsGroup label={`Hosts (${total})`}>
+    {found.map((agent) => (
+      <Spotlight.Action
+        key={agent.uuid}
+        label={plainText(agent.hostIdentifier)}
+        description={plainText(
+          [agent.displayStatusCombined, agent.localIpAddress, agent.hashtags].filter(Boolean).join(' · '),
+        )}
+        leftSection={<Icon name="agents" />}
+        onClick={() => goTo(agentAddress(agent.uuid))}
+      />
+    ))}
+  </Spotlight.ActionsGroup>
+)
+
+const Devices = ({ found, total, goTo }: FoundProps<Peripheral>) => (
+  <Spotlight.ActionsGroup label={`Devices (${total})`}>
+    {found.map((device) => (
+      <Spotlight.Action
+        key={`${device.uuid}|${device.deviceID}`}
+        label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
+        description={plainText(`${device.guiVid} · ${device.vid}:${device.pid} · on ${device.hostIdentifier}`)}
+        leftSection={<Icon name={kindIcon(device.devIcon)} />}
+        onClick={() => goTo(deviceAddress(device.uuid, device.deviceID))}
+      />
+    ))}
+  </Spotlight.ActionsGroup>
+)
+
+/** ⌘K: every place, every action, and a search over hosts and devices. */
+export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
+  const router = useRouter()
+  const [query, setQuery] = useState('')
+  useEffect(() => (opened ? palette.open() : palette.close()), [opened])
+
+  const { isSearching, hosts, devices } = useFound(opened, query)
+  const goTo = (href: string) => router.history.push(href)
+  const shown = useEntries(query, goTo)
   const foundHosts = isSearching ? (hosts.data?.data ?? []) : []
   const foundDevices = isSearching ? (devices.data?.data ?? []) : []
   const ids = [
@@ -105,32 +152,10 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
       <Spotlight.Search placeholder="A host, a device, a place or an action" leftSection={<Icon name="search" />} />
       <Spotlight.ActionsList id={listId}>
         {foundHosts.length > 0 ? (
-          <Spotlight.ActionsGroup label={`Hosts (${hosts.data?.recordsFiltered ?? 0})`}>
-            {foundHosts.map((agent) => (
-              <Spotlight.Action
-                key={agent.uuid}
-                label={plainText(agent.hostIdentifier)}
-                description={plainText(
-                  [agent.displayStatusCombined, agent.localIpAddress, agent.hashtags].filter(Boolean).join(' · '),
-                )}
-                leftSection={<Icon name="agents" />}
-                onClick={() => goTo(agentAddress(agent.uuid))}
-              />
-            ))}
-          </Spotlight.ActionsGroup>
+          <Hosts found={foundHosts} total={hosts.data?.recordsFiltered ?? 0} goTo={goTo} />
         ) : null}
         {foundDevices.length > 0 ? (
-          <Spotlight.ActionsGroup label={`Devices (${devices.data?.recordsFiltered ?? 0})`}>
-            {foundDevices.map((device) => (
-              <Spotlight.Action
-                key={`${device.uuid}|${device.deviceID}`}
-                label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
-                description={plainText(`${device.guiVid} · ${device.vid}:${device.pid} · on ${device.hostIdentifier}`)}
-                leftSection={<Icon name={kindIcon(device.devIcon)} />}
-                onClick={() => goTo(deviceAddress(device.uuid, device.deviceID))}
-              />
-            ))}
-          </Spotlight.ActionsGroup>
+          <Devices found={foundDevices} total={devices.data?.recordsFiltered ?? 0} goTo={goTo} />
         ) : null}
         {shown.length > 0 ? (
           <Spotlight.ActionsGroup label="Places and actions">

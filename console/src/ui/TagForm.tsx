@@ -30,26 +30,11 @@ const undoQuestion = (opens: Opens) => ({
   ...(openedHosts(opens) > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
 })
 
-/** The form of the tag editor. */
-export const TagForm = ({
-  entityType,
-  elementIds,
-  current,
-  onChanged,
-  close,
-}: Omit<TagEditorProps, 'children'> & { close: () => void }) => {
-  const { api, queries } = useServices()
-  const [names, setNames] = useState<string[]>([...(current ?? [])])
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
-  // What the change newly allows, once the form has asked about it; null: nothing so far.
-  const [opens, setOpens] = useState<Opens | null>(null)
-  const opened = opens === null ? 0 : openedHosts(opens)
-  const [reason, setReason] = useState('')
-  const isStored = isStoredRequest(failure)
-  const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
-  const fault = names.map(tagFault).find((one) => one !== null) ?? null
+type TagFormProps = Omit<TagEditorProps, 'children'> & { close: () => void }
 
+/** The requests of the tag editor. */
+const useTagChanges = ({ entityType, elementIds, onChanged }: TagFormProps) => {
+  const { api, queries } = useServices()
   const idsOf = async (): Promise<readonly string[]> =>
     typeof elementIds === 'function' ? await elementIds() : elementIds
   /** Changes the tags, in parts; returns the number of elements. */
@@ -70,6 +55,25 @@ export const TagForm = ({
     const found = await opensByTags(api, tagChanges(await idsOf(), add, remove))
     return openedHosts(found) === 0 ? null : found
   }
+  return { apply, opensBy }
+}
+
+/** State of the tag editor: names, what they newly allow, and saving them. */
+const useTagForm = (props: TagFormProps) => {
+  const { current, close } = props
+  const { api } = useServices()
+  const { apply, opensBy } = useTagChanges(props)
+  const [names, setNames] = useState<string[]>([...(current ?? [])])
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  // What the change newly allows, once the form has asked about it; null: nothing so far.
+  const [opens, setOpens] = useState<Opens | null>(null)
+  const opened = opens === null ? 0 : openedHosts(opens)
+  const [reason, setReason] = useState('')
+  const isStored = isStoredRequest(failure)
+  const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const fault = names.map(tagFault).find((one) => one !== null) ?? null
+
   const save = async () => {
     const before = current ?? []
     const add = names.filter((name) => !before.includes(name))
@@ -103,18 +107,28 @@ export const TagForm = ({
       setBusy(false)
     }
   }
+  const choose = (next: string[]) => {
+    setNames(next)
+    setOpens(null)
+    setFailure(null)
+  }
+  const tags = (known.data ?? []).map(({ name }) => name)
+  return { tags, names, choose, fault, opens, opened, reason, setReason, busy, failure, isStored, save }
+}
+
+/** The form of the tag editor. */
+export const TagForm = (props: TagFormProps) => {
+  const { tags, names, choose, fault, opens, opened, reason, setReason, busy, failure, isStored, save } =
+    useTagForm(props)
+  const { current, close } = props
   return (
     <Stack gap="sm">
       <TagsInput
         label={current === undefined ? 'Tags to add' : 'Tags'}
         size="xs"
-        data={(known.data ?? []).map(({ name }) => name)}
+        data={tags}
         value={names}
-        onChange={(next) => {
-          setNames(next)
-          setOpens(null)
-          setFailure(null)
-        }}
+        onChange={choose}
         splitChars={[',', ';']}
         maxTags={50}
         placeholder="Type and press enter"

@@ -53,7 +53,8 @@ const Preview = ({ report }: { report: UploadReport }) => {
   )
 }
 
-const Body = ({ close }: { close: () => void }) => {
+/** The file, what it would do, and the requests that ask and store. */
+const useUpload = () => {
   const { api, queries } = useServices()
   const [file, setFile] = useState<File | null>(null)
   const [report, setReport] = useState<UploadReport | null>(null)
@@ -94,7 +95,97 @@ const Body = ({ close }: { close: () => void }) => {
   const opens = report === null ? null : { worksAgain: null, ...report }
   const opened = opens === null ? 0 : openedHosts(opens)
   const willDo = report === null ? 0 : report.added + report.updated
+  return {
+    file,
+    report,
+    reset,
+    isDone,
+    failure,
+    busy,
+    reason,
+    setReason,
+    send,
+    choose,
+    isStored,
+    opens,
+    opened,
+    willDo,
+  }
+}
+type Upload = ReturnType<typeof useUpload>
 
+/** What the file would do, or did. */
+const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) => {
+  const { file, isDone, isStored, opens, reason, setReason } = upload
+  return (
+    <>
+      <p className={classes.text} role="status">
+        {file === null ? null : (
+          <>
+            <DeviceText value={file.name} />:{' '}
+          </>
+        )}
+        <strong>{uploadText(report, isDone)}</strong>
+        {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored.'}
+      </p>
+      {report.secondPerson ? (
+        <p className={classes.text} role="note">
+          The tags in this file need a second approver. Your request waits for 24 hours, and nothing is stored until it
+          is approved. Then upload the file again.
+        </p>
+      ) : null}
+      {isDone || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
+      <Preview report={report} />
+    </>
+  )
+}
+
+const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
+  const { file, report, reset, busy, isStored, reason, opened, willDo, choose, send } = upload
+  return (
+    <>
+      <MoreMenu
+        label="More of the upload"
+        curl={() =>
+          curlOf(window.location.origin, uploadConnections, {
+            query: { dryRun: true },
+            file: new File([], file?.name ?? 'connections.csv'),
+          })
+        }
+      />
+      <Button variant="default" onClick={close} data-autofocus>
+        {isStored ? 'Close' : 'Cancel'}
+      </Button>
+      <FileButton resetRef={reset} accept=".csv,text/csv" onChange={(chosen) => void choose(chosen)}>
+        {(props) => (
+          <Button
+            {...props}
+            variant={report === null ? 'filled' : 'default'}
+            loading={busy && report === null}
+            leftSection={<Icon name="upload" size={14} />}
+          >
+            {file === null ? 'Choose a file…' : 'Choose another…'}
+          </Button>
+        )}
+      </FileButton>
+      {report === null || file === null || isStored ? null : (
+        <Button
+          loading={busy}
+          disabled={willDo === 0 || lacksReason(opened, reason)}
+          onClick={() => void send(file, false)}
+        >
+          {report.secondPerson
+            ? 'Request approval'
+            : `Store ${willDo.toLocaleString('en')} ${willDo === 1 ? 'computer' : 'computers'}`}
+        </Button>
+      )}
+    </>
+  )
+}
+
+const Body = ({ close }: { close: () => void }) => {
+  const upload = useUpload()
+  const { report, isDone, failure } = upload
   return (
     <Stack gap="md">
       {isDone ? null : (
@@ -105,69 +196,9 @@ const Body = ({ close }: { close: () => void }) => {
         </p>
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
-      {report === null ? null : (
-        <>
-          <p className={classes.text} role="status">
-            {file === null ? null : (
-              <>
-                <DeviceText value={file.name} />:{' '}
-              </>
-            )}
-            <strong>{uploadText(report, isDone)}</strong>
-            {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored.'}
-          </p>
-          {report.secondPerson ? (
-            <p className={classes.text} role="note">
-              The tags in this file need a second approver. Your request waits for 24 hours, and nothing is stored until
-              it is approved. Then upload the file again.
-            </p>
-          ) : null}
-          {isDone || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
-          <Preview report={report} />
-        </>
-      )}
+      {report === null ? null : <Result upload={upload} report={report} />}
       <Group justify="flex-end" gap="sm">
-        {isDone ? (
-          <Button onClick={close}>Done</Button>
-        ) : (
-          <>
-            <MoreMenu
-              label="More of the upload"
-              curl={() =>
-                curlOf(window.location.origin, uploadConnections, {
-                  query: { dryRun: true },
-                  file: new File([], file?.name ?? 'connections.csv'),
-                })
-              }
-            />
-            <Button variant="default" onClick={close} data-autofocus>
-              {isStored ? 'Close' : 'Cancel'}
-            </Button>
-            <FileButton resetRef={reset} accept=".csv,text/csv" onChange={(chosen) => void choose(chosen)}>
-              {(props) => (
-                <Button
-                  {...props}
-                  variant={report === null ? 'filled' : 'default'}
-                  loading={busy && report === null}
-                  leftSection={<Icon name="upload" size={14} />}
-                >
-                  {file === null ? 'Choose a file…' : 'Choose another…'}
-                </Button>
-              )}
-            </FileButton>
-            {report === null || file === null || isStored ? null : (
-              <Button
-                loading={busy}
-                disabled={willDo === 0 || lacksReason(opened, reason)}
-                onClick={() => void send(file, false)}
-              >
-                {report.secondPerson
-                  ? 'Request approval'
-                  : `Store ${willDo.toLocaleString('en')} ${willDo === 1 ? 'computer' : 'computers'}`}
-              </Button>
-            )}
-          </>
-        )}
+        {isDone ? <Button onClick={close}>Done</Button> : <Actions upload={upload} close={close} />}
       </Group>
     </Stack>
   )

@@ -46,12 +46,11 @@ const Seen = ({ part }: { part: Subsystem }) => {
   )
 }
 
-/** Every part: how it is, what was seen, since when, what to do, and how it was. */
-export const Parts = () => {
+type Range = (typeof ranges)[number]
+
+/** The parts as they are, and what they were within the range. */
+const useParts = (range: Range) => {
   const { api, clock } = useServices()
-  const navigate = useNavigate({ from: '/settings/health' })
-  const search = useSearch({ from: '/inside/settings/health' })
-  const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]
   const parts = useQuery({
     queryKey: ['health', 'parts'],
     queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
@@ -75,7 +74,75 @@ export const Parts = () => {
     void parts.refetch()
     void history.refetch()
   })
-  const known = history.data
+  return { parts, history }
+}
+
+interface PartsTableProps {
+  range: Range
+  parts: readonly Subsystem[] | undefined
+  known: ReturnType<typeof useParts>['history']['data']
+}
+
+const PartsTable = ({ range, parts, known }: PartsTableProps) => (
+  <SmallTable
+    label="Parts of the product"
+    head={[
+      'Part',
+      'State, since',
+      'What was seen, and what to do',
+      `Last ${range.label}`,
+      { title: 'Looked', align: 'right' },
+    ]}
+    rows={parts?.map((part) => {
+      const segments =
+        known === undefined
+          ? null
+          : segmentsOf(
+              known.data.filter(({ subsystem }) => subsystem === part.name),
+              part,
+              known.from,
+              known.now,
+            )
+      return {
+        key: part.name,
+        quiet: part.status === 'Unknown',
+        cells: [
+          <span key="name" className={classes.name}>
+            {part.name}
+          </span>,
+          <span key="status" className={classes.stacked}>
+            <Status status={part.status} />
+            {part.since === null ? null : <Time value={part.since} />}
+          </span>,
+          <Seen key="seen" part={part} />,
+          segments === null || known === undefined ? null : (
+            <Link
+              key="strip"
+              to="/settings/health/history"
+              search={{ subsystem: part.name }}
+              className={classes.stripLink}
+              title="Its changes"
+            >
+              <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
+            </Link>
+          ),
+          <span key="when" className={classes.stacked}>
+            <Time value={part.lastUpdated} />
+            <span title="What the probe took">{tookText(part.latencyMs)}</span>
+          </span>,
+        ],
+      }
+    })}
+    empty="Nothing is probed."
+  />
+)
+
+/** Every part: how it is, what was seen, since when, what to do, and how it was. */
+export const Parts = () => {
+  const navigate = useNavigate({ from: '/settings/health' })
+  const search = useSearch({ from: '/inside/settings/health' })
+  const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]
+  const { parts, history } = useParts(range)
   return (
     <section className={classes.parts} aria-label="Parts">
       {parts.error === null ? null : <ErrorState failure={parts.error} retry={() => void parts.refetch()} inline />}
@@ -100,57 +167,7 @@ export const Parts = () => {
           All changes
         </Link>
       </div>
-      <SmallTable
-        label="Parts of the product"
-        head={[
-          'Part',
-          'State, since',
-          'What was seen, and what to do',
-          `Last ${range.label}`,
-          { title: 'Looked', align: 'right' },
-        ]}
-        rows={parts.data?.map((part) => {
-          const segments =
-            known === undefined
-              ? null
-              : segmentsOf(
-                  known.data.filter(({ subsystem }) => subsystem === part.name),
-                  part,
-                  known.from,
-                  known.now,
-                )
-          return {
-            key: part.name,
-            quiet: part.status === 'Unknown',
-            cells: [
-              <span key="name" className={classes.name}>
-                {part.name}
-              </span>,
-              <span key="status" className={classes.stacked}>
-                <Status status={part.status} />
-                {part.since === null ? null : <Time value={part.since} />}
-              </span>,
-              <Seen key="seen" part={part} />,
-              segments === null || known === undefined ? null : (
-                <Link
-                  key="strip"
-                  to="/settings/health/history"
-                  search={{ subsystem: part.name }}
-                  className={classes.stripLink}
-                  title="Its changes"
-                >
-                  <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
-                </Link>
-              ),
-              <span key="when" className={classes.stacked}>
-                <Time value={part.lastUpdated} />
-                <span title="What the probe took">{tookText(part.latencyMs)}</span>
-              </span>,
-            ],
-          }
-        })}
-        empty="Nothing is probed."
-      />
+      <PartsTable range={range} parts={parts.data} known={history.data} />
       <p className={classes.legend}>
         In the strips taller is worse: low is OK, half is a warning, full is an error, empty is not looked at. A change
         counts after two looks in a row, 15 seconds apart.

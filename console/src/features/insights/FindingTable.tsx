@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { Fragment, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon, kindIcon } from '../../ui/icons.tsx'
@@ -32,6 +32,93 @@ export interface FindingLine {
 // The browser draws this many lines at once without getting slow; the rest comes when asked for.
 const step = 100
 
+const Head = ({ hasShare }: { hasShare: boolean }) => (
+  <thead>
+    <tr>
+      <th scope="col">Device</th>
+      <th scope="col">Finding</th>
+      <th scope="col" data-align="right">
+        Hosts
+      </th>
+      {hasShare ? (
+        <th scope="col" data-align="right">
+          Share
+        </th>
+      ) : null}
+      <th scope="col" data-align="right">
+        Devices
+      </th>
+      <th scope="col" data-align="right">
+        First seen
+      </th>
+      <th scope="col" data-align="right">
+        Last seen
+      </th>
+    </tr>
+  </thead>
+)
+
+/** The name of the model, its vendor and its ids. */
+const Name = ({ line }: { line: FindingLine }) => (
+  <span className={classes.name}>
+    <DeviceText value={line.device.guiPid} absent="Not named" />
+    <span className={classes.quiet}>
+      <DeviceText value={line.device.guiVid} absent="" />{' '}
+      <code>
+        {line.device.vid}:{line.device.pid}
+      </code>
+      {line.serialNumber ? (
+        <>
+          {' '}
+          serial number <DeviceText value={line.serialNumber} />
+        </>
+      ) : null}
+    </span>
+  </span>
+)
+
+interface LineProps {
+  line: FindingLine
+  hasShare: boolean
+  isOpen: boolean
+  toggle: () => void
+}
+
+const Line = ({ line, hasShare, isOpen, toggle }: LineProps) => (
+  <>
+    <tr>
+      <td>
+        <button type="button" className={classes.open} aria-expanded={isOpen} onClick={toggle}>
+          <Icon name={isOpen ? 'down' : 'right'} size={12} />
+          <Icon name={kindIcon(line.device.devIcon)} title={line.device.devIconDescription} />
+          <Name line={line} />
+        </button>
+      </td>
+      <td>{line.finding}</td>
+      <td data-align="right">
+        <PlainLink href={line.hostsHref ?? line.href}>{line.hosts.toLocaleString('en')}</PlainLink>
+      </td>
+      {hasShare ? <td data-align="right">{line.share === undefined ? '–' : shareText(line.share)}</td> : null}
+      <td data-align="right">
+        <PlainLink href={line.href}>{line.devices.toLocaleString('en')}</PlainLink>
+      </td>
+      <td data-align="right">
+        <Time value={line.firstSeen} />
+      </td>
+      <td data-align="right">
+        <Time value={line.lastSeen} />
+      </td>
+    </tr>
+    {isOpen ? (
+      <tr className={classes.moreRow}>
+        <td colSpan={hasShare ? 7 : 6}>
+          <div className={classes.more}>{line.more}</div>
+        </td>
+      </tr>
+    ) : null}
+  </>
+)
+
 /** The lines of an insight. Each opens its evidence and leads to the devices. */
 export const FindingTable = ({
   label,
@@ -48,29 +135,7 @@ export const FindingTable = ({
   return (
     <div className={classes.frame}>
       <table className={classes.table} aria-label={label} aria-busy={lines === undefined}>
-        <thead>
-          <tr>
-            <th scope="col">Device</th>
-            <th scope="col">Finding</th>
-            <th scope="col" data-align="right">
-              Hosts
-            </th>
-            {hasShare ? (
-              <th scope="col" data-align="right">
-                Share
-              </th>
-            ) : null}
-            <th scope="col" data-align="right">
-              Devices
-            </th>
-            <th scope="col" data-align="right">
-              First seen
-            </th>
-            <th scope="col" data-align="right">
-              Last seen
-            </th>
-          </tr>
-        </thead>
+        <Head hasShare={hasShare} />
         <tbody>
           {lines === undefined
             ? [0, 1, 2, 3].map((row) => (
@@ -80,61 +145,17 @@ export const FindingTable = ({
                   </td>
                 </tr>
               ))
-            : lines.slice(0, shown).map((line) => (
-                <Fragment key={line.key}>
-                  <tr>
-                    <td>
-                      <button
-                        type="button"
-                        className={classes.open}
-                        aria-expanded={opened === line.key}
-                        onClick={() => setOpened(opened === line.key ? null : line.key)}
-                      >
-                        <Icon name={opened === line.key ? 'down' : 'right'} size={12} />
-                        <Icon name={kindIcon(line.device.devIcon)} title={line.device.devIconDescription} />
-                        <span className={classes.name}>
-                          <DeviceText value={line.device.guiPid} absent="Not named" />
-                          <span className={classes.quiet}>
-                            <DeviceText value={line.device.guiVid} absent="" />{' '}
-                            <code>
-                              {line.device.vid}:{line.device.pid}
-                            </code>
-                            {line.serialNumber ? (
-                              <>
-                                {' '}
-                                serial number <DeviceText value={line.serialNumber} />
-                              </>
-                            ) : null}
-                          </span>
-                        </span>
-                      </button>
-                    </td>
-                    <td>{line.finding}</td>
-                    <td data-align="right">
-                      <PlainLink href={line.hostsHref ?? line.href}>{line.hosts.toLocaleString('en')}</PlainLink>
-                    </td>
-                    {hasShare ? (
-                      <td data-align="right">{line.share === undefined ? '–' : shareText(line.share)}</td>
-                    ) : null}
-                    <td data-align="right">
-                      <PlainLink href={line.href}>{line.devices.toLocaleString('en')}</PlainLink>
-                    </td>
-                    <td data-align="right">
-                      <Time value={line.firstSeen} />
-                    </td>
-                    <td data-align="right">
-                      <Time value={line.lastSeen} />
-                    </td>
-                  </tr>
-                  {opened === line.key ? (
-                    <tr className={classes.moreRow}>
-                      <td colSpan={hasShare ? 7 : 6}>
-                        <div className={classes.more}>{line.more}</div>
-                      </td>
-                    </tr>
-                  ) : null}
-                </Fragment>
-              ))}
+            : lines
+                .slice(0, shown)
+                .map((line) => (
+                  <Line
+                    key={line.key}
+                    line={line}
+                    hasShare={hasShare}
+                    isOpen={opened === line.key}
+                    toggle={() => setOpened(opened === line.key ? null : line.key)}
+                  />
+                ))}
         </tbody>
       </table>
       {lines?.length === 0 ? <div className={classes.empty}>{empty}</div> : null}

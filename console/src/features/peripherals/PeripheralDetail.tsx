@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { getAgentPeripherals, getAgents, getPeripherals } from '@portcullis/contract'
+import { getAgentPeripherals, getAgents, getPeripherals, type Peripheral } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { modelHostsAddress } from '../../lib/addresses.ts'
@@ -24,13 +24,14 @@ import classes from './PeripheralDetail.module.css'
 // A host has at most 1,024 devices in one inventory; the gone ones come on top.
 const devicesOfHost = 5_000
 
-/** One device: what it is, why it is marked, where it is, and where its model is elsewhere. */
-export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: string }) => {
-  const { api, session } = useServices()
-  const input = { params: { uuid }, query: { PageSize: devicesOfHost } }
+const inputOf = (uuid: string) => ({ params: { uuid }, query: { PageSize: devicesOfHost } })
+
+/** The device, its host, and how many devices there are of its model. */
+const usePeripheral = (uuid: string, deviceId: string) => {
+  const { api } = useServices()
   const devices = useQuery({
     queryKey: ['agent-peripherals', uuid],
-    queryFn: ({ signal }) => api.call(getAgentPeripherals, { ...input, signal }),
+    queryFn: ({ signal }) => api.call(getAgentPeripherals, { ...inputOf(uuid), signal }),
   })
   useLive('peripherals', ({ changed }) => {
     if (changed === null || changed.includes(uuid)) void devices.refetch()
@@ -50,6 +51,78 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
   useLive('agents', ({ changed }) => {
     if (changed === null || changed.includes(uuid)) void host.refetch()
   })
+  return { devices, device, host, sameModel }
+}
+
+const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; onChanged: () => void }) => {
+  const { session } = useServices()
+  const tags = device.hashtags.split(',').filter((name) => name !== '')
+  return (
+    <header className={classes.head}>
+      <h2>
+        <DeviceName device={device} />
+      </h2>
+      <div className={classes.line}>
+        <DeviceIds device={device} />
+        <DeviceFindings device={device} />
+        <span className={classes.quiet}>
+          on{' '}
+          <Link to="/agents/$agentId" params={{ agentId: uuid }}>
+            <DeviceText value={device.hostIdentifier} />
+          </Link>
+        </span>
+      </div>
+      <div className={classes.line}>
+        <TagList tags={device.hashtags} />
+        {session.may('fleet:write') ? (
+          <TagEditor
+            entityType="Peripheral"
+            elementIds={[`${uuid}|${device.deviceID}`]}
+            current={tags}
+            onChanged={onChanged}
+          >
+            {(open) => (
+              <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
+                {tags.length === 0 ? 'Add tags' : 'Edit tags'}
+              </Button>
+            )}
+          </TagEditor>
+        ) : null}
+        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgentPeripherals, inputOf(uuid))} />
+      </div>
+    </header>
+  )
+}
+
+/** The way to the devices and hosts of the same model, and to rules for it. */
+const SameModel = ({ device, count }: { device: Peripheral; count: number }) => {
+  const { session } = useServices()
+  return (
+    <p>
+      <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
+        {count === 1 ? 'The only device of this model' : `${count.toLocaleString('en')} devices of this model`}
+      </Link>
+      {' · '}
+      <PlainLink href={modelHostsAddress(device)}>Hosts with this model</PlainLink>
+      {session.may('fleet:write') ? (
+        <>
+          {' · '}
+          <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint }}>
+            Make a rule for its fingerprint
+          </Link>
+          {' · '}
+          <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
+            Make a rule for its model
+          </Link>
+        </>
+      ) : null}
+    </p>
+  )
+}
+
+/** One device: what it is, why it is marked, where it is, and where its model is elsewhere. */
+export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: string }) => {
+  const { devices, device, host, sameModel } = usePeripheral(uuid, deviceId)
   if (devices.data === undefined) {
     return devices.error === null ? (
       <DetailSkeleton />
@@ -65,42 +138,9 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
     )
   }
   const hostTags = (host.data?.hashtags ?? '').split(',').filter((name) => name !== '')
-  const tags = device.hashtags.split(',').filter((name) => name !== '')
   return (
     <div className={classes.detail}>
-      <header className={classes.head}>
-        <h2>
-          <DeviceName device={device} />
-        </h2>
-        <div className={classes.line}>
-          <DeviceIds device={device} />
-          <DeviceFindings device={device} />
-          <span className={classes.quiet}>
-            on{' '}
-            <Link to="/agents/$agentId" params={{ agentId: uuid }}>
-              <DeviceText value={device.hostIdentifier} />
-            </Link>
-          </span>
-        </div>
-        <div className={classes.line}>
-          <TagList tags={device.hashtags} />
-          {session.may('fleet:write') ? (
-            <TagEditor
-              entityType="Peripheral"
-              elementIds={[`${uuid}|${deviceId}`]}
-              current={tags}
-              onChanged={() => void devices.refetch()}
-            >
-              {(open) => (
-                <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
-                  {tags.length === 0 ? 'Add tags' : 'Edit tags'}
-                </Button>
-              )}
-            </TagEditor>
-          ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgentPeripherals, input)} />
-        </div>
-      </header>
+      <Head uuid={uuid} device={device} onChanged={() => void devices.refetch()} />
       <div className={classes.body}>
         <Why
           device={device}
@@ -108,32 +148,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
         />
         <DecideButtons device={device} tags={hostTags} />
         <DeviceFacts device={device} />
-        {sameModel.data === undefined ? null : (
-          <p>
-            <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
-              {sameModel.data.recordsFiltered === 1
-                ? 'The only device of this model'
-                : `${sameModel.data.recordsFiltered.toLocaleString('en')} devices of this model`}
-            </Link>
-            {' · '}
-            <PlainLink href={modelHostsAddress(device)}>Hosts with this model</PlainLink>
-            {session.may('fleet:write') ? (
-              <>
-                {' · '}
-                <Link
-                  to="/policy"
-                  search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint }}
-                >
-                  Make a rule for its fingerprint
-                </Link>
-                {' · '}
-                <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
-                  Make a rule for its model
-                </Link>
-              </>
-            ) : null}
-          </p>
-        )}
+        {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}
       </div>
     </div>
   )

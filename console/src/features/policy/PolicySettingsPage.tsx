@@ -7,6 +7,7 @@ import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { bindText } from '../../ui/form/bind-text.ts'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { tellWithUndo } from '../../ui/tell.ts'
@@ -22,7 +23,8 @@ interface FormProps {
   onSaved: () => void
 }
 
-const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
+/** The settings as entered, and the request that saves them. */
+const useSettingsForm = (settings: PolicySettings, onSaved: () => void) => {
   const { api } = useServices()
   const [draft, setDraft] = useState(settings)
   const [busy, setBusy] = useState(false)
@@ -50,20 +52,36 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
       setBusy(false)
     }
   }
-  const hours = (name: 'grantMaxHours' | 'commandHours', label: string, description: string) => (
-    <NumberInput
-      label={label}
-      description={description}
-      suffix=" hours"
-      min={1}
-      max={8_760}
-      allowDecimal={false}
-      clampBehavior="strict"
-      value={draft[name]}
-      error={fieldMessage(failure, name)}
-      onChange={(value) => change({ [name]: Number(value) })}
-    />
-  )
+  const errorOf = (name: keyof PolicySettings) => fieldMessage(failure, name)
+  return { draft, change, save, busy, failure, isStored, errorOf }
+}
+
+interface CountFieldProps {
+  form: ReturnType<typeof useSettingsForm>
+  name: 'grantMaxHours' | 'commandHours' | 'twoPersonHosts'
+  label: string
+  description?: string
+  suffix: string
+  max: number
+}
+
+const CountField = ({ form, name, ...rest }: CountFieldProps) => (
+  <NumberInput
+    min={1}
+    allowDecimal={false}
+    clampBehavior="strict"
+    value={form.draft[name] ?? ''}
+    error={form.errorOf(name)}
+    onChange={(value) => form.change({ [name]: Number(value) })}
+    {...rest}
+  />
+)
+
+const mostHours = 8_760
+
+const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
+  const form = useSettingsForm(settings, onSaved)
+  const { draft, change, save, busy, failure, isStored, errorOf } = form
   return (
     <form
       onSubmit={(event) => {
@@ -84,27 +102,35 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
             </p>
           </div>
           {draft.twoPersonHosts === null ? null : (
-            <NumberInput
+            <CountField
+              form={form}
+              name="twoPersonHosts"
               label="Freeing, deleting or opening more than"
               suffix=" hosts"
-              min={1}
               max={1_000_000}
-              allowDecimal={false}
-              clampBehavior="strict"
-              value={draft.twoPersonHosts}
-              error={fieldMessage(failure, 'twoPersonHosts')}
-              onChange={(value) => change({ twoPersonHosts: Number(value) })}
             />
           )}
-          {hours('grantMaxHours', 'A grant lasts at most', 'Whoever needs longer writes a rule.')}
-          {hours('commandHours', 'A command waits for its host', 'After this it expires, and says so.')}
+          <CountField
+            form={form}
+            name="grantMaxHours"
+            label="A grant lasts at most"
+            description="Whoever needs longer writes a rule."
+            suffix=" hours"
+            max={mostHours}
+          />
+          <CountField
+            form={form}
+            name="commandHours"
+            label="A command waits for its host"
+            description="After this it expires, and says so."
+            suffix=" hours"
+            max={mostHours}
+          />
           <TextInput
             label="Whom to ask about a blocked device"
             description="Shown to the user of a host, with the case number: a name, a telephone number, an address."
             maxLength={200}
-            value={draft.contact}
-            error={fieldMessage(failure, 'contact')}
-            onChange={(event) => change({ contact: event.currentTarget.value })}
+            {...bindText(draft, change, errorOf)('contact')}
           />
           {failure === null ? null : <ErrorState failure={failure} inline />}
           {canWrite ? (

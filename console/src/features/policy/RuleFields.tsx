@@ -1,5 +1,6 @@
 import { SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
 import { policyKinds } from '@portcullis/contract'
+import { bindText } from '../../ui/form/bind-text.ts'
 import { HostPicker } from '../../ui/policy/HostPicker.tsx'
 import type { DraftFaults, PolicyKind, RuleDraft } from '../../ui/policy/rule-draft.ts'
 import { TagPicker } from '../../ui/policy/TagPicker.tsx'
@@ -15,6 +16,8 @@ export interface RuleFieldsProps {
   /** Only Administrators allow a known attack tool. */
   mayOverride: boolean
 }
+
+type PartProps = Pick<RuleFieldsProps, 'draft' | 'change' | 'faults'>
 
 const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => {
   const toggle = (kind: PolicyKind) =>
@@ -46,124 +49,110 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
   )
 }
 
-/** The fields of a rule or grant. */
-export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: RuleFieldsProps) => (
-  <div className={classes.fields}>
-    {isGrant ? null : (
-      <SegmentedControl
+type TextField = 'vid' | 'pid' | 'serial' | 'fingerprint' | 'expires' | 'reason'
+
+const trimmed = (text: string) => text.trim()
+const textOf = ({ draft, change, faults }: PartProps) => bindText(draft, change, (name: TextField) => faults[name])
+
+const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType<typeof textOf> }) => (
+  <fieldset>
+    <legend>Which devices</legend>
+    <ModelSearch onChosen={(vid, pid) => change({ vid, pid })} />
+    <div className={classes.pair}>
+      <TextInput size="xs" label="Vendor id" placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
+      <TextInput size="xs" label="Product id" placeholder="any" maxLength={4} {...text('pid', trimmed)} />
+    </div>
+    <p className={classes.hint} aria-live="polite">
+      <ModelName vid={draft.vid} pid={draft.pid} />
+    </p>
+    <div className={classes.pair}>
+      <TextInput
         size="xs"
-        fullWidth
-        aria-label="Effect"
-        value={draft.effect}
-        onChange={(effect) => change({ effect: effect === 'deny' ? 'deny' : 'allow' })}
-        data={[
-          { value: 'allow', label: 'Allow' },
-          { value: 'deny', label: 'Deny' },
-        ]}
+        label="Serial number"
+        placeholder={draft.hasNoSerial ? 'none: devices without one' : 'any'}
+        maxLength={255}
+        {...text('serial')}
       />
-    )}
-    <fieldset>
-      <legend>Which devices</legend>
-      <ModelSearch onChosen={(vid, pid) => change({ vid, pid })} />
-      <div className={classes.pair}>
-        <TextInput
-          size="xs"
-          label="Vendor id"
-          placeholder="0781"
-          maxLength={4}
-          value={draft.vid}
-          error={faults.vid}
-          onChange={(event) => change({ vid: event.currentTarget.value.trim() })}
-        />
-        <TextInput
-          size="xs"
-          label="Product id"
-          placeholder="any"
-          maxLength={4}
-          value={draft.pid}
-          error={faults.pid}
-          onChange={(event) => change({ pid: event.currentTarget.value.trim() })}
-        />
-      </div>
-      <p className={classes.hint} aria-live="polite">
-        <ModelName vid={draft.vid} pid={draft.pid} />
+      <TextInput size="xs" label="Fingerprint" placeholder="any" maxLength={32} {...text('fingerprint', trimmed)} />
+    </div>
+    <Kinds draft={draft} change={change} />
+    {faults.device === undefined ? null : (
+      <p className={classes.fault} role="alert">
+        {faults.device}
       </p>
-      <div className={classes.pair}>
-        <TextInput
-          size="xs"
-          label="Serial number"
-          placeholder={draft.hasNoSerial ? 'none: devices without one' : 'any'}
-          maxLength={255}
-          value={draft.serial}
-          error={faults.serial}
-          onChange={(event) => change({ serial: event.currentTarget.value })}
-        />
-        <TextInput
-          size="xs"
-          label="Fingerprint"
-          placeholder="any"
-          maxLength={32}
-          value={draft.fingerprint}
-          error={faults.fingerprint}
-          onChange={(event) => change({ fingerprint: event.currentTarget.value.trim() })}
-        />
-      </div>
-      <Kinds draft={draft} change={change} />
-      {faults.device === undefined ? null : (
-        <p className={classes.fault} role="alert">
-          {faults.device}
-        </p>
-      )}
-    </fieldset>
-    <fieldset>
-      <legend>On which hosts</legend>
-      <SegmentedControl
-        size="xs"
-        fullWidth
-        aria-label="Hosts"
-        value={draft.scope}
-        onChange={(scope) => change({ scope: scope === 'host' || scope === 'tag' ? scope : 'all' })}
-        data={[
-          { value: 'host', label: 'One host' },
-          { value: 'tag', label: 'Hosts with a tag' },
-          { value: 'all', label: 'All hosts' },
-        ]}
-      />
-      {draft.scope === 'host' ? (
-        <HostPicker label="Host" value={draft.host} onChange={(host) => change({ host })} error={faults.host} />
-      ) : null}
-      {draft.scope === 'tag' ? (
-        <TagPicker label="Tag" value={draft.tag} onChange={(tag) => change({ tag })} error={faults.tag} />
-      ) : null}
-    </fieldset>
-    <TextInput
-      size="xs"
-      type="datetime-local"
-      label={isGrant ? 'Until' : 'Until (leave empty for no end)'}
-      value={draft.expires}
-      error={faults.expires}
-      onChange={(event) => change({ expires: event.currentTarget.value })}
-    />
-    <Textarea
-      size="xs"
-      label="Reason"
-      placeholder="Why it is so, for example: audio desk"
-      description="Shown with every decision, and to the user of a host when it blocks."
-      maxLength={200}
-      rows={2}
-      value={draft.reason}
-      error={faults.reason}
-      onChange={(event) => change({ reason: event.currentTarget.value })}
-    />
-    {draft.effect === 'allow' ? (
-      <Switch
-        size="xs"
-        label="Allow it although it is known as an attack tool"
-        description={mayOverride ? 'Recorded in the audit as such.' : 'Only an Administrator can do this.'}
-        disabled={!mayOverride}
-        checked={draft.overrideAttackTool}
-        onChange={(event) => change({ overrideAttackTool: event.currentTarget.checked })}
-      />
-    ) : null}
-  </div>
+    )}
+  </fieldset>
 )
+
+const Hosts = ({ draft, change, faults }: PartProps) => (
+  <fieldset>
+    <legend>On which hosts</legend>
+    <SegmentedControl
+      size="xs"
+      fullWidth
+      aria-label="Hosts"
+      value={draft.scope}
+      onChange={(scope) => change({ scope: scope === 'host' || scope === 'tag' ? scope : 'all' })}
+      data={[
+        { value: 'host', label: 'One host' },
+        { value: 'tag', label: 'Hosts with a tag' },
+        { value: 'all', label: 'All hosts' },
+      ]}
+    />
+    {draft.scope === 'host' ? (
+      <HostPicker label="Host" value={draft.host} onChange={(host) => change({ host })} error={faults.host} />
+    ) : null}
+    {draft.scope === 'tag' ? (
+      <TagPicker label="Tag" value={draft.tag} onChange={(tag) => change({ tag })} error={faults.tag} />
+    ) : null}
+  </fieldset>
+)
+
+/** The fields of a rule or grant. */
+export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: RuleFieldsProps) => {
+  const text = textOf({ draft, change, faults })
+  return (
+    <div className={classes.fields}>
+      {isGrant ? null : (
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="Effect"
+          value={draft.effect}
+          onChange={(effect) => change({ effect: effect === 'deny' ? 'deny' : 'allow' })}
+          data={[
+            { value: 'allow', label: 'Allow' },
+            { value: 'deny', label: 'Deny' },
+          ]}
+        />
+      )}
+      <Devices draft={draft} change={change} faults={faults} text={text} />
+      <Hosts draft={draft} change={change} faults={faults} />
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        label={isGrant ? 'Until' : 'Until (leave empty for no end)'}
+        {...text('expires')}
+      />
+      <Textarea
+        size="xs"
+        label="Reason"
+        placeholder="Why it is so, for example: audio desk"
+        description="Shown with every decision, and to the user of a host when it blocks."
+        maxLength={200}
+        rows={2}
+        {...text('reason')}
+      />
+      {draft.effect === 'allow' ? (
+        <Switch
+          size="xs"
+          label="Allow it although it is known as an attack tool"
+          description={mayOverride ? 'Recorded in the audit as such.' : 'Only an Administrator can do this.'}
+          disabled={!mayOverride}
+          checked={draft.overrideAttackTool}
+          onChange={(event) => change({ overrideAttackTool: event.currentTarget.checked })}
+        />
+      ) : null}
+    </div>
+  )
+}

@@ -21,7 +21,7 @@ import type { Column } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
-import { useView } from '../../ui/useView.ts'
+import { useView, type View } from '../../ui/useView.ts'
 import classes from './SimulatorPage.module.css'
 
 const columns: readonly Column<PolicyTestRow>[] = [
@@ -82,6 +82,49 @@ const usualDays = '30'
 const idOf = (row: PolicyTestRow) => `${row.uuid}|${row.deviceID}`
 const hrefOf = (row: PolicyTestRow) => deviceAddress(row.uuid, row.deviceID)
 
+/** The fields that choose days, devices and hosts. */
+const Fields = ({ view }: { view: View }) => {
+  const { filters } = view.state
+  const set = (name: string, value: string | null) => view.set({ filters: { [name]: value } })
+  return (
+    <div className={classes.fields}>
+      <SegmentedControl
+        size="xs"
+        aria-label="Days to look back over"
+        value={filters.days ?? usualDays}
+        onChange={(days) => set('days', days === usualDays ? null : days)}
+        data={['1', '7', '30', '90'].map((value) => ({
+          value,
+          label: value === '1' ? '1 day' : `${value} days`,
+        }))}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label="Which devices"
+        value={filters.decision ?? ''}
+        onChange={(decision) => set('decision', decision === '' ? null : decision)}
+        data={[
+          { value: '', label: 'All' },
+          { value: 'block', label: 'Blocked' },
+          { value: 'allow', label: 'Allowed' },
+        ]}
+      />
+      <TagPicker
+        label="Tag"
+        clearable
+        value={filters.hashtags ?? ''}
+        onChange={(tag) => set('hashtags', tag === '' ? null : tag)}
+      />
+      <HostPicker
+        label="Host"
+        clearable
+        value={filters.hostUuid ?? ''}
+        onChange={(uuid) => set('hostUuid', uuid === '' ? null : uuid)}
+      />
+    </div>
+  )
+}
+
 /** What arming would have done: every stored device, judged as if newly attached to an armed host. Blocked ones first. */
 export const SimulatorPage = () => {
   useTitle('Simulator')
@@ -104,7 +147,6 @@ export const SimulatorPage = () => {
       },
     }
   }, [api, query, key])
-  const set = (name: string, value: string | null) => view.set({ filters: { [name]: value } })
   return (
     <ListFrame
       title="Simulator"
@@ -127,41 +169,7 @@ export const SimulatorPage = () => {
               to try it on the same days before it counts.
             </span>
           </p>
-          <div className={classes.fields}>
-            <SegmentedControl
-              size="xs"
-              aria-label="Days to look back over"
-              value={query.days}
-              onChange={(days) => set('days', days === usualDays ? null : days)}
-              data={['1', '7', '30', '90'].map((value) => ({
-                value,
-                label: value === '1' ? '1 day' : `${value} days`,
-              }))}
-            />
-            <SegmentedControl
-              size="xs"
-              aria-label="Which devices"
-              value={filters.decision ?? ''}
-              onChange={(decision) => set('decision', decision === '' ? null : decision)}
-              data={[
-                { value: '', label: 'All' },
-                { value: 'block', label: 'Blocked' },
-                { value: 'allow', label: 'Allowed' },
-              ]}
-            />
-            <TagPicker
-              label="Tag"
-              clearable
-              value={filters.hashtags ?? ''}
-              onChange={(tag) => set('hashtags', tag === '' ? null : tag)}
-            />
-            <HostPicker
-              label="Host"
-              clearable
-              value={filters.hostUuid ?? ''}
-              onChange={(uuid) => set('hostUuid', uuid === '' ? null : uuid)}
-            />
-          </div>
+          <Fields view={view} />
         </div>
       }
       table={

@@ -57,11 +57,9 @@ const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
   )
 }
 
-/** The requests that wait for a second approver. The requester can withdraw one; another person approves or rejects it. */
-export const RequestsPage = () => {
-  useTitle('Change requests')
+/** Asks before a decision, and sends it. */
+const useDecisions = (reread: () => Promise<unknown>) => {
   const { api, queries } = useServices()
-  const { me, canDecide, requests } = useRequests()
   const [busy, setBusy] = useState<string | null>(null)
 
   const approve = (request: ChangeRequest) =>
@@ -78,7 +76,7 @@ export const RequestsPage = () => {
         tell(`Approved. ${request.title} is being carried out.`)
         void queries.invalidateQueries({ queryKey: ['jobs'] })
         void queries.invalidateQueries({ queryKey: ['rows'] })
-        await requests.refetch()
+        await reread()
       },
     })
   const askReject = (request: ChangeRequest) =>
@@ -92,7 +90,7 @@ export const RequestsPage = () => {
       run: async () => {
         await api.call(rejectChangeRequest, { params: { id: request.id } })
         tell('Request rejected.')
-        await requests.refetch()
+        await reread()
       },
     })
   const withdraw = async (request: ChangeRequest) => {
@@ -104,39 +102,51 @@ export const RequestsPage = () => {
       tellFailure(failure)
     } finally {
       setBusy(null)
-      await requests.refetch()
+      await reread()
     }
   }
-  const actionsOf = (request: ChangeRequest) => {
-    if (request.state !== 'Waiting' || !canDecide) return null
-    if (request.requestedBy === me) {
-      return (
-        <Button
-          size="compact-xs"
-          variant="default"
-          loading={busy === request.id}
-          onClick={() => void withdraw(request)}
-        >
-          Withdraw
-        </Button>
-      )
-    }
+  return { busy, approve, askReject, withdraw }
+}
+
+const Actions = ({
+  request,
+  me,
+  decisions: { busy, approve, askReject, withdraw },
+}: {
+  request: ChangeRequest
+  me: string
+  decisions: ReturnType<typeof useDecisions>
+}) => {
+  if (request.state !== 'Waiting') return null
+  if (request.requestedBy === me) {
     return (
-      <Group gap="sm" justify="flex-end" wrap="nowrap">
-        <Button
-          size="compact-xs"
-          disabled={request.refusal !== ''}
-          title={request.refusal || undefined}
-          onClick={() => approve(request)}
-        >
-          Approve…
-        </Button>
-        <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
-          Reject…
-        </Button>
-      </Group>
+      <Button size="compact-xs" variant="default" loading={busy === request.id} onClick={() => void withdraw(request)}>
+        Withdraw
+      </Button>
     )
   }
+  return (
+    <Group gap="sm" justify="flex-end" wrap="nowrap">
+      <Button
+        size="compact-xs"
+        disabled={request.refusal !== ''}
+        title={request.refusal || undefined}
+        onClick={() => approve(request)}
+      >
+        Approve…
+      </Button>
+      <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
+        Reject…
+      </Button>
+    </Group>
+  )
+}
+
+/** The requests that wait for a second approver. The requester can withdraw one; another person approves or rejects it. */
+export const RequestsPage = () => {
+  useTitle('Change requests')
+  const { me, canDecide, requests } = useRequests()
+  const decisions = useDecisions(() => requests.refetch())
   return (
     <SettingsPage
       title="Change requests"
@@ -167,7 +177,7 @@ export const RequestsPage = () => {
             <DeviceText key="who" value={request.requestedBy === me ? `${me} (you)` : request.requestedBy} />,
             <Time key="when" value={request.requestedAt} />,
             <Decided key="state" request={request} me={me} />,
-            actionsOf(request),
+            canDecide ? <Actions key="actions" request={request} me={me} decisions={decisions} /> : null,
           ],
         }))}
         empty="No requests. A request appears here when a change needs a second approver."

@@ -13,10 +13,103 @@ export interface RingEditorProps {
   change: (rings: readonly RingDraft[]) => void
 }
 
-/** The rings in their order: by tag, by share, or whoever is left. */
-export const RingEditor = ({ rings, change }: RingEditorProps) => {
+interface WhichProps {
+  ring: RingDraft
+  number: number
+  set: (part: Partial<RingDraft>) => void
+}
+
+/** Which hosts the ring has: those with a tag, or a share. */
+const Which = ({ ring, number, set }: WhichProps) => {
   const { api } = useServices()
   const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  if (ring.by === 'tags')
+    return (
+      <TagsInput
+        size="xs"
+        aria-label={`Tags of ring ${number}`}
+        placeholder="Any of these tags"
+        data={(known.data ?? []).map(({ name }) => name)}
+        value={[...ring.tags]}
+        onChange={(tags) => set({ tags })}
+        maxTags={50}
+      />
+    )
+  if (ring.by === 'share')
+    return (
+      <NumberInput
+        size="xs"
+        aria-label={`Share of ring ${number} in percent`}
+        min={1}
+        max={99}
+        clampBehavior="strict"
+        suffix=" %"
+        value={ring.share}
+        onChange={(share) => set({ share: Number(share) || 1 })}
+      />
+    )
+  return null
+}
+
+interface RingProps {
+  ring: RingDraft
+  index: number
+  isLast: boolean
+  set: (part: Partial<RingDraft>) => void
+  move: (by: number) => void
+  remove: () => void
+}
+
+const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
+  <li className={classes.ring}>
+    <span className={classes.number}>{index + 1}</span>
+    <TextInput
+      size="xs"
+      aria-label={`Name of ring ${index + 1}`}
+      value={ring.name}
+      maxLength={64}
+      onChange={(event) => set({ name: event.currentTarget.value })}
+    />
+    <NativeSelect
+      size="xs"
+      aria-label={`Hosts of ring ${index + 1}`}
+      value={ring.by}
+      data={[
+        { value: 'tags', label: 'hosts with a tag' },
+        { value: 'share', label: 'a share of the others' },
+        { value: 'rest', label: 'all others' },
+      ]}
+      onChange={(event) => set({ by: event.currentTarget.value as RingDraft['by'] })}
+    />
+    <span className={classes.which}>
+      <Which ring={ring} number={index + 1} set={set} />
+    </span>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={`Ring ${index + 1} earlier`}
+      disabled={index === 0}
+      onClick={() => move(-1)}
+    >
+      <Icon name="up" size={14} />
+    </ActionIcon>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={`Ring ${index + 1} later`}
+      disabled={isLast}
+      onClick={() => move(1)}
+    >
+      <Icon name="down" size={14} />
+    </ActionIcon>
+    <ActionIcon variant="subtle" color="gray" aria-label={`Remove ring ${index + 1}`} onClick={remove}>
+      <Icon name="close" size={14} />
+    </ActionIcon>
+  </li>
+)
+
+/** The rings in their order: by tag, by share, or whoever is left. */
+export const RingEditor = ({ rings, change }: RingEditorProps) => {
   const set = (key: number, part: Partial<RingDraft>) =>
     change(rings.map((ring) => (ring.key === key ? { ...ring, ...part } : ring)))
   const move = (index: number, by: number) => {
@@ -29,77 +122,15 @@ export const RingEditor = ({ rings, change }: RingEditorProps) => {
     <>
       <ol className={classes.rings}>
         {rings.map((ring, index) => (
-          <li key={ring.key} className={classes.ring}>
-            <span className={classes.number}>{index + 1}</span>
-            <TextInput
-              size="xs"
-              aria-label={`Name of ring ${index + 1}`}
-              value={ring.name}
-              maxLength={64}
-              onChange={(event) => set(ring.key, { name: event.currentTarget.value })}
-            />
-            <NativeSelect
-              size="xs"
-              aria-label={`Hosts of ring ${index + 1}`}
-              value={ring.by}
-              data={[
-                { value: 'tags', label: 'hosts with a tag' },
-                { value: 'share', label: 'a share of the others' },
-                { value: 'rest', label: 'all others' },
-              ]}
-              onChange={(event) => set(ring.key, { by: event.currentTarget.value as RingDraft['by'] })}
-            />
-            <span className={classes.which}>
-              {ring.by === 'tags' ? (
-                <TagsInput
-                  size="xs"
-                  aria-label={`Tags of ring ${index + 1}`}
-                  placeholder="Any of these tags"
-                  data={(known.data ?? []).map(({ name }) => name)}
-                  value={[...ring.tags]}
-                  onChange={(tags) => set(ring.key, { tags })}
-                  maxTags={50}
-                />
-              ) : ring.by === 'share' ? (
-                <NumberInput
-                  size="xs"
-                  aria-label={`Share of ring ${index + 1} in percent`}
-                  min={1}
-                  max={99}
-                  clampBehavior="strict"
-                  suffix=" %"
-                  value={ring.share}
-                  onChange={(share) => set(ring.key, { share: Number(share) || 1 })}
-                />
-              ) : null}
-            </span>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Ring ${index + 1} earlier`}
-              disabled={index === 0}
-              onClick={() => move(index, -1)}
-            >
-              <Icon name="up" size={14} />
-            </ActionIcon>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Ring ${index + 1} later`}
-              disabled={index === rings.length - 1}
-              onClick={() => move(index, 1)}
-            >
-              <Icon name="down" size={14} />
-            </ActionIcon>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove ring ${index + 1}`}
-              onClick={() => change(rings.filter(({ key }) => key !== ring.key))}
-            >
-              <Icon name="close" size={14} />
-            </ActionIcon>
-          </li>
+          <Ring
+            key={ring.key}
+            ring={ring}
+            index={index}
+            isLast={index === rings.length - 1}
+            set={(part) => set(ring.key, part)}
+            move={(by) => move(index, by)}
+            remove={() => change(rings.filter(({ key }) => key !== ring.key))}
+          />
         ))}
       </ol>
       <Button

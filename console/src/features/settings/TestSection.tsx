@@ -21,12 +21,43 @@ export interface TestSectionProps {
   start: (whole: Record<string, string | null>) => void
 }
 
+/** How the test goes, or went. */
+const Outcome = ({ trial: { result, failure, busy } }: Pick<TestSectionProps, 'trial'>) => (
+  <div aria-live="polite" className={classes.testForm}>
+    {busy ? <StepList steps={[{ key: 'run', words: 'The server tries it…', state: 'running' }]} /> : null}
+    {failure === null ? null : faultyItems(failure).length > 0 ? (
+      <p className={classes.outcome}>
+        <SeverityShape severity="amber" />
+        <span>Not tried: {faultyItems(failure).length === 1 ? 'a field' : 'some fields'} above can not be so.</span>
+      </p>
+    ) : (
+      <ErrorState failure={failure} inline />
+    )}
+    {result === null ? null : (
+      <>
+        <StepList
+          steps={result.steps.map(({ step, ok, message }, index) => ({
+            key: `${index}`,
+            words: step,
+            state: ok ? 'done' : 'failed',
+            seen: inWords(message),
+          }))}
+        />
+        <p className={classes.outcome}>
+          {result.ok ? null : <SeverityShape severity="amber" />}
+          <strong>{result.ok ? 'It works.' : 'It does not work yet: see the step that failed.'}</strong>
+        </p>
+      </>
+    )}
+  </div>
+)
+
 /** Tries what is entered: each step, what was seen and what helps; how it did before. */
 export const TestSection = ({ group, trial, body, start }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
   const section = useRef<HTMLElement>(null)
   const test = groupTests[group]
-  const { result, failure, busy } = trial
+  const { result, busy } = trial
   // It stands below a long form: whoever asked for it sees it begin and end.
   useEffect(() => {
     if (busy || result !== null) section.current?.scrollIntoView({ block: 'nearest' })
@@ -93,33 +124,7 @@ export const TestSection = ({ group, trial, body, start }: TestSectionProps) => 
         </p>
         {test.fields.length === 0 ? null : <div className={classes.testFields}>{test.fields.map(field)}</div>}
       </form>
-      <div aria-live="polite" className={classes.testForm}>
-        {busy ? <StepList steps={[{ key: 'run', words: 'The server tries it…', state: 'running' }]} /> : null}
-        {failure === null ? null : faultyItems(failure).length > 0 ? (
-          <p className={classes.outcome}>
-            <SeverityShape severity="amber" />
-            <span>Not tried: {faultyItems(failure).length === 1 ? 'a field' : 'some fields'} above can not be so.</span>
-          </p>
-        ) : (
-          <ErrorState failure={failure} inline />
-        )}
-        {result === null ? null : (
-          <>
-            <StepList
-              steps={result.steps.map(({ step, ok, message }, index) => ({
-                key: `${index}`,
-                words: step,
-                state: ok ? 'done' : 'failed',
-                seen: inWords(message),
-              }))}
-            />
-            <p className={classes.outcome}>
-              {result.ok ? null : <SeverityShape severity="amber" />}
-              <strong>{result.ok ? 'It works.' : 'It does not work yet: see the step that failed.'}</strong>
-            </p>
-          </>
-        )}
-      </div>
+      <Outcome trial={trial} />
     </section>
   )
 }

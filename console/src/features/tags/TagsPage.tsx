@@ -60,6 +60,48 @@ const NewTag = ({ onMade }: { onMade: () => void }) => {
   )
 }
 
+interface TagsTableProps {
+  tags: readonly Tag[] | undefined
+  empty: string
+  /** Absent for accounts that cannot delete tags. */
+  remove?: (tag: Tag) => void
+}
+
+const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
+  <SmallTable
+    label="Tags"
+    head={[
+      'Tag',
+      { title: 'Hosts', align: 'right' },
+      { title: 'Devices', align: 'right' },
+      { title: '', align: 'right' },
+    ]}
+    rows={tags?.slice(0, drawn).map((tag) => ({
+      key: tag.name,
+      cells: [
+        <span key="name" className={classes.name}>
+          <svg viewBox="0 0 10 10" width={10} height={10} aria-hidden="true">
+            <circle cx="5" cy="5" r="5" fill={tag.color} />
+          </svg>
+          <DeviceText value={tag.name} />
+        </span>,
+        <Link key="agents" to="/agents" search={{ Hashtags: tag.name }}>
+          {tag.agentsCount.toLocaleString('en')}
+        </Link>,
+        <Link key="peripherals" to="/peripherals" search={{ hashtags: tag.name }}>
+          {tag.peripheralsCount.toLocaleString('en')}
+        </Link>,
+        remove === undefined ? null : (
+          <Button key="delete" size="compact-xs" variant="default" onClick={() => remove(tag)}>
+            Delete…
+          </Button>
+        ),
+      ],
+    }))}
+    empty={empty}
+  />
+)
+
 /** The tags, with what carries them. */
 export const TagsPage = () => {
   useTitle('Tags')
@@ -114,41 +156,14 @@ export const TagsPage = () => {
         )}
       </div>
       {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
-      <SmallTable
-        label="Tags"
-        head={[
-          'Tag',
-          { title: 'Hosts', align: 'right' },
-          { title: 'Devices', align: 'right' },
-          { title: '', align: 'right' },
-        ]}
-        rows={found?.slice(0, drawn).map((tag) => ({
-          key: tag.name,
-          cells: [
-            <span key="name" className={classes.name}>
-              <svg viewBox="0 0 10 10" width={10} height={10} aria-hidden="true">
-                <circle cx="5" cy="5" r="5" fill={tag.color} />
-              </svg>
-              <DeviceText value={tag.name} />
-            </span>,
-            <Link key="agents" to="/agents" search={{ Hashtags: tag.name }}>
-              {tag.agentsCount.toLocaleString('en')}
-            </Link>,
-            <Link key="peripherals" to="/peripherals" search={{ hashtags: tag.name }}>
-              {tag.peripheralsCount.toLocaleString('en')}
-            </Link>,
-            canWrite ? (
-              <Button key="delete" size="compact-xs" variant="default" onClick={() => setDeleting(tag)}>
-                Delete…
-              </Button>
-            ) : null,
-          ],
-        }))}
+      <TagsTable
+        tags={found}
         empty={
           total === 0
             ? 'No tag yet. Tags are made here, or by typing one on a host.'
             : 'No tag has this in its name. Tags are written ignoring case.'
         }
+        {...(canWrite ? { remove: setDeleting } : {})}
       />
       {found === undefined || found.length === 0 ? null : (
         <p className={classes.count}>
