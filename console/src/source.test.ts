@@ -60,6 +60,32 @@ const refsInRender = ({ name, text }: { name: string; text: string }): string[] 
   return found
 }
 
+/** Returns the named functions of a file whose name matches, with their lines. */
+const functionsOf = ({ name, text }: { name: string; text: string }, pattern: RegExp) => {
+  const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true)
+  const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line
+  const found: { place: string; lines: number }[] = []
+  const visit = (node: ts.Node) => {
+    if (ts.isFunctionDeclaration(node) || ts.isFunctionExpression(node) || ts.isArrowFunction(node)) {
+      const called = nameOf(node)
+      if (called !== undefined && pattern.test(called))
+        found.push({ place: `${name} ${called}`, lines: lineOf(node.getEnd()) - lineOf(node.getStart()) + 1 })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
+}
+
+/** Returns the functions with more than `most` lines. */
+const longFunctions = (files: typeof sources, pattern: RegExp, most: number): string[] =>
+  files.flatMap((file) =>
+    functionsOf(file, pattern).flatMap(({ place, lines }) => (lines > most ? [`${place}: ${lines} lines`] : [])),
+  )
+
+const component = /^[A-Z]/
+const hook = /^use[A-Z]/
+
 describe('the source of the console', () => {
   it('has no casts to never, which would turn off the types of addresses and operations', () => {
     expect(placesOf(/ as never\b/g)).toEqual([])
@@ -74,5 +100,15 @@ describe('the source of the console', () => {
       'a.tsx:1',
     ])
     expect(sources.filter(({ text }) => text.includes('.current')).flatMap(refsInRender)).toEqual([])
+  })
+
+  it('has no component over 100 lines', () => {
+    const long = { name: 'a.tsx', text: `const A = () => {\n${'\n'.repeat(98)}}\nfunction B() {\n${'\n'.repeat(99)}}` }
+    expect(longFunctions([long], component, 100)).toEqual(['a.tsx B: 101 lines'])
+    expect(longFunctions(sources, component, 100)).toEqual([])
+  })
+
+  it('has no hook over 80 lines', () => {
+    expect(longFunctions(sources, hook, 80)).toEqual([])
   })
 })

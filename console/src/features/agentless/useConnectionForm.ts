@@ -25,6 +25,22 @@ const ownFields: readonly string[] = [...secretNames, 'userName', 'intervalMinut
 const shownFields = (draft: ConnectionDraft): string[] =>
   [...Object.keys(draft), 'newComputerName'].filter((name) => draft.isOverrideDefaults || !ownFields.includes(name))
 
+// What is told beside its field need not be told twice.
+const isAtField = (reason: unknown, draft: ConnectionDraft): boolean =>
+  reason instanceof CallFailure &&
+  reason.fields.length > 0 &&
+  reason.fields.every(({ field }) =>
+    shownFields(draft).some((name) => `body.${name}`.toLowerCase() === field.toLowerCase()),
+  )
+
+const serverMessage = (name: keyof ConnectionDraft, failure: unknown): string | undefined =>
+  fieldMessage(failure, name) ?? (name === 'computerName' ? fieldMessage(failure, 'newComputerName') : undefined)
+
+const curlOfDraft = (draft: ConnectionDraft, before: Connection | null): string =>
+  before === null
+    ? curlOf(window.location.origin, addConnections, { body: shownBody(inputOf(draft, null)) })
+    : curlOf(window.location.origin, updateConnection, { body: shownBody(changeOf(draft, before)) })
+
 export interface ConnectionFormProps {
   /** The connection to change; null adds one. */
   connection: Connection | null
@@ -55,17 +71,8 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
     // Other values are another request.
     if (isStored) setFailure(null)
   }
-  const serverMessage = (name: string) => fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
   const errorOf = (name: keyof ConnectionDraft) =>
-    faults[name] ?? serverMessage(name) ?? (name === 'computerName' ? serverMessage('newComputerName') : undefined)
-  // What is told beside its field need not be told twice.
-  const isAtField = (reason: unknown) =>
-    reason instanceof CallFailure &&
-    reason.fields.length > 0 &&
-    reason.fields.every(({ field }) =>
-      shownFields(draft).some((name) => `body.${name}`.toLowerCase() === field.toLowerCase()),
-    )
-
+    faults[name] ?? serverMessage(name, failure) ?? serverMessage(name, trial.failure)
   const checked = (): boolean => {
     const found = faultsOf(draft)
     setFaults(found)
@@ -80,12 +87,10 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
         await api.call(addConnections, { body: inputOf(draft, null) })
         onSaved(draft.computerName.trim())
       } else {
-        if (opens === null) {
-          const found = await opensByTags(api, tagChangesOf(draft, before))
-          if (openedHosts(found) > 0) {
-            setOpens(found)
-            return
-          }
+        const found = opens === null ? await opensByTags(api, tagChangesOf(draft, before)) : null
+        if (found !== null && openedHosts(found) > 0) {
+          setOpens(found)
+          return
         }
         const next = await api.call(updateConnection, { body: changeOf(draft, before) })
         setBefore(next)
@@ -120,12 +125,9 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
       if (checked()) void trial.start(inputOf(draft, before))
     },
     /** Failures that no field tells; null: none. */
-    saveFailure: isAtField(failure) ? null : failure,
-    testFailure: isAtField(trial.failure) ? null : trial.failure,
-    curl: () =>
-      before === null
-        ? curlOf(window.location.origin, addConnections, { body: shownBody(inputOf(draft, null)) })
-        : curlOf(window.location.origin, updateConnection, { body: shownBody(changeOf(draft, before)) }),
+    saveFailure: isAtField(failure, draft) ? null : failure,
+    testFailure: isAtField(trial.failure, draft) ? null : trial.failure,
+    curl: () => curlOfDraft(draft, before),
   }
 }
 

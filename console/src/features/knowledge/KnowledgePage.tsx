@@ -4,6 +4,7 @@ import {
   getKnowledge,
   type KnowledgeFileName,
   previewKnowledge,
+  type ResponseOf,
   rollbackKnowledge,
   uploadKnowledge,
 } from '@portcullis/contract'
@@ -38,27 +39,12 @@ const fileWords: Readonly<Record<KnowledgeFileName, string>> = {
 // A judgement of all designs takes seconds; its progress is worth this many questions.
 const judgingGap = 2_000
 
-/** State and requests of the page of knowledge. */
-const useKnowledge = () => {
-  const { api, session, work } = useServices()
+/** Uploads a file as candidate, and asks about the first key. */
+const useUpload = (reread: () => Promise<unknown>) => {
+  const { api } = useServices()
   const [failure, setFailure] = useState<unknown>(null)
   const [unknownKey, setUnknownKey] = useState<{ upload: KnowledgeUpload; fingerprint: string } | null>(null)
   const [busy, setBusy] = useState(false)
-  const knowledge = useQuery({
-    queryKey: ['knowledge'],
-    queryFn: ({ signal }) => api.call(getKnowledge, { signal }),
-    refetchInterval: ({ state }) =>
-      (state.data?.judging.waiting ?? 0) + (state.data?.judging.hosts ?? 0) > 0 ? judgingGap : false,
-  })
-  const data = knowledge.data
-  const candidate = data?.candidate ?? null
-  const canWrite = session.may('config:write')
-  const effect = useQuery({
-    queryKey: ['knowledge-effect', candidate?.id],
-    queryFn: ({ signal }) => api.call(previewKnowledge, { signal }),
-    enabled: candidate !== null && session.may('config:read'),
-  })
-
   const send = async (upload: KnowledgeUpload, trust?: string) => {
     setBusy(true)
     setFailure(null)
@@ -66,7 +52,7 @@ const useKnowledge = () => {
     try {
       await api.call(uploadKnowledge, { body: trust === undefined ? upload : { ...upload, trust } })
       tell('The file is a candidate now; nothing counts yet.')
-      await knowledge.refetch()
+      await reread()
     } catch (reason) {
       const fingerprint = reason instanceof CallFailure ? trustAsked(reason) : null
       if (fingerprint === null) setFailure(reason)
@@ -84,17 +70,24 @@ const useKnowledge = () => {
       setFailure(reason)
     }
   }
+  return { failure, unknownKey, busy, send, choose, forgetKey: () => setUnknownKey(null) }
+}
+
+type Candidate = NonNullable<ResponseOf<typeof getKnowledge>['candidate']>
+
+/** Asks before another version is put in force. */
+const useVersions = (reread: () => Promise<unknown>) => {
+  const { api, work } = useServices()
   const afterChange = async (jobId: string, words: string) => {
     work.follow(jobId)
     tell(words)
-    await knowledge.refetch()
+    await reread()
   }
-  const apply = () => {
-    if (candidate === null) return
+  const apply = (candidate: Candidate, hosts: number) => {
     confirm({
       title: 'Put the candidate in force',
       names: [`version ${candidate.version}, signed by ${candidate.key.slice(0, 16)}…`],
-      count: effect.data?.hosts ?? 0,
+      count: hosts,
       kind: ['host changes its verdict', 'hosts change their verdict'],
       consequence:
         'new devices are judged by it at once, known ones by a job. You can go back to what is in force now.',
@@ -105,32 +98,50 @@ const useKnowledge = () => {
       },
     })
   }
-  const goBack = () =>
+  const goBack = (version: string) =>
     confirm({
       title: 'Go back',
-      names: [`from version ${data?.version ?? ''}`],
+      names: [`from version ${version}`],
       kind: ['version', 'versions'],
       consequence: 'what was in force before counts again; known devices are judged anew by a job.',
       action: 'Go back',
       run: async () => {
-        const { jobId, version } = await api.call(rollbackKnowledge)
-        await afterChange(jobId, `Version ${version} is in force again.`)
+        const { jobId, version: restored } = await api.call(rollbackKnowledge)
+        await afterChange(jobId, `Version ${restored} is in force again.`)
       },
     })
 
+  return { apply, goBack }
+}
+
+/** State and requests of the page of knowledge. */
+const useKnowledge = () => {
+  const { api, session } = useServices()
+  const knowledge = useQuery({
+    queryKey: ['knowledge'],
+    queryFn: ({ signal }) => api.call(getKnowledge, { signal }),
+    refetchInterval: ({ state }) =>
+      (state.data?.judging.waiting ?? 0) + (state.data?.judging.hosts ?? 0) > 0 ? judgingGap : false,
+  })
+  const data = knowledge.data
+  const candidate = data?.candidate ?? null
+  const canWrite = session.may('config:write')
+  const effect = useQuery({
+    queryKey: ['knowledge-effect', candidate?.id],
+    queryFn: ({ signal }) => api.call(previewKnowledge, { signal }),
+    enabled: candidate !== null && session.may('config:read'),
+  })
+  const reread = () => knowledge.refetch()
+  const upload = useUpload(reread)
+  const versions = useVersions(reread)
   return {
+    ...upload,
     knowledge,
     effect,
     candidate,
     canWrite,
-    failure,
-    unknownKey,
-    busy,
-    send,
-    choose,
-    apply,
-    goBack,
-    forgetKey: () => setUnknownKey(null),
+    apply: () => (candidate === null ? undefined : versions.apply(candidate, effect.data?.hosts ?? 0)),
+    goBack: () => versions.goBack(String(data?.version ?? '')),
     canGoBack: canWrite && data?.history.some(({ state }) => state === 'In force') === true,
   }
 }

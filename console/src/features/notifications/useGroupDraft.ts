@@ -1,37 +1,66 @@
-import {
-  type Channel,
-  type ConfigTested,
-  maskedSecret,
-  type NotificationGroup,
-  testNotificationChannel,
-  updateNotificationGroup,
-} from '@portcullis/contract'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
+import { type RefObject, useEffect, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
-import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf, triedOf } from './draft.ts'
+import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
+import { useChannelTest } from './useChannelTest.ts'
 import { groupsKey } from './useGroups.ts'
 
-export interface Trial {
-  channel: Channel
-  busy: boolean
-  result: ConfigTested | null
-  failure: unknown
+const savedText = (hasSecret: boolean): string =>
+  hasSecret
+    ? 'Saved. The new secret of the webhook is shown above, this once: store it.'
+    : 'Saved. It counts from now on.'
+
+/** Stores a change of a group, and holds a new secret until somebody says that it is kept. */
+const useSaveGroup = () => {
+  const { api, queries } = useServices()
+  const [fresh, setFresh] = useState<string | null>(null)
+  /** Returns whether the webhook got a new secret. */
+  const save = async (id: number, change: ReturnType<typeof changeOf>): Promise<boolean> => {
+    const groups = await api.call(updateNotificationGroup, { body: { id, ...change } })
+    queries.setQueryData(
+      groupsKey,
+      groups.map((one) =>
+        freshSecretOf(one) === null
+          ? one
+          : { ...one, channels: { ...one.channels, webhook: { ...one.channels.webhook, secret: maskedSecret } } },
+      ),
+    )
+    const secret = groups.map(freshSecretOf).find((one) => one !== null) ?? null
+    // Another save does not take it away.
+    if (secret !== null) setFresh(secret)
+    return secret !== null
+  }
+  return { save, fresh, acknowledge: () => setFresh(null) }
+}
+
+/** Moves the focus to the first wrong field after a refusal. Returns how to move it there at other times. */
+const useFocusOnFaults = (
+  form: RefObject<HTMLFormElement | null>,
+  found: Record<string, string>,
+  saveFailure: unknown,
+  testFailure: unknown,
+) => {
+  // Whoever saved or tried by the keyboard goes on where it is wrong.
+  const focusOn = (faults: Record<string, string>) => {
+    const fields = [...(form.current?.querySelectorAll<HTMLElement>('[name]') ?? [])]
+    fields.find((field) => Object.hasOwn(faults, field.getAttribute('name') ?? ''))?.focus()
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
+  useEffect(() => focusOn(found), [saveFailure, testFailure])
+  return focusOn
 }
 
 /** What somebody enters for a group, what is wrong with it, how it is tried and stored. */
 export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLFormElement | null>) => {
-  const { api, queries } = useServices()
+  const { save, fresh, acknowledge } = useSaveGroup()
   const [edited, setEdited] = useState<Draft | null>(null)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const [trial, setTrial] = useState<Trial | null>(null)
+  const { trial, start, stop, forget } = useChannelTest(group)
   const [said, setSaid] = useState('')
-  const [fresh, setFresh] = useState<string | null>(null)
   const [isJudged, setIsJudged] = useState(false)
   /** Fields that were changed since the server judged them: what it said of them is over. */
   const [mended, setMended] = useState<ReadonlySet<string>>(new Set())
-  const under = useRef<AbortController | null>(null)
-  useEffect(() => () => under.current?.abort(), [])
 
   const draft = edited ?? draftOf(group)
   const change = changeOf(group, draft)
@@ -39,39 +68,18 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
   const own = faultsOfDraft(draft)
   const found = { ...faultsOfFailure(trial?.failure), ...faultsOfFailure(failure) }
 
-  // Whoever saved or tried by the keyboard goes on where it is wrong.
-  const focusOn = (faults: Record<string, string>) => {
-    const fields = [...(form.current?.querySelectorAll<HTMLElement>('[name]') ?? [])]
-    fields.find((field) => Object.hasOwn(faults, field.getAttribute('name') ?? ''))?.focus()
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
-  useEffect(() => focusOn(found), [failure, trial?.failure])
+  const focusOn = useFocusOnFaults(form, found, failure, trial?.failure)
 
   const store = async () => {
     setBusy(true)
     setFailure(null)
     setMended(new Set())
     try {
-      const groups = await api.call(updateNotificationGroup, { body: { id: group.id, ...change } })
-      const secret = groups.map(freshSecretOf).find((one) => one !== null) ?? null
-      // Held by this page only, until somebody says that he has it: another save does not take it away.
-      if (secret !== null) setFresh(secret)
-      queries.setQueryData(
-        groupsKey,
-        groups.map((one) =>
-          freshSecretOf(one) === null
-            ? one
-            : { ...one, channels: { ...one.channels, webhook: { ...one.channels.webhook, secret: maskedSecret } } },
-        ),
-      )
+      const hasSecret = await save(group.id, change)
       setEdited(null)
       setIsJudged(false)
-      setTrial(null)
-      setSaid(
-        secret === null
-          ? 'Saved. It counts from now on.'
-          : 'Saved. The new secret of the webhook is shown above, this once: store it.',
-      )
+      forget()
+      setSaid(savedText(hasSecret))
     } catch (reason) {
       setFailure(reason)
     } finally {
@@ -88,7 +96,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     said,
     fresh,
     isDirty,
-    acknowledge: () => setFresh(null),
+    acknowledge,
     /** Everything that is wrong stands at its field. */
     isAtField: Object.keys(faultsOfFailure(failure)).length > 0,
     errorOf: (name: string): string | undefined =>
@@ -101,36 +109,15 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
       setEdited({ ...draft, ...part })
     },
     tryOut: async (channel: Channel) => {
-      if (channel === 'email' && own['channels.email.recipients'] !== undefined) {
-        focusOn(own)
-        return
-      }
-      under.current?.abort()
-      const control = new AbortController()
-      under.current = control
+      if (channel === 'email' && own['channels.email.recipients'] !== undefined) return focusOn(own)
       setMended(new Set())
-      setTrial({ channel, busy: true, result: null, failure: null })
-      const answer = (result: ConfigTested | null, reason: unknown) => {
-        if (!control.signal.aborted) setTrial({ channel, busy: false, result, failure: reason })
-      }
-      await api
-        .call(testNotificationChannel, {
-          body: { id: group.id, channel, channels: triedOf(draft, channel) },
-          signal: control.signal,
-        })
-        .then(
-          (result) => answer(result, null),
-          (reason: unknown) => answer(null, reason),
-        )
+      await start(channel, draft)
     },
-    stop: () => {
-      under.current?.abort()
-      setTrial(null)
-    },
+    stop,
     discard: () => {
       setEdited(null)
       setFailure(null)
-      setTrial(null)
+      forget()
       setIsJudged(false)
       setSaid('')
     },

@@ -6,6 +6,35 @@ import type { SettingPage } from './pages.ts'
 import { useGroupTest } from './useGroupTest.ts'
 import { faultyItems, useSave } from './useSave.ts'
 
+/** Moves the focus to the first wrong field: after a refusal, and after what the console finds itself. */
+const useFocusOnFaults = (
+  form: RefObject<HTMLFormElement | null>,
+  names: readonly string[],
+  failure: unknown,
+  faults: Readonly<Record<string, string>>,
+) => {
+  // Whoever saved by the keyboard goes on where it is wrong.
+  const focusOn = (wrong: readonly string[]) => {
+    const first = names.find((name) => wrong.includes(name))
+    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus()
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
+  useEffect(() => focusOn(faultyItems(failure)), [failure])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each try
+  useEffect(() => focusOn(Object.keys(faults)), [faults])
+}
+
+/** What is wrong with the changed items, by name. */
+const faultsIn = (group: SettingPage['group'], stored: ConfigMap, edits: Edits): Readonly<Record<string, string>> => {
+  const body = bodyOf(group, stored, edits)
+  return Object.fromEntries(
+    itemsOf(group).flatMap(([name, item]) => {
+      const fault = Object.hasOwn(body, name) ? faultOf(item, shownText(name, stored, edits)) : null
+      return fault === null ? [] : [[name, fault]]
+    }),
+  )
+}
+
 /** What somebody enters in the form of a group, what is wrong with it, and how it is stored. */
 export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLFormElement | null>) => {
   const { group } = page
@@ -23,16 +52,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
   const isStored = isStoredRequest(failure)
   const isAtField = named.length > 0 && named.every((name) => names.includes(name))
 
-  // Whoever saved by the keyboard goes on where it is wrong.
-  const focusOn = (wrong: readonly string[]) => {
-    const first = names.find((name) => wrong.includes(name))
-    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus()
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
-  useEffect(() => focusOn(faultyItems(failure)), [failure])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each try
-  useEffect(() => focusOn(Object.keys(faults)), [faults])
-
+  useFocusOnFaults(form, names, failure, faults)
   const store = async () => {
     setMended(new Set())
     const saved = await save(body)
@@ -40,14 +60,6 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     setEdits(noEdits)
     setSaid(saved.changes.length === 0 ? 'Nothing differs.' : `Saved as version ${saved.version}.`)
   }
-  const faultsNow = () =>
-    Object.fromEntries(
-      itemsOf(group).flatMap(([name, item]) => {
-        const fault = Object.hasOwn(body, name) ? faultOf(item, shownText(name, stored, edits)) : null
-        return fault === null ? [] : [[name, fault]]
-      }),
-    )
-
   return {
     edits,
     body,
@@ -94,7 +106,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     },
     submit: () => {
       if (isStored) return
-      const found = faultsNow()
+      const found = faultsIn(group, stored, edits)
       setFaults(found)
       setMended(new Set())
       if (Object.keys(found).length > 0) forget()

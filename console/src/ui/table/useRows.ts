@@ -1,4 +1,4 @@
-import { useQueries } from '@tanstack/react-query'
+import { type QueryClient, useQueries } from '@tanstack/react-query'
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { reconcile } from '../../lib/reconcile.ts'
@@ -52,6 +52,63 @@ const pagesOf = (range: { first: number; last: number }): number[] => {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
+/** The rows that changed a moment ago. */
+const useMarked = () => {
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
+  const mark = useCallback((changed: readonly string[]) => {
+    setMarked((old) => new Set([...old, ...changed]))
+    setTimeout(() => setMarked((old) => new Set([...old].filter((id) => !changed.includes(id)))), markTime)
+  }, [])
+  return { marked, mark }
+}
+
+/** Puts new values into the shown pages. Returns which rows changed, and how many came or moved. */
+const mergePages = <Row>(
+  client: QueryClient,
+  pages: readonly (readonly [page: number, next: ListPage<Row>])[],
+  keyOf: (page: number) => readonly unknown[],
+  idOf: RowSource<Row>['idOf'],
+) => {
+  const changed: string[] = []
+  let arrived = 0
+  let moved = 0
+  for (const [page, next] of pages) {
+    const before = client.getQueryData<ListPage<Row>>(keyOf(page))
+    if (before === undefined) continue
+    const laid = reconcile(before.data, next.data, idOf)
+    changed.push(...laid.changed)
+    moved += laid.moved
+    arrived = Math.max(arrived, laid.arrived, next.recordsFiltered - before.recordsFiltered)
+    client.setQueryData(keyOf(page), { ...before, data: laid.rows })
+  }
+  return { changed, arrived, moved }
+}
+
+/** Returns the list on the screen: until the first answer of a new list, the old one stays, dimmed. */
+const useShown = (answered: ListPage<unknown> | undefined, list: string, epoch: number): Shown | null => {
+  const [shown, setShown] = useState<Shown | null>(null)
+  const current =
+    answered === undefined ? shown : { list, epoch, total: answered.recordsTotal, filtered: answered.recordsFiltered }
+  if (current !== null && !isSame(current, shown)) setShown(current)
+  return current
+}
+
+/** Reads the pages of the view, once it rests. */
+const usePages = <Row>(
+  source: RowSource<Row>,
+  wanted: readonly number[],
+  keyOf: (page: number) => readonly unknown[],
+) =>
+  useQueries({
+    queries: wanted.map((page) => ({
+      queryKey: keyOf(page),
+      queryFn: ({ signal }: { signal: AbortSignal }) => source.load(page + 1, windowSize, signal),
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 60_000,
+      retry: false,
+    })),
+  })
+
 /**
  * The rows of a long list around the view: pages of it, fetched as it scrolls. What the live channel tells changes
  * values in place; rows that came or moved wait until `apply`. `calm` is true while nobody's pointer or cursor is on the
@@ -66,32 +123,17 @@ export const useRows = <Row>(
   const { queries: client } = useServices()
   const [epoch, setEpoch] = useState(0)
   const [pending, setPending] = useState<Pending | null>(null)
-  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
+  const { marked, mark } = useMarked()
   const key = JSON.stringify(source.key)
   const keyOf = (page: number, of = epoch, list = key) => ['rows', list, of, page] as const
   const settled = useSettled(pagesOf(range), `${key}:${pagesOf(range).join()}`)
   const wanted = settled.length > 0 ? settled : [0]
 
-  const results = useQueries({
-    queries: wanted.map((page) => ({
-      queryKey: keyOf(page),
-      queryFn: ({ signal }: { signal: AbortSignal }) => source.load(page + 1, windowSize, signal),
-      staleTime: Number.POSITIVE_INFINITY,
-      gcTime: 60_000,
-      retry: false,
-    })),
-  })
+  const results = usePages(source, wanted, (page) => keyOf(page))
   const answered = results.find((result) => result.data !== undefined)?.data
   const failed = results.find((result) => result.error !== null)
 
-  // Until the first answer of a new list, the old one stays on the screen, dimmed.
-  const [shown, setShown] = useState<Shown | null>(null)
-  const current =
-    answered === undefined
-      ? shown
-      : { list: key, epoch, total: answered.recordsTotal, filtered: answered.recordsFiltered }
-  if (current !== null && !isSame(current, shown)) setShown(current)
-
+  const current = useShown(answered, key, epoch)
   const rowAt = (index: number): Row | undefined =>
     current === null
       ? undefined
@@ -116,27 +158,13 @@ export const useRows = <Row>(
     )
     // The list was changed meanwhile: what came belongs to no view.
     if (state.current.key !== key || state.current.epoch !== epoch) return
-    const changed: string[] = []
-    let arrived = 0
-    let moved = 0
     fresh.current = new Map(pages)
-    for (const [page, next] of pages) {
-      const before = client.getQueryData<ListPage<Row>>(['rows', key, epoch, page])
-      if (before === undefined) continue
-      const laid = reconcile(before.data, next.data, source.idOf)
-      changed.push(...laid.changed)
-      moved += laid.moved
-      arrived = Math.max(arrived, laid.arrived, next.recordsFiltered - before.recordsFiltered)
-      client.setQueryData(['rows', key, epoch, page], { ...before, data: laid.rows })
-    }
-    if (changed.length > 0) {
-      setMarked((old) => new Set([...old, ...changed]))
-      setTimeout(() => setMarked((old) => new Set([...old].filter((id) => !changed.includes(id)))), markTime)
-    }
+    const { changed, arrived, moved } = mergePages(client, pages, (page) => ['rows', key, epoch, page], source.idOf)
+    if (changed.length > 0) mark(changed)
     if (arrived === 0 && moved === 0) setPending(null)
     else if (state.current.calm) state.current.apply()
     else setPending({ arrived: Math.max(0, arrived), moved })
-  }, [client, state])
+  }, [client, state, mark])
 
   // A failed refresh is not told here: the live banner says how old the view is.
   useLiveRefresh(topics, refreshGap, () => void refresh().catch(() => undefined))
