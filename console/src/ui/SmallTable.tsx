@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import base from './BaseTable.module.css'
 import classes from './SmallTable.module.css'
 
 export interface SmallTableProps {
@@ -13,8 +14,8 @@ const skeletonRows = [0, 1, 2]
 
 /** A table of a few rows that the server answers whole. Long lists use DataTable. */
 export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
-  <div className={classes.frame}>
-    <table className={classes.table} aria-label={label} aria-busy={rows === undefined}>
+  <div className={base.frame}>
+    <table className={`${base.table} ${classes.table}`} aria-label={label} aria-busy={rows === undefined}>
       <thead>
         <tr>
           {head.map((cell) => (
@@ -34,7 +35,7 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
               <tr key={row}>
                 {head.map((cell) => (
                   <td key={typeof cell === 'string' ? cell : cell.title}>
-                    <span className={classes.skeleton} />
+                    <span className={base.skeleton} />
                   </td>
                 ))}
               </tr>
@@ -58,6 +59,6 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
             ))}
       </tbody>
     </table>
-    {rows?.length === 0 ? <div className={classes.empty}>{empty}</div> : null}
+    {rows?.length === 0 ? <div className={base.empty}>{empty}</div> : null}
   </div>
 )

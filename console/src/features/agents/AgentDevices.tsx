@@ -9,6 +9,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { DecideButtons } from '../../ui/policy/DecideButtons.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
+import text from '../../ui/text.module.css'
 import classes from './AgentDevices.module.css'
 
 /** What all lines of a host share. */
@@ -77,7 +78,7 @@ export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readon
   return (
     <div className={classes.devices}>
       {tree.length === 0 ? (
-        <p className={classes.quiet}>No USB device is attached.</p>
+        <p className={text.muted}>No USB device is attached.</p>
       ) : (
         <Branch nodes={tree} depth={0} {...host} />
       )}

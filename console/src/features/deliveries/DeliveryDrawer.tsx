@@ -10,6 +10,7 @@ import { Facts } from '../../ui/Facts.tsx'
 import { channelWords } from '../../ui/notices/labels.ts'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { Time } from '../../ui/Time.tsx'
+import text from '../../ui/text.module.css'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
 import { State } from './deliveries.view.tsx'
@@ -86,7 +87,7 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
             ['Id', <code key="id">{data.id}</code>],
           ]}
         />
-        <p className={classes.quiet}>
+        <p className={text.note}>
           Every try carries the same id, so that a receiver tells a repeat from a new message. One that waits is tried
           again by itself, at ever longer intervals up to a day; one that was refused is not.
         </p>

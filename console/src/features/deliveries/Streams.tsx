@@ -10,6 +10,7 @@ import { channelWords } from '../../ui/notices/labels.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
+import text from '../../ui/text.module.css'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
 import { streamState } from './stream-state.ts'
@@ -60,7 +61,7 @@ export const Streams = () => {
     <section className={classes.streams} aria-label="Streams of events">
       <h2>Streams of events</h2>
       {streams.data.length === 0 ? (
-        <p className={classes.quiet}>
+        <p className={text.note}>
           None. A group with syslog switched on, or <em>All events</em> with a webhook, sends each event to a SIEM, in
           order and exactly as it is stored. <Link to="/settings/notifications">Notification groups</Link>
         </p>
@@ -93,7 +94,7 @@ export const Streams = () => {
                     ) : null}
                   </span>
                 </div>
-                <p className={classes.quiet}>
+                <p className={text.note}>
                   {events(stream.sent)} sent; the receiver has everything up to {number(stream.position)},{' '}
                   {stream.behind === 0 ? 'nothing is missing' : `${events(stream.behind)} behind`}
                   {stream.succeededAt === null ? null : (

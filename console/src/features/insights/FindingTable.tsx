@@ -1,10 +1,12 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { agentAddress } from '../../lib/addresses.ts'
+import base from '../../ui/BaseTable.module.css'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Icon, kindIcon } from '../../ui/icons.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
+import text from '../../ui/text.module.css'
 import { shareText } from './insight.ts'
 import classes from './insights.module.css'
 
@@ -62,7 +64,7 @@ const Head = ({ hasShare }: { hasShare: boolean }) => (
 const Name = ({ line }: { line: FindingLine }) => (
   <span className={classes.name}>
     <DeviceText value={line.device.guiPid} absent="Not named" />
-    <span className={classes.quiet}>
+    <span className={text.muted}>
       <DeviceText value={line.device.guiVid} absent="" />{' '}
       <code>
         {line.device.vid}:{line.device.pid}
@@ -133,15 +135,15 @@ export const FindingTable = ({
   const [shown, setShown] = useState(step)
   const hasShare = lines?.some(({ share }) => share !== undefined) ?? false
   return (
-    <div className={classes.frame}>
-      <table className={classes.table} aria-label={label} aria-busy={lines === undefined}>
+    <div className={base.frame}>
+      <table className={base.table} aria-label={label} aria-busy={lines === undefined}>
         <Head hasShare={hasShare} />
         <tbody>
           {lines === undefined
             ? [0, 1, 2, 3].map((row) => (
                 <tr key={row}>
                   <td colSpan={6}>
-                    <span className={classes.skeleton} />
+                    <span className={base.skeleton} />
                   </td>
                 </tr>
               ))
@@ -158,7 +160,7 @@ export const FindingTable = ({
                 ))}
         </tbody>
       </table>
-      {lines?.length === 0 ? <div className={classes.empty}>{empty}</div> : null}
+      {lines?.length === 0 ? <div className={base.empty}>{empty}</div> : null}
       {lines !== undefined && lines.length > shown ? (
         <div className={classes.foot}>
           <Button size="xs" variant="default" onClick={() => setShown(shown + step * 4)}>

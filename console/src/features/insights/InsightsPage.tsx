@@ -11,6 +11,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { ReportItems } from '../../ui/ReportItems.tsx'
 import { Time } from '../../ui/Time.tsx'
+import tabClasses from '../../ui/tabs.module.css'
 import { tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
@@ -81,7 +82,7 @@ export const InsightsPage = () => {
             key={id}
             to="/insights"
             search={{ ...(id === insightTabs[0].id ? {} : { tab: id }), ...(vendor === '' ? {} : { vendor }) }}
-            className={classes.tab}
+            className={`${tabClasses.tab} ${classes.tab}`}
             data-here={id === chosen.id || undefined}
             activeOptions={{ exact: true, includeSearch: true }}
           >

@@ -6,10 +6,12 @@ import type {
   WhitelistViolation,
 } from '@portcullis/contract'
 import { modelHostsAddress } from '../../lib/addresses.ts'
+import base from '../../ui/BaseTable.module.css'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Advisories } from '../../ui/device/Advisories.tsx'
 import { findingOf } from '../../ui/findings.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
+import text from '../../ui/text.module.css'
 import type { FindingLine } from './FindingTable.tsx'
 import { Hosts } from './FindingTable.tsx'
 import { devicesAddress } from './insight.ts'
@@ -62,7 +64,7 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
     more: (
       <>
         <Hosts agents={found.agents} count={found.agentsCount} href={href} />
-        <p className={classes.quiet}>
+        <p className={text.muted}>
           Set of interfaces (class:subclass:protocol): <code>{found.interfaces}</code>
         </p>
       </>
@@ -79,7 +81,7 @@ export const vulnerableLine = (found: VulnerablePeripheral): FindingLine => {
     finding: (
       <span className={classes.finding}>
         {tag(found.severity)}
-        <span className={classes.quiet}>
+        <span className={text.muted}>
           {first?.id ?? ''}
           {others.length === 0 ? '' : ` and ${others.length} more`}
         </span>
@@ -114,7 +116,7 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
       <span className={classes.finding}>
         {found.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
         <SeverityTag severity="amber" word="not approved" />
-        <span className={classes.quiet}>{found.enforced ? 'on an Armed host' : 'on Free hosts only'}</span>
+        <span className={text.muted}>{found.enforced ? 'on an Armed host' : 'on Free hosts only'}</span>
       </span>
     ),
     hosts: found.agentsCount,
@@ -142,7 +144,7 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
 }
 
 const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
-  <table className={classes.diff}>
+  <table className={`${base.table} ${classes.diff}`}>
     <thead>
       <tr>
         <th scope="col">Member</th>
@@ -193,7 +195,7 @@ export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
         </ul>
         <Diff diff={found.diff} basis={found.basis} />
         {found.consensus === null ? null : (
-          <p className={classes.quiet}>
+          <p className={text.muted}>
             {(found.consensus.share * 100).toFixed(1)} % of {found.consensus.devices.toLocaleString('en')} present
             devices of these ids have the common set of interfaces.
           </p>

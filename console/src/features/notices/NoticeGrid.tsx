@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PendingBar } from '../../ui/table/PendingBar.tsx'
+import scrolling from '../../ui/table/scroller.module.css'
 import type { Selection } from '../../ui/table/useSelection.ts'
 import type { View } from '../../ui/useView.ts'
 import type { Line, NoticeList } from './line.ts'
@@ -41,7 +42,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
   return (
     // The bar of what waits is part of the list: it stays while the pointer moves to it.
     <div
-      className={classes.frame}
+      className={scrolling.frame}
       onPointerEnter={() => setPointerInside(true)}
       onPointerLeave={() => setPointerInside(false)}
     >
@@ -60,7 +61,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
           aria-multiselectable={selection !== undefined}
           aria-activedescendant={current === undefined ? undefined : `${gridId}-${current.id}`}
           tabIndex={0}
-          className={classes.scroller}
+          className={`${scrolling.scroller} ${classes.scroller}`}
           data-stale={rows.isStale || undefined}
         >
           <div className={classes.rows} style={{ height: virtual.getTotalSize() }} role="presentation">

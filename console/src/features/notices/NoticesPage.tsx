@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { curlOf } from '../../lib/curl.ts'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
+import tabClasses from '../../ui/tabs.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView } from '../../ui/useView.ts'
 import { HealthInbox } from './HealthInbox.tsx'
@@ -41,7 +42,7 @@ export const NoticesPage = () => {
               key={tab.list}
               to="/notices"
               search={tab.list === 'risk' ? {} : { tab: tab.list }}
-              className={classes.tab}
+              className={`${tabClasses.tab} ${classes.tab}`}
               data-here={tab.list === list || undefined}
               aria-current={tab.list === list ? 'page' : undefined}
             >

@@ -3,6 +3,7 @@ import type { Channel } from '@portcullis/contract'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { StepList } from '../../ui/steps/StepList.tsx'
+import text from '../../ui/text.module.css'
 import { faultsOfFailure } from './draft.ts'
 import classes from './notifications.module.css'
 import type { GroupDraft } from './useGroupDraft.ts'
@@ -22,7 +23,7 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
             Send a test
           </Button>
         )}
-        <span className={classes.quiet}>By what is entered here, saved or not.</span>
+        <span className={text.note}>By what is entered here, saved or not.</span>
       </div>
       <div aria-live="polite" className={classes.testResult}>
         {trial?.busy === true ? (

@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { CopyField } from '../../ui/CopyField.tsx'
+import text from '../../ui/text.module.css'
 import classes from './notifications.module.css'
 
 /** A secret that was made now, shown this once: over the bar that is always in sight, and until somebody has stored it. */
@@ -11,7 +12,7 @@ export const FreshSecret = ({ secret, done }: { secret: string; done: () => void
   return (
     <section ref={box} tabIndex={-1} className={classes.fresh} aria-label="New secret">
       <strong>The webhook’s secret, shown this once</strong>
-      <span className={classes.quiet}>
+      <span className={text.note}>
         Give it to the receiver, which checks with it that messages are from this server (Standard Webhooks).
       </span>
       <CopyField value={secret} what="Secret" />

@@ -7,6 +7,7 @@ import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import text from '../../ui/text.module.css'
 import { sendsEvents } from './draft.ts'
 import { FreshSecret } from './FreshSecret.tsx'
 import { MailFields } from './MailFields.tsx'
@@ -53,7 +54,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
-          <p className={classes.quiet}>
+          <p className={text.note}>
             A channel that is switched on tells of what comes from then on. What is open already stands in the{' '}
             <Link to="/notices">inbox</Link>.
           </p>
@@ -102,7 +103,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           </Button>
         </Group>
       ) : (
-        <p className={classes.quiet}>You can read these; an Administrator can change them.</p>
+        <p className={text.note}>You can read these; an Administrator can change them.</p>
       )}
     </div>
   )

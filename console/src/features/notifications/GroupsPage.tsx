@@ -9,6 +9,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
+import text from '../../ui/text.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { chipsOf, termsOf } from './chips.ts'
 import classes from './notifications.module.css'
@@ -25,10 +26,10 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
           </Link>
         </h2>
         {group.isEnabled ? null : <span className={classes.chip}>switched off</span>}
-        <span className={classes.quiet}>{group.description}</span>
+        <span className={text.note}>{group.description}</span>
       </div>
       <div className={classes.chips}>
-        {chips.length === 0 ? <span className={classes.quiet}>Tells nobody yet.</span> : null}
+        {chips.length === 0 ? <span className={text.note}>Tells nobody yet.</span> : null}
         {chips.map(({ channel, words, state, why }) => (
           <span key={channel} className={classes.chip} data-state={state} title={why}>
             {state === 'on' ? <Icon name="check" size={12} title="on" /> : null}
@@ -40,7 +41,7 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
           </span>
         ))}
       </div>
-      <p className={classes.quiet}>
+      <p className={text.note}>
         <DeviceText value={termsOf(group).join('; ')} />
       </p>
     </li>

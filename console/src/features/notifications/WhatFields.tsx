@@ -1,6 +1,7 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import { type NotificationGroup, severityNames } from '@portcullis/contract'
 import { TagsField } from '../../ui/form/TagsField.tsx'
+import text from '../../ui/text.module.css'
 import { sendsEvents } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
@@ -22,7 +23,7 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
         />
       ))}
     </div>
-    {draft.on.length === 0 ? <p className={classes.quiet}>Nothing is chosen: it tells nobody anything.</p> : null}
+    {draft.on.length === 0 ? <p className={text.note}>Nothing is chosen: it tells nobody anything.</p> : null}
     <NativeSelect
       name="minimumSeverity"
       label="Severity at least"

@@ -18,6 +18,7 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { DecideButtons } from '../../ui/policy/DecideButtons.tsx'
 import { TagEditor } from '../../ui/TagEditor.tsx'
 import { TagList } from '../../ui/TagList.tsx'
+import text from '../../ui/text.module.css'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './PeripheralDetail.module.css'
 
@@ -65,7 +66,7 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
       <div className={classes.line}>
         <DeviceIds device={device} />
         <DeviceFindings device={device} />
-        <span className={classes.quiet}>
+        <span className={text.muted}>
           on{' '}
           <Link to="/agents/$agentId" params={{ agentId: uuid }}>
             <DeviceText value={device.hostIdentifier} />

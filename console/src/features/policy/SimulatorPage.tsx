@@ -20,6 +20,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { ListFrame } from '../../ui/table/ListFrame.tsx'
+import text from '../../ui/text.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView, type View } from '../../ui/useView.ts'
 import classes from './SimulatorPage.module.css'
@@ -161,7 +162,7 @@ export const SimulatorPage = () => {
         <div className={classes.bar}>
           <p className={classes.sentence} aria-live="polite" data-stale={totals?.of !== key || undefined}>
             <strong>{totals === null ? 'Looking back …' : testSentence(totals.totals)}</strong>{' '}
-            <span className={classes.quiet}>
+            <span className={text.small}>
               By the rules in force now. Write a{' '}
               <Link to="/policy" search={{ open: 'new' }}>
                 rule

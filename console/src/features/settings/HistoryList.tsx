@@ -8,6 +8,7 @@ import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { VersionHistory } from '../../ui/history/VersionHistory.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
+import text from '../../ui/text.module.css'
 import { Differences } from './Differences.tsx'
 import { labelOf, placedLabelOf } from './draft.ts'
 import classes from './history.module.css'
@@ -72,7 +73,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
         }
         note={
           <Group gap="sm">
-            <span className={classes.quiet}>
+            <span className={text.small}>
               {total.toLocaleString('en')} {total === 1 ? 'change' : 'changes'}
             </span>
             {canWrite && isLast ? (

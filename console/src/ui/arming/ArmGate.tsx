@@ -10,6 +10,7 @@ import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { counted, type TestTotals, testSentence } from '../policy/labels.ts'
 import { SeverityTag } from '../SeverityTag.tsx'
+import text from '../text.module.css'
 import classes from './ArmGate.module.css'
 import { type ArmHosts, lookBacks } from './gate.ts'
 
@@ -55,7 +56,7 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
   })
   if (queries === null) {
     return (
-      <p className={classes.quiet}>
+      <p className={text.muted}>
         What these hosts had attached lately is looked back at for a few hosts, for one tag or for all.
       </p>
     )
@@ -79,7 +80,7 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
       {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
       {totals === undefined ? (
         test.error === null ? (
-          <p className={classes.quiet}>Looking back …</p>
+          <p className={text.muted}>Looking back …</p>
         ) : null
       ) : (
         <div data-stale={test.isPlaceholderData || undefined}>
@@ -111,7 +112,7 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
             ))}
           </ul>
           {totals.blocked.peripherals > shown ? (
-            <p className={classes.quiet}>and {(totals.blocked.peripherals - shown).toLocaleString('en')} more</p>
+            <p className={text.muted}>and {(totals.blocked.peripherals - shown).toLocaleString('en')} more</p>
           ) : null}
         </div>
       )}

@@ -1,5 +1,5 @@
 import type { Vulnerability } from '@portcullis/contract'
-import classes from './Device.module.css'
+import text from '../text.module.css'
 
 const confidenceWords = {
   firmware: 'matches the firmware revision',
@@ -17,7 +17,7 @@ export const Advisories = ({ findings }: { findings: readonly Vulnerability[] })
         <strong>{finding.id}</strong>
         {finding.cvss === null ? '' : ` (CVSS ${finding.cvss.toFixed(1)})`}: {finding.weakness}
         <br />
-        <span className={classes.quiet}>
+        <span className={text.muted}>
           {confidenceWords[finding.confidence]}
           {finding.firmwareCondition === '' ? '' : `; affected: ${finding.firmwareCondition}`}
           {' · '}

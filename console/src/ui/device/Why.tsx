@@ -2,6 +2,7 @@ import type { Peripheral } from '@portcullis/contract'
 import { DeviceText } from '../DeviceText.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
+import text from '../text.module.css'
 import { Advisories } from './Advisories.tsx'
 import classes from './Device.module.css'
 import { decidingRule, verdictOf } from './verdict.ts'
@@ -41,9 +42,9 @@ const Decision = ({ device, armed }: WhyProps) => {
         {rule === null ? null : (
           <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>The rule that decides</PlainLink>
         )}
-        {change === undefined ? null : <span className={classes.quiet}>{change}</span>}
+        {change === undefined ? null : <span className={text.muted}>{change}</span>}
       </p>
-      <p className={classes.quiet}>
+      <p className={text.muted}>
         {`${device.enforcedVersion === null ? 'Decided' : 'The host decided'} by version ${device.policyVersion.toLocaleString('en')} of the policy. `}
         {device.caseNumber === '' ? null : (
           <>
@@ -73,7 +74,7 @@ export const Why = ({ device, armed }: WhyProps) => (
             </li>
           ))}
         </ul>
-        <p className={classes.quiet}>
+        <p className={text.muted}>
           {device.attackTool === 'confirmed'
             ? 'Confirmed means that its behaviour gave it away, not only its ids.'
             : 'Suspected means that its ids are on the list of attack tools; what it does would confirm it.'}
@@ -87,7 +88,7 @@ export const Why = ({ device, armed }: WhyProps) => (
         </h3>
         <p>
           <DeviceText value={device.driverMismatch} />.{' '}
-          <span className={classes.quiet}>
+          <span className={text.muted}>
             The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until
             someone releases it on the page of the host.
           </span>

@@ -4,6 +4,7 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
 import { Time } from '../Time.tsx'
+import text from '../text.module.css'
 import classes from './VersionHistory.module.css'
 
 export interface ShownVersion {
@@ -52,7 +53,7 @@ const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggl
       <span className={classes.clip}>
         <DeviceText value={by} />
       </span>
-      <span className={classes.quiet}>
+      <span className={text.small}>
         <Time value={at} />
       </span>
       {goBack === null ? (

@@ -10,6 +10,7 @@ import classes from './DataTable.module.css'
 import { HeaderRow } from './HeaderRow.tsx'
 import { PendingBar } from './PendingBar.tsx'
 import { Row } from './Row.tsx'
+import scrolling from './scroller.module.css'
 import { useColumnWidths } from './useColumnWidths.ts'
 import { type Grid, scrollLimit, useGrid } from './useGrid.ts'
 import type { Selection } from './useSelection.ts'
@@ -95,7 +96,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   return (
     // The bar of what waits is part of the list: it stays while the pointer moves to it.
     <div
-      className={classes.frame}
+      className={scrolling.frame}
       onPointerEnter={() => setPointerInside(true)}
       onPointerLeave={() => setPointerInside(false)}
     >
@@ -111,7 +112,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         aria-multiselectable={selection !== undefined}
         aria-activedescendant={cursor === null ? undefined : `${gridId}-${cursor}`}
         tabIndex={0}
-        className={classes.scroller}
+        className={`${scrolling.scroller} ${classes.scroller}`}
         data-stale={rows.isStale || undefined}
       >
         <HeaderRow
