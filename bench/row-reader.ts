@@ -1,4 +1,4 @@
-/** Reads a list answer of any size row by row: a gigabyte of JSON can not be parsed as one text. */
+/** Reads a list answer of any size row by row: a gigabyte of JSON cannot be parsed as one text. */
 export const createRowReader = () => {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''

@@ -201,7 +201,7 @@ export const brokenPeers: Check = {
           { what: 'p99 of check-ins in trouble', value: round(broken), unit: 'ms' },
           { what: 'p99 of check-ins when all was told', value: round(calmAgain), unit: 'ms' },
           { what: 'event loop delay in trouble, p99', value: round(after.delays.p99Ms), unit: 'ms' },
-          // Less than 25 ms a shared machine can not tell.
+          // Less than 25 ms a shared machine cannot tell.
           {
             what: 'p99, more than in the calm',
             value: round(broken - calm),

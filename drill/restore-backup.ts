@@ -216,7 +216,7 @@ export const restoreBackup: Check = {
         PORTCULLIS_DATA_DIR: join(folder, 'third'),
       })
       const now = await hashes(third.connection)
-      // What the server itself wrote between the two looks (sessions, its health) can not be compared.
+      // What the server itself wrote between the two looks (sessions, its health) cannot be compared.
       const compared = [...original].filter(
         ([name, hash]) => !leftOut.includes(name) && earlier.get(name) === hash && now.has(name),
       )

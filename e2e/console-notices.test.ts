@@ -136,7 +136,7 @@ describe('notices', unless(whyNoChromium), () => {
     const test = webhook.getByRole('button', { name: 'Send a test' })
     await url.fill('http://169.254.169.254/latest/meta-data')
     await test.click()
-    await webhook.getByText('Not tried: a field can not be so.').waitFor()
+    await webhook.getByText('Not tried: a field cannot be so.').waitFor()
     expect(await url.getAttribute('aria-invalid')).toBe('true')
     expect(await webhook.innerText()).toMatch(/169\.254\.169\.254/)
     await url.fill('not an address')

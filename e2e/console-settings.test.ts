@@ -191,7 +191,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     expect(await preview.getByText(hostile).count()).toBe(2)
     const button = preview.getByText('Sign in').first()
     const colors = [await styleOf(button, 'backgroundColor'), await styleOf(button, 'color')]
-    // White on yellow can not be read.
+    // White on yellow cannot be read.
     expect(colors).toEqual(['rgb(255, 230, 0)', 'rgb(0, 0, 0)'])
     await preview.getByText('First: the banner').click()
     expect(await preview.getByText('I accept').count()).toBe(2)

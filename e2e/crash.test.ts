@@ -130,7 +130,7 @@ describe('a server that is killed', () => {
   })
 })
 
-describe('a server that can not start', () => {
+describe('a server that cannot start', () => {
   let server: RunningServer
   const dataDir = folder()
   beforeAll(async () => {
@@ -176,7 +176,7 @@ describe('a server that can not start', () => {
     expect((await server.agents()).length).toBe(0)
   })
 
-  it('says that the data directory can not be written', async () => {
+  it('says that the data directory cannot be written', async () => {
     // /proc takes no folders, also from root.
     await refuses('/proc/portcullis', {}, /\/proc\/portcullis.*\.$/m)
     const dir = folder()
@@ -184,7 +184,7 @@ describe('a server that can not start', () => {
     await refuses(join(dir, 'file'), {}, /file.*\.$/m)
   })
 
-  it('names a setting that it does not know or can not read', async () => {
+  it('names a setting that it does not know or cannot read', async () => {
     await refuses(folder(), { PORTCULLIS_PROT: '1' }, /PORTCULLIS_PROT/)
     await refuses(folder(), { PORTCULLIS_PORT: '80a' }, /PORTCULLIS_PORT must be a number/)
     await refuses(folder(), { PORTCULLIS_ADMIN_PASSWORD: 'short' }, /12 to 128 characters/)

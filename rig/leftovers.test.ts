@@ -41,7 +41,7 @@ it('undoes the newest first, waits for each, and ends with the code of the signa
   const { said, breakOff } = await run(`
     say(temporaryFolder('leftovers'))
     undoAtBreak(() => say('first'))
-    undoAtBreak(() => { throw new Error('can not be undone') })
+    undoAtBreak(() => { throw new Error('cannot be undone') })
     undoAtBreak(async () => { await rest(100); say('second') })
     undoAtBreak(() => say('never'))()`)
   const [folder = ''] = said

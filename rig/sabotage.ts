@@ -38,7 +38,7 @@ export const withSabotage = async <T>({ what, edits }: Sabotage, work: (root: st
     for (const { file, find, replace } of edits) {
       const text = readFileSync(join(folder, file), 'utf8')
       if (text.split(find).length !== 2)
-        throw new Error(`"${what}" can not be tried: ${file} has ${text.split(find).length - 1} times: ${find}`)
+        throw new Error(`"${what}" cannot be tried: ${file} has ${text.split(find).length - 1} times: ${find}`)
       writeFileSync(
         join(folder, file),
         text.replace(find, () => replace),

@@ -59,7 +59,7 @@ export const usage = `portcullis-agent: tells a Portcullis server which USB devi
   --log-level LEVEL        debug, info (default), warn, error
 
 Every option but --once can be given as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR.
-Exit codes: 0 done, 1 can not start, 2 enrolment refused, 3 revoked by the server.
+Exit codes: 0 done, 1 cannot start, 2 enrolment refused, 3 revoked by the server.
 `
 
 const options = {
@@ -131,7 +131,7 @@ const readToken = (path: string): string => {
   try {
     return (path === '-' ? readLine() : readFileSync(path, 'utf8')).trim()
   } catch (error) {
-    throw cannotStart(`The token file can not be read: ${messageOf(error)}.`)
+    throw cannotStart(`The token file cannot be read: ${messageOf(error)}.`)
   }
 }
 

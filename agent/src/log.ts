@@ -21,7 +21,7 @@ export interface LogDeps {
 
 /**
  * One JSON object per line to stderr (systemd hands it to the journal) and to a ring of two files in the state directory.
- * JSON escapes control characters, so that a device's string can not forge a line or drive a terminal.
+ * JSON escapes control characters, so that a device's string cannot forge a line or drive a terminal.
  */
 export const createLog = ({ clock, level, write, dir, ringBytes = 512 * 1024 }: LogDeps) => {
   const threshold = logLevels.indexOf(level)

@@ -80,7 +80,7 @@ export const prepareStateDir = (dir: string): void => {
     writeFileSync(join(dir, '.probe'), '')
     removeIfThere(join(dir, '.probe'))
   } catch (error) {
-    throw cannotStart(`The state directory ${dir} can not be used: ${messageOf(error)}.`)
+    throw cannotStart(`The state directory ${dir} cannot be used: ${messageOf(error)}.`)
   }
 }
 

@@ -40,7 +40,7 @@ type StatusWhere = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'et
  * The state of the agent of a state directory, as lines for a person. Changes nothing; the agent may run meanwhile. A user
  * who may not read the directory gets what is shown to everybody.
  *
- * @throws AgentExit(1) when the directory can not be read
+ * @throws AgentExit(1) when the directory cannot be read
  */
 export const statusText = (where: StatusWhere): string => {
   const { stateDir } = where

@@ -271,7 +271,7 @@ describe('hubs and refusals', () => {
     expect(host.peer.seen.enforcement.every(({ mode }) => mode === 'Free')).toBe(true)
   })
 
-  it('blocks after the fact where controllers can not be closed', async () => {
+  it('blocks after the fact where controllers cannot be closed', async () => {
     const host = await startHost({ devices: [keyboard] })
     rmSync(join(host.tree.dir('usb1'), 'authorized_default'))
     mkdirSync(join(host.tree.dir('usb1'), 'authorized_default'))

@@ -40,7 +40,7 @@ export const createKernelTree = (devices: readonly DeviceReport[], root = tempor
 /** A fake `/sys` whose devices come and go. */
 export const createTree = (devices: readonly DeviceReport[] = []) => {
   const root = temporaryDir()
-  // What a copied tree can not do, a kernel does: a device that comes is held back when its controller says so.
+  // What a copied tree cannot do, a kernel does: a device that comes is held back when its controller says so.
   let devnum = 1
   const write = (path: string, content: Buffer | string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })

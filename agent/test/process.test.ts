@@ -36,7 +36,7 @@ describe('the agent process', { timeout: 90_000 }, () => {
     expect(status.stdout).toMatch(/devices +1\n/)
   })
 
-  it('exits 2 on a refused token, 3 when revoked, 1 when it can not start', async () => {
+  it('exits 2 on a refused token, 3 when revoked, 1 when it cannot start', async () => {
     const { peer, args, stateDir } = await setUp()
     const bad = start(args.map((arg) => (arg === peer.token ? 'pce_0_wrong' : arg)))
     expect(await bad.exit).toBe(2)

@@ -19,7 +19,7 @@ const codeCache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 /** `sh` counts the size of files in blocks of 512 bytes. */
 export const FILE_BLOCK = 512
 
-/** A program whose files can not grow over so many blocks: a write up to there is cut, the next one fails. */
+/** A program whose files cannot grow over so many blocks: a write up to there is cut, the next one fails. */
 export const withFileLimit = (blocks: number, program: readonly string[]): [string, string[]] => [
   'sh',
   ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', ...program],

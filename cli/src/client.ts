@@ -68,7 +68,7 @@ export const createClient = ({ server, token }: ClientOptions) => {
     } catch (error) {
       const cause = (error as Error).cause
       throw new CliError(
-        `${base} can not be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`,
+        `${base} cannot be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`,
       )
     }
   }

@@ -34,7 +34,7 @@ const resolve = (name: string, value: unknown): string | null => {
   try {
     return readFileSync(value.fromFile, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new CliError(`${name}: ${value.fromFile} can not be read: ${(error as Error).message}.`)
+    throw new CliError(`${name}: ${value.fromFile} cannot be read: ${(error as Error).message}.`)
   }
 }
 
@@ -66,7 +66,7 @@ export const readConfigFile = (file: string): ConfigDocument => {
     // No more aliases than a person writes: ten lines can stand for gigabytes.
     said = parse(readFileSync(file, 'utf8'), { maxAliasCount: 100 })
   } catch (error) {
-    throw new CliError(`${file} can not be read: ${(error as Error).message}.`)
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}.`)
   }
   if (typeof said !== 'object' || said === null || Array.isArray(said)) throw new CliError(`${file} holds no document.`)
   const unknown = Object.keys(said).find((key) => !known.includes(key))

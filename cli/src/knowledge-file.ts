@@ -22,7 +22,7 @@ const readIfThere = (path: string): string | undefined => {
     return readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CliError(`${path} can not be read: ${(error as Error).message}.`)
+    throw new CliError(`${path} cannot be read: ${(error as Error).message}.`)
   }
 }
 
@@ -78,7 +78,7 @@ export const signKnowledge = (options: SignKnowledgeOptions) => {
   try {
     writeFileSync(options.out, `${JSON.stringify(signed)}\n`)
   } catch (error) {
-    throw new CliError(`${options.out} can not be written: ${(error as Error).message}.`)
+    throw new CliError(`${options.out} cannot be written: ${(error as Error).message}.`)
   }
   return { version: options.version, files: Object.keys(files), fingerprint: releaseKeyFingerprint(publicKey) }
 }

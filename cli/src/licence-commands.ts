@@ -20,7 +20,7 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new CliError(`${file} can not be read: ${(error as Error).message}.`)
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}.`)
   }
 }
 

@@ -30,7 +30,7 @@ const tokenOf = ({ token, tokenFile }: OptionValues): string => {
   try {
     return readFileSync(tokenFile, 'utf8').trim()
   } catch (error) {
-    throw new CliError(`The token can not be read: ${(error as Error).message}.`)
+    throw new CliError(`The token cannot be read: ${(error as Error).message}.`)
   }
 }
 

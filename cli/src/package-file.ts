@@ -85,7 +85,7 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
       throw new CliError(`${executable} is version ${built}, not ${version}. Hosts would refuse it.`)
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw new CliError(`${executable} can not be read: ${(error as Error).message}.`)
+    throw new CliError(`${executable} cannot be read: ${(error as Error).message}.`)
   }
   const header = {
     format: 'portcullis-agent-package',
@@ -96,7 +96,7 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
   }
   if (!Check(PackageHeader, header))
     throw new CliError(
-      `This can not be packed: the version must be like 1.4.0 or 1.4.0-rc.1, the architecture one of ${packageArchitectures.join(', ')}, the executable 1 to ${agentLimits.packageBytes} bytes.`,
+      `This cannot be packed: the version must be like 1.4.0 or 1.4.0-rc.1, the architecture one of ${packageArchitectures.join(', ')}, the executable 1 to ${agentLimits.packageBytes} bytes.`,
     )
   const draft = `${out}.draft`
   const seen = createHash('sha256')
@@ -132,7 +132,7 @@ export const readPackageHeader = async (file: string): Promise<PackageHeader> =>
     const start = await firstBytes(file, packageFileLimits.headerBytes)
     header = JSON.parse(start.subarray(0, Math.max(start.indexOf(10), 0)).toString('utf8'))
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw new CliError(`${file} can not be read: ${(error as Error).message}.`)
+    if (!(error instanceof SyntaxError)) throw new CliError(`${file} cannot be read: ${(error as Error).message}.`)
   }
   if (!Check(PackageHeader, header)) throw new CliError(`${file} is no agent package.`)
   return header

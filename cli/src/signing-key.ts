@@ -35,7 +35,7 @@ const whyUnreadable = (file: string, passphrase: string | undefined, { message }
   return `The key cannot be read: ${message}.`
 }
 
-/** The private key of a file. @throws CliError when it can not be read or is of another kind */
+/** The private key of a file. @throws CliError when it cannot be read or is of another kind */
 export const readSigningKey = (file: string, passphrase: string | undefined): KeyObject => {
   try {
     const key = createPrivateKey({

@@ -62,7 +62,7 @@ it.each([
   ['settings: { SMTP_HOST: [1] }', /neither a text nor a reference/],
   ['setings: {}', /has setings; known are settings, tags, notificationGroups, rules/],
   ['- a', /holds no document/],
-  ['a: [', /can not be read/],
+  ['a: [', /cannot be read/],
 ])('%s is refused', (text, message) => {
   expect(() => read(text)).toThrow(message)
 })

@@ -61,7 +61,7 @@ export const PolicyRequest = Type.Object(
   {
     nonce: Type.String({
       pattern: '^[A-Za-z0-9_-]{22,64}$',
-      description: 'Random; comes back in the signed payload, so that an old policy can not be played again.',
+      description: 'Random; comes back in the signed payload, so that an old policy cannot be played again.',
     }),
     understands: Type.Optional(
       Type.Array(Type.String({ maxLength: 32 }), {

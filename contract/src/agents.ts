@@ -315,7 +315,7 @@ export const createEnrollmentToken = operation({
         'One line to run as root on a Linux host. It does not contain the token. It asks for the token, or reads it from standard input.',
     }),
     reachableFromElsewhere: Type.Boolean({
-      description: 'False when the server listens on loopback only: other hosts can not reach it.',
+      description: 'False when the server listens on loopback only: other hosts cannot reach it.',
     }),
   }),
 })

@@ -137,7 +137,7 @@ export const exportAuditCheckpoints = operation({
   tag: 'Admin',
   summary: 'Gives the checkpoints of the audit trail as they were signed',
   description:
-    'A line of JSON each, from the database. Those that were kept outside of it prove more: what is missing at the end here can not be seen.',
+    'A line of JSON each, from the database. Those that were kept outside of it prove more: what is missing at the end here cannot be seen.',
   permission: 'audit:read',
   heavy: 'export',
   ...lines,

@@ -304,7 +304,7 @@ export const previewBulk = operation({
     action: Type.Enum(bulkActions),
     agents: Type.Integer({ description: 'Hosts the action is for.' }),
     impossible: Type.Array(closed({ reason: Type.String(), agents: Type.Integer() }), {
-      description: 'Hosts it can not be carried out for, by reason; they are left out.',
+      description: 'Hosts it cannot be carried out for, by reason; they are left out.',
     }),
     disconnected: Type.Integer({ description: 'Hosts that get it when they are back.' }),
     unchanged: Type.Integer({ description: 'Hosts that are so already.' }),

@@ -27,7 +27,7 @@ export const startOidc = operation({
   path: '/prime/webui/Auth/Oidc/start',
   tag: 'Auth',
   summary: 'Sends the browser to the identity provider',
-  description: `For browsers: answers a redirect, and a cookie that binds the sign-in to this browser for ten minutes. When the provider can not be asked, the redirect leads to \`${signInPage}?problem=oidc_unavailable\`.`,
+  description: `For browsers: answers a redirect, and a cookie that binds the sign-in to this browser for ten minutes. When the provider cannot be asked, the redirect leads to \`${signInPage}?problem=oidc_unavailable\`.`,
   permission: 'public',
   response: Type.String(),
   responseKind: 'redirect',

@@ -34,7 +34,7 @@ export const errorTable = define({
   signin_refused: {
     status: 400,
     title: 'Sign-in refused',
-    detail: 'User name or password is wrong, or this account can not sign in here.',
+    detail: 'User name or password is wrong, or this account cannot sign in here.',
     cause: 'auth/signin answers 400 for every refusal: wrong name or password, disabled, federated or MFA account.',
     cure: 'Check name and password; accounts with a second factor or from a directory sign in at Auth/LocalLogin.',
   },
@@ -232,7 +232,7 @@ export const errorTable = define({
     status: 422,
     title: 'Understood, but impossible',
     detail: '{detail}',
-    cause: 'The request is well-formed, but can not be carried out as asked.',
+    cause: 'The request is well-formed, but cannot be carried out as asked.',
     cure: 'See the detail.',
   },
   too_many_requests: {
@@ -253,23 +253,23 @@ export const errorTable = define({
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    detail: 'The server can not do this now; try again shortly.',
+    detail: 'The server cannot do this now; try again shortly.',
     cause: 'The database is away, the server is starting, stopping or shedding load.',
     cure: 'Retry after Retry-After seconds; nothing was changed.',
   },
   directory_unavailable: {
     status: 503,
-    title: 'The directory can not be asked',
+    title: 'The directory cannot be asked',
     detail:
-      'User name and password could not be checked, because the directory can not be asked now. Local accounts still sign in.',
+      'User name and password could not be checked, because the directory cannot be asked now. Local accounts still sign in.',
     cause:
       'The directory is down, does not answer in time, shows a bad certificate, or refuses the account that looks people up.',
     cure: 'Sign in with a local account and run the test of the directory in the settings: it names the step that fails.',
   },
   oidc_unavailable: {
     status: 503,
-    title: 'The identity provider can not be asked',
-    detail: 'The identity provider can not be asked now. Local accounts still sign in.',
+    title: 'The identity provider cannot be asked',
+    detail: 'The identity provider cannot be asked now. Local accounts still sign in.',
     cause:
       'It is not in use, is down, does not answer in time, shows a bad certificate, or refuses this server as client.',
     cure: 'Try again; run the test of the identity provider in the settings: it names the step that fails.',

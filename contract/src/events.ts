@@ -60,7 +60,7 @@ export const eventCodes = {
     code: '0x140002',
     severity: 4,
     category: 'Agentless',
-    description: 'Computer can not be polled any more',
+    description: 'Computer cannot be polled any more',
   },
   pollRecovered: { code: '0x140003', severity: 5, category: 'Agentless', description: 'Computer is polled again' },
   hostKeyChanged: {

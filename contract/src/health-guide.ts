@@ -42,7 +42,7 @@ export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
     setUp: 'Settings, CounterACT: enter address and users, test, then turn it on.',
   },
   'asset stream': {
-    cure: 'What follows the inventory is behind or can not be reached: Asset stream names the consumer. Nothing is lost, it goes on from its position.',
+    cure: 'What follows the inventory is behind or cannot be reached: Asset stream names the consumer. Nothing is lost, it goes on from its position.',
     setUp:
       'Read the stream under /prime/webui/assetproducer, or start the server with NATS_URL. The page Asset stream says how.',
   },

@@ -179,7 +179,7 @@ export type IdentityDifference = Static<typeof IdentityDifference>
 
 export const SpoofedIdentity = closed({
   level: Type.Enum(['suspected', 'confirmed'], {
-    description: 'Confirmed: it can not be the product of its ids. Out of line with the fleet alone is suspected.',
+    description: 'Confirmed: it cannot be the product of its ids. Out of line with the fleet alone is suspected.',
   }),
   basis: Type.Enum(['genuine', 'consensus'], {
     description: 'Compared with facts of the genuine product, or with the other devices of its ids in this fleet.',

@@ -121,7 +121,7 @@ export const RolloutPlan = closed({
       hosts: count('Hosts of the ring, as of now.'),
       ready: count('Hosts that would get it at once.'),
       offline: count('Hosts that get it when they are back.'),
-      notReady: count('Hosts that can not get it.'),
+      notReady: count('Hosts that cannot get it.'),
       unchanged: count('Hosts that are so already.'),
       predictedBlocks: count('Devices that would be blocked on them.'),
       mismatched: closed(
@@ -290,7 +290,7 @@ export const revertRollout = operation({
   ...control(
     'revert',
     'Ends a rollout of arming and frees what it armed',
-    'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update can not be reverted: a host goes back by itself when the new build fails, never later.',
+    'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update cannot be reverted: a host goes back by itself when the new build fails, never later.',
     { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may free alone' },
   ),
   body: nullable(

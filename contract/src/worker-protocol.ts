@@ -97,7 +97,7 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
     cure: 'Check them, and that the host allows this way of signing in for this user.',
   },
   'key-unusable': {
-    title: 'The private key can not be read',
+    title: 'The private key cannot be read',
     cure: 'Give it in OpenSSH or PEM form, with its passphrase when it has one.',
   },
   'no-credentials': {
@@ -118,7 +118,7 @@ export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: str
   },
   'platform-unknown': {
     title: 'This is neither Linux, macOS nor Windows',
-    cure: 'Other systems can not be polled. If it is one of them, name its platform in the connection.',
+    cure: 'Other systems cannot be polled. If it is one of them, name its platform in the connection.',
   },
   'not-permitted': {
     title: 'The user may not read USB devices',

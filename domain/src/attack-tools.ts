@@ -69,7 +69,7 @@ const merge = (findings: AttackFinding[]): AttackFinding | null => {
 
 /**
  * Judges devices by the list of known attack tools, by the facts of genuine products and by behaviour. `contradicts`
- * is true when the device can not be the product of its ids, so that nothing said about that product holds for it.
+ * is true when the device cannot be the product of its ids, so that nothing said about that product holds for it.
  */
 export const createAttackTools = (rows: readonly AttackToolRow[], genuine: readonly GenuineRow[]) => {
   const compile = (row: AttackToolRow): Tool => ({

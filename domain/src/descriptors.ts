@@ -95,7 +95,7 @@ const emptyDevice = (problems: string[]): ParsedDescriptors => ({
 
 /**
  * Reads the sysfs file `descriptors`: the device descriptor, then every configuration. Any bytes are accepted and
- * nothing is thrown. Steps by bLength; wTotalLength is not used, the kernel documents that it can not be trusted
+ * nothing is thrown. Steps by bLength; wTotalLength is not used, the kernel documents that it cannot be trusted
  * (Documentation/ABI/stable/sysfs-bus-usb).
  */
 export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
@@ -190,7 +190,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     const length = u8(at)
     const type = u8(at + 1)
     if (length < 2) {
-      missing(`descriptor of length ${length} at byte ${at}: the rest can not be read`)
+      missing(`descriptor of length ${length} at byte ${at}: the rest cannot be read`)
       break
     }
     if (at + length > bytes.length) {

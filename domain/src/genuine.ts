@@ -5,7 +5,7 @@ import { cleanText } from './text.ts'
 
 /** One way in which a device differs from the product it claims to be. */
 export interface Contradiction {
-  /** 3 can not be that product; 2 very unlikely; 1 a new revision may explain it. */
+  /** 3 cannot be that product; 2 very unlikely; 1 a new revision may explain it. */
   weight: 1 | 2 | 3
   evidence: string
 }

@@ -55,7 +55,7 @@ export interface FirmwareCondition {
 export interface VulnerableRow {
   /** CVE or the advisory's name. */
   id: string
-  /** `id`: by vid and pid; `strings`: by `when` (within `vid`, when given); `none`: known, can not be told from outside. */
+  /** `id`: by vid and pid; `strings`: by `when` (within `vid`, when given); `none`: known, cannot be told from outside. */
   match: 'id' | 'strings' | 'none'
   vid: string | null
   pid: string | null

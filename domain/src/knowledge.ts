@@ -62,7 +62,7 @@ export const createKnowledge = (sources: KnowledgeSources) => {
     productName: (vid: string, pid: string): string | null =>
       ids.products.get(vid + pid) ?? products.get(vid + pid) ?? null,
     /**
-     * Judges one device. Weaknesses of a product are left out for a device that can not be that product.
+     * Judges one device. Weaknesses of a product are left out for a device that cannot be that product.
      * `kinds` as `classify` gives them.
      */
     assess: (parsed: ParsedDescriptors, report: DeviceReport, kinds: readonly Kind[]): Assessment => {

@@ -64,7 +64,7 @@ export const readLicence = (text: string, keys: readonly KeyObject[]): Licence |
     const said = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Licence
     return licenceFault({ ...said }) ?? said
   } catch {
-    return 'It can not be read.'
+    return 'It cannot be read.'
   }
 }
 

@@ -17,7 +17,7 @@ const PLAIN = /^[\x21-\x7e]$|^[\x21-\x7e][\x20-\x7e]*[\x21-\x7e]$/
  */
 export const cleanText = (text: string, max = 255): string => {
   if (text.length <= max && PLAIN.test(text)) return text
-  // A string longer than this can not matter: 18 code points is the longest NFC expansion of one, 4 units are plenty.
+  // A string longer than this cannot matter: 18 code points is the longest NFC expansion of one, 4 units are plenty.
   let clean = text.length > max * 8 ? text.slice(0, max * 8) : text
   clean = clean.toWellFormed().replace(CONTROL, ' ').replace(INVISIBLE, '').normalize('NFC').trim()
   if (clean.length <= max) return clean

@@ -130,7 +130,7 @@ describe('inventoryHash', () => {
     expect(new Set([base, inventoryHash(rest), inventoryHash([]), ...hashes]).size).toBe(changes.length + 3)
   })
 
-  it('can not be confused by strings that move from one field to the next', () => {
+  it('cannot be confused by strings that move from one field to the next', () => {
     const a = inventoryHash([storageStick({ manufacturer: 'ab', product: 'c' })])
     const b = inventoryHash([storageStick({ manufacturer: 'a', product: 'bc' })])
     expect(a).not.toBe(b)

@@ -285,7 +285,7 @@ describe('weaknesses', () => {
     expect(ids(yubiKey({ bcdDevice: '0435' }))).toEqual([])
   })
 
-  it('are by model where firmware can not be read, by family where only the maker is known', () => {
+  it('are by model where firmware cannot be read, by family where only the maker is known', () => {
     expect(ids(buildDevice({ vid: '3346', pid: '1009', interfaces: ['03:01:01'] }))).toEqual(['CVE-2026-32296 model'])
     const razer = ids(buildDevice({ vid: '1532', pid: '0084', interfaces: ['03:01:02'] }))
     expect(razer.length).toBeGreaterThan(0)
@@ -308,7 +308,7 @@ describe('weaknesses', () => {
     ])
   })
 
-  it('are not told of a device that can not be that product', () => {
+  it('are not told of a device that cannot be that product', () => {
     expect(ids(spoofedUnifying())).toEqual([])
   })
 

@@ -142,7 +142,7 @@ export const agentsMutants: readonly Mutant[] = [
     does: 'A copied key starts so often that the start of its host is forgotten',
     find: "if ((recent?.n ?? 0) >= bootsKept) return 'tooMany'",
     replace: "if ((recent?.n ?? 0) > bootsKept) return 'tooMany'",
-    named: 'can not wash itself clean',
+    named: 'cannot wash itself clean',
   },
   {
     ...sessionsStore,

@@ -53,7 +53,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...csvOfLists,
-    does: 'A formula behind an apostrophe can not be told from one that was defused',
+    does: 'A formula behind an apostrophe cannot be told from one that was defused',
     find: 'in (39,${',
     replace: 'in (${',
     named: 'prefixes only formulas',
@@ -267,7 +267,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...visible,
-    does: 'What a font can not draw is missing without a word',
+    does: 'What a font cannot draw is missing without a word',
     find: '!hidden.test(character) && has(codePoint)',
     replace: '!hidden.test(character)',
   },

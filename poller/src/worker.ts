@@ -224,7 +224,7 @@ export const createWorkerProcess = ({
             // What it refuses once it refuses again.
             say(`the server refused a call: ${error.message}`)
           } else {
-            say(`the server can not be reached: ${(error as Error).message}`)
+            say(`the server cannot be reached: ${(error as Error).message}`)
             wait = backOff * (0.75 + Math.random() / 2)
             backOff = Math.min(backOff * 2, maxBackOffMs)
           }

@@ -246,7 +246,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     })
   })
 
-  it('signs in by a key with a passphrase, and says when it can not be read', async () => {
+  it('signs in by a key with a passphrase, and says when it cannot be read', async () => {
     expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'open sesame' })).toMatchObject({ failure: null })
     expect(await failing({ privateKey: sshd.sealedKey })).toMatchObject({ failure: 'key-unusable' })
     expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'wrong' })).toMatchObject({

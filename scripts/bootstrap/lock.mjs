@@ -14,7 +14,7 @@ export async function withLock(path, what, work) {
     writeFileSync(mine, String(process.pid))
   } catch (error) {
     throw new Refusal(
-      `${what} is needed, and ${dirname(path)} can not be written (${error.code}): run this once as the owner of the checkout.`,
+      `${what} is needed, and ${dirname(path)} cannot be written (${error.code}): run this once as the owner of the checkout.`,
     )
   }
   try {

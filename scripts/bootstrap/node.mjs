@@ -100,7 +100,7 @@ async function install(home, target, { name, integrity }) {
       program: 'tar',
     })
     if (!unpacked.ok) throw new Refusal(`Node ${VERSION} could not be unpacked:\n${tail(unpacked.output)}`)
-    // An older version is set aside first: a directory can not be renamed over one that has files.
+    // An older version is set aside first: a directory cannot be renamed over one that has files.
     if (existsSync(target)) renameSync(target, join(draft, 'older'))
     renameSync(join(draft, 'package'), target)
   } finally {

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { Refusal } from './say.mjs'
 
 /**
- * The npm to run, as a script file. `npm root -g` can not be asked: once Node 24 is first in PATH it names a folder
+ * The npm to run, as a script file. `npm root -g` cannot be asked: once Node 24 is first in PATH it names a folder
  * of that Node, and the package it comes in has no npm.
  */
 export function findNpm() {
@@ -13,7 +13,7 @@ export function findNpm() {
     ...(process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, 'npm')),
   ]
   for (const file of candidates) {
-    // yarn and pnpm set npm_execpath too; they can not read this lockfile.
+    // yarn and pnpm set npm_execpath too; they cannot read this lockfile.
     if (file !== undefined && existsSync(file) && realpathSync(file).endsWith('npm-cli.js')) return realpathSync(file)
   }
   throw new Refusal(

@@ -15,11 +15,11 @@ const labelsOf = (text: string, line: string): Record<string, string> => {
   while (at < text.length) {
     label.lastIndex = at
     const match = label.exec(text)
-    if (match === null) throw new Error(`labels that can not be read: ${line}`)
+    if (match === null) throw new Error(`labels that cannot be read: ${line}`)
     if (Object.hasOwn(labels, match[1] as string)) throw new Error(`a label twice: ${line}`)
     labels[match[1] as string] = unescaped(match[2] as string)
     at = label.lastIndex
-    if (at < text.length && text[at++] !== ',') throw new Error(`labels that can not be read: ${line}`)
+    if (at < text.length && text[at++] !== ',') throw new Error(`labels that cannot be read: ${line}`)
   }
   return labels
 }

@@ -164,7 +164,7 @@ export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
   return {
     /** Places of all devices, hubs before what hangs on them. Root hubs are left out. */
     ports,
-    /** One device; undefined when it is gone or can not be read. */
+    /** One device; undefined when it is gone or cannot be read. */
     read: (portPath: string): ScannedDevice | undefined => readDevice(root, portPath).device,
     /** Reads everything. Never throws over what a single device does. */
     scan(): Scan {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** What the host can not do without, read anew each time: it is asked for only before something is taken away. */
+/** What the host cannot do without, read anew each time: it is asked for only before something is taken away. */
 export interface HostNeeds {
   /** Keyboards that hang on no USB port (internal, PS/2). */
   otherKeyboards(): number

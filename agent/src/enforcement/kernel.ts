@@ -120,7 +120,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
       const [first] = problems
       if (first === undefined) return { grade: 'before-driver', reason: '' }
       const canWriteOne = all.some((name) => refusal(authorizedPath(name)) === undefined)
-      return { grade: canWriteOne ? 'after-attach' : 'observe', reason: `The kernel can not be told: ${first}.` }
+      return { grade: canWriteOne ? 'after-attach' : 'observe', reason: `The kernel cannot be told: ${first}.` }
     },
   }
 }

@@ -106,7 +106,7 @@ const isMemory = (value: unknown): value is EnforcementMemory => {
 export const createMemoryFile = (stateDir: string) => {
   const path = join(stateDir, 'enforcement.json')
   return {
-    /** Undefined when there is none yet; `damaged` when there is one that can not be understood. */
+    /** Undefined when there is none yet; `damaged` when there is one that cannot be understood. */
     load(): EnforcementMemory | 'damaged' | undefined {
       const text = readIfThere(path)
       if (text === undefined) return undefined

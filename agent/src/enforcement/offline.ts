@@ -127,7 +127,7 @@ export const releaseHost = async (where: Where): Promise<string> => {
     writeDurable(requestPath(stateDir), '')
     process.kill(pid, 'SIGUSR2')
   } catch (error) {
-    throw cannotStart(`The agent (process ${pid}) can not be asked: ${messageOf(error)}. Run this as root.`)
+    throw cannotStart(`The agent (process ${pid}) cannot be asked: ${messageOf(error)}. Run this as root.`)
   }
   for (let waited = 0; waited < ANSWER_MS && request.isThere(); waited += 20) {
     if (holderOf(stateDir) === undefined) break

@@ -64,7 +64,7 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
     }
   }
 
-  /** One question at a time, so that an older answer can not come last. */
+  /** One question at a time, so that an older answer cannot come last. */
   function askInTurn(signal: AbortSignal): Promise<HeldPolicy> {
     const next = last.then(() => ask(signal))
     last = next.catch(() => undefined)

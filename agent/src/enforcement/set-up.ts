@@ -44,7 +44,7 @@ const recall = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): E
   if (loaded === 'damaged') {
     reports.add(
       'enforcement_file_damaged',
-      'enforcement.json can not be read; the kernel tells whether the host was armed.',
+      'enforcement.json cannot be read; the kernel tells whether the host was armed.',
     )
     // A closed controller is our doing; whatever was before, 1 is what kernels start with.
     const closed = kernel.switches().filter((name) => kernel.default(name) === '0')

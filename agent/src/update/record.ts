@@ -39,7 +39,7 @@ export const previousOf = (executable: string): string => `${executable}.previou
 export const createUpdateRecord = (stateDir: string) => {
   const path = join(stateDir, 'update.json')
   return {
-    /** Undefined when no update is under way, or the file can not be understood: then nothing is rolled back by it. */
+    /** Undefined when no update is under way, or the file cannot be understood: then nothing is rolled back by it. */
     load(): UpdateRecord | undefined {
       try {
         const value: unknown = JSON.parse(readIfThere(path) ?? 'null')

@@ -12,7 +12,7 @@ const compareWords = (a: string, b: string): number => {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Whether a version comes after another. False for anything that is no semantic version: what can not be ordered is not newer. */
+/** Whether a version comes after another. False for anything that is no semantic version: what cannot be ordered is not newer. */
 export const isNewer = (candidate: string, than: string): boolean => {
   const a = parse(candidate)
   const b = parse(than)

@@ -26,7 +26,7 @@ export interface ApiDeps {
   fetch: typeof globalThis.fetch
   /** Asks for a new access token by the cookie. Throws a CallFailure when it is refused. */
   refresh: (send: Api['send']) => Promise<TokenAnswer>
-  /** Called once when the session can not be renewed. */
+  /** Called once when the session cannot be renewed. */
   onSignedOut: () => void
   /** Asks the person to confirm their identity; false when they cancel. */
   confirmIdentity: () => Promise<boolean>

@@ -117,7 +117,7 @@ const descriptorsOf = (blocks: readonly Block[]) => {
 
 /** Reads what the script printed on Linux, from the line behind the name of the system on. */
 export const readLinux = (lines: readonly string[]): Reading => {
-  if (lines.includes('error denied')) return failed('not-permitted', '/sys/bus/usb/devices can not be read')
+  if (lines.includes('error denied')) return failed('not-permitted', '/sys/bus/usb/devices cannot be read')
   if (lines[0] === 'error od') return failed('not-understood', 'the host has no command od')
   const blocks = blocksOf(lines)
   if (!blocks) return failed('not-understood', 'the answer is cut off or mixed with other output')
@@ -139,6 +139,6 @@ export const readLinux = (lines: readonly string[]): Reading => {
     found.push(report)
   }
   if (found.length === 0 && unreadable > 0)
-    return failed('not-permitted', 'the descriptors of the devices can not be read')
+    return failed('not-permitted', 'the descriptors of the devices cannot be read')
   return reading(hostFacts(said), found, machineId)
 }

@@ -78,7 +78,7 @@ const stick = Buffer.from(storageStick().descriptors, 'base64').toString('hex')
 describe('a hostile device', () => {
   const forged = `x\n\nd\n1-2\n1-2/idVendor\n= 1-2\n${stick}\nend\nportcullis 1\nLinux`
 
-  it('can not make up a second one with the text of its name', () => {
+  it('cannot make up a second one with the text of its name', () => {
     const device = plainKeyboard({ product: forged, manufacturer: '\n1-2/idVendor=05ac', serial: 'a\nb\n' })
     const { reading } = readPoll(pollLinux(describeSysfs([device])))
     expect(reading).toMatchObject({ ok: true, devices: [{ ...device, product: forged.slice(0, 255) }] })

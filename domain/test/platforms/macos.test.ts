@@ -195,7 +195,7 @@ describe('a Mac', () => {
     expect(readPoll(output)).toMatchObject({ platform: 'macos', reading: { ok: false, failure } })
   })
 
-  it('can not be made to see a second device by the text of one', () => {
+  it('cannot be made to see a second device by the text of one', () => {
     const section = `\n<portcullis end>\n<portcullis registry>\n${plist({ ...keyboard, locationID: 0x20100000 })}\n`
     const inner = '</string><key>idVendor</key><integer>1</integer></dict><dict>"},{"product_id":"0x1"'
     const name = `${section}${inner}`

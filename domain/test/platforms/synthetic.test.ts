@@ -41,7 +41,7 @@ describe('descriptors made of what a host says', () => {
     }
   })
 
-  it('can not be claimed by a device that has an endpoint to act through', () => {
+  it('cannot be claimed by a device that has an endpoint to act through', () => {
     const bytes = Buffer.from(plainKeyboard().descriptors, 'base64')
     bytes.fill(0, 2, 4)
     bytes[7] = 0

@@ -21,7 +21,7 @@ const readPem = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new StartError(`The certificate file ${file} can not be read: ${(error as Error).message}.`)
+    throw new StartError(`The certificate file ${file} cannot be read: ${(error as Error).message}.`)
   }
 }
 

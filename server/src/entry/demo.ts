@@ -73,7 +73,7 @@ export const startDemo = async ({
   let stopping = false
   const ended = new Promise<void>((resolve) => {
     child.once('error', (error) => {
-      say(`Demo: can not start: ${error.message}`)
+      say(`Demo: cannot start: ${error.message}`)
       resolve()
     })
     child.once('exit', (code) => {

@@ -91,7 +91,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<Datab
     return nothing(
       error(
         'database',
-        `it can not be used: ${reasonOf(fault)}`,
+        `it cannot be used: ${reasonOf(fault)}`,
         config.databaseUrl === null
           ? `See ${config.dataDir}/postgres.log.`
           : 'See whether it runs, and host, name, user and password in DATABASE_URL.',

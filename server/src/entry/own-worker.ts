@@ -38,7 +38,7 @@ export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): {
     child.stderr?.on('data', (text: Buffer) =>
       log.warn({ worker: String(text).trim().slice(0, 500) }, 'agentless worker'),
     )
-    child.once('error', (error) => log.error({ err: error }, 'the agentless worker can not be started'))
+    child.once('error', (error) => log.error({ err: error }, 'the agentless worker cannot be started'))
     child.once('exit', (code) => {
       if (isStopping) return
       log.warn({ code }, 'the agentless worker ended; it is started again')

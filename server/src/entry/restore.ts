@@ -21,7 +21,7 @@ const passphraseOf = (file: string): Secret => {
   try {
     return new Secret(readFileSync(file, 'utf8').trim())
   } catch (error) {
-    throw new StartError(`The passphrase can not be read: ${(error as Error).message}`)
+    throw new StartError(`The passphrase cannot be read: ${(error as Error).message}`)
   }
 }
 
@@ -80,7 +80,7 @@ const run = async (): Promise<void> => {
           writeFileSync(config.keyFile, keyFile, { mode: 0o600, flag: 'wx', flush: true })
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException
-          throw new StartError(`Nothing was restored: the key file ${config.keyFile} can not be written (${code}).`)
+          throw new StartError(`Nothing was restored: the key file ${config.keyFile} cannot be written (${code}).`)
         }
         hasWrittenKeys = true
       }

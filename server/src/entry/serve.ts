@@ -26,7 +26,7 @@ const listen = (server: Server, { host, port }: Config): Promise<number> =>
       ? new StartError(
           `Port ${port} on ${host} is in use. Set PORTCULLIS_PORT to another one, or stop the process that has it.`,
         )
-      : new StartError(`Can not listen on ${host}:${port}: ${error.message}.`)
+      : new StartError(`Cannot listen on ${host}:${port}: ${error.message}.`)
   })
 
 /** Starts everything; `stops` gets what has to be undone, in order. */
@@ -108,7 +108,7 @@ const main = async (): Promise<void> => {
 }
 
 main().catch((error: unknown) => {
-  const text = error instanceof StartError ? error.message : `The server can not start: ${(error as Error).stack}`
+  const text = error instanceof StartError ? error.message : `The server cannot start: ${(error as Error).stack}`
   process.stderr.write(`${text}\n`)
   process.exit(1)
 })

@@ -34,7 +34,7 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new StartError(`${file} can not be read: ${(error as Error).message}.`)
+    throw new StartError(`${file} cannot be read: ${(error as Error).message}.`)
   }
 }
 

@@ -73,7 +73,7 @@ describe('secrets in files', () => {
   })
 
   it.each([
-    ['is missing', () => ({ DATABASE_URL_FILE: '/nowhere/secret' }), 'DATABASE_URL_FILE can not be read'],
+    ['is missing', () => ({ DATABASE_URL_FILE: '/nowhere/secret' }), 'DATABASE_URL_FILE cannot be read'],
     ['is empty', () => ({ DATABASE_URL_FILE: file('\n') }), 'which is empty'],
     ['is one of two', () => ({ DATABASE_URL_FILE: file('x'), DATABASE_URL: 'y' }), 'must not be given together'],
     ['holds a short password', () => ({ PORTCULLIS_ADMIN_PASSWORD_FILE: file('short') }), '12 to 128'],

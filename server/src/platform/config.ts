@@ -90,7 +90,7 @@ const secretOf = (env: Environment, name: (typeof secretVariables)[number]): str
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new StartError(`${name}_FILE can not be read: ${(error as Error).message}.`)
+    throw new StartError(`${name}_FILE cannot be read: ${(error as Error).message}.`)
   }
   if (text === '') throw new StartError(`${name}_FILE names ${file}, which is empty.`)
   return text

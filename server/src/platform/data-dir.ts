@@ -30,7 +30,7 @@ export const codeCacheOf = (dataDir: string): string | null => {
 
 /**
  * Makes the data directory when it is missing and answers its real path.
- * @throws StartError when it can not be made or written.
+ * @throws StartError when it cannot be made or written.
  */
 export function prepareDataDir(dataDir: string): string {
   try {
@@ -39,7 +39,7 @@ export function prepareDataDir(dataDir: string): string {
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(
-      `The data directory ${dataDir} can not be written (${(error as NodeJS.ErrnoException).code ?? error}): choose another with PORTCULLIS_DATA_DIR.`,
+      `The data directory ${dataDir} cannot be written (${(error as NodeJS.ErrnoException).code ?? error}): choose another with PORTCULLIS_DATA_DIR.`,
       { cause: error },
     )
   }
@@ -47,7 +47,7 @@ export function prepareDataDir(dataDir: string): string {
 }
 
 /**
- * Node's recursive mkdir never returns where a directory can not be made although its parent is there and writable to
+ * Node's recursive mkdir never returns where a directory cannot be made although its parent is there and writable to
  * us (seen with 24.21 below /proc), so the parents are made here, each tried once.
  */
 export function makeDirs(dir: string, mode = 0o700): void {

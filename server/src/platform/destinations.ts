@@ -33,7 +33,7 @@ export class DestinationError extends Error {
   constructor(fault: DestinationFault | 'loopback', host: string, cause?: unknown) {
     super(
       fault === 'unresolved'
-        ? `${host} can not be resolved.`
+        ? `${host} cannot be resolved.`
         : fault === 'loopback'
           ? `${host} is an address this server does not connect to: it is on this machine, and PORTCULLIS_OUTBOUND_ALLOW does not name it.`
           : `${host} is an address this server does not connect to.`,

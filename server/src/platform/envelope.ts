@@ -4,7 +4,7 @@ import { Secret } from './secret.ts'
 
 /**
  * Secrets at rest: each is encrypted by a key of its own (AES-256-GCM), and that key by one outside the database. Both are
- * bound to the row and member they stand in, so that a box can not be moved to another row and be used there.
+ * bound to the row and member they stand in, so that a box cannot be moved to another row and be used there.
  *
  * Box: version (1 byte), number of the outer key (4), nonce and wrapped key (12 + 32 + 16), nonce, text and tag (12 + n + 16).
  */

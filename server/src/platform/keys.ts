@@ -123,12 +123,12 @@ export const loadKeys = (file: string): Keys => {
   } catch (error) {
     if (error instanceof StartError) throw error
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw new StartError(`The key file ${file} can not be read: ${(error as Error).message}.`)
+      throw new StartError(`The key file ${file} cannot be read: ${(error as Error).message}.`)
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
       content = createKeyFile(file, fresh())
     } catch (cause) {
-      throw new StartError(`The key file ${file} can not be written: ${(cause as Error).message}.`)
+      throw new StartError(`The key file ${file} cannot be written: ${(cause as Error).message}.`)
     }
   }
   const root = Buffer.from(content.root, 'base64')

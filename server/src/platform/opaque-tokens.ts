@@ -26,7 +26,7 @@ export const createOpaqueTokens = (key: Buffer) => {
       const text = body + checksum(body)
       return { text, hash: sha256(text) }
     },
-    /** The hash to look a token up by; null when it can not be one of ours. */
+    /** The hash to look a token up by; null when it cannot be one of ours. */
     hashOf: (prefix: TokenKind, text: string): Buffer | null => {
       if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 54) return null
       const body = text.slice(0, -10)

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that can not be logged, serialised or shown by accident: every way of turning it into text gives `[secret]`,
+ * A value that cannot be logged, serialised or shown by accident: every way of turning it into text gives `[secret]`,
  * JSON refuses aloud, because a silent `"[secret]"` in an answer would hide a defect.
  */
 export class Secret<T = string> {
@@ -17,7 +17,7 @@ export class Secret<T = string> {
     return '[secret]'
   }
   toJSON(): never {
-    throw new TypeError('A secret can not be serialised')
+    throw new TypeError('A secret cannot be serialised')
   }
   [inspect.custom](): string {
     return '[secret]'

@@ -58,7 +58,7 @@ export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
   const messages: Buffer[] = []
   const faults: Error[] = []
   const sockets = new Set<Socket>()
-  /** By the port of the client: below TLS, which can not reset. */
+  /** By the port of the client: below TLS, which cannot reset. */
   const raw = new Map<number, Socket>()
   const counts = { messages: 0, connections: 0, bytes: 0 }
   const take = (message: Buffer): void => {

@@ -25,7 +25,7 @@ export interface WebhookReceiverOptions {
 /** A receiver of webhooks on 127.0.0.1 that remembers what came; `state.always` answers for all that no reply is left for. */
 export const startWebhookReceiver = async ({ certificate, replies = [], port = 0 }: WebhookReceiverOptions = {}) => {
   const seen: Seen[] = []
-  /** By the port of the client: below TLS, which can not reset. */
+  /** By the port of the client: below TLS, which cannot reset. */
   const raw = new Map<number, Socket>()
   const state: { next: WebhookReply[]; always: WebhookReply } = { next: [...replies], always: { status: 204 } }
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

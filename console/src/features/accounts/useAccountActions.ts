@@ -73,7 +73,7 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
       title: 'Delete accounts',
       names: [...userNames],
       kind: ['account', 'accounts'],
-      consequence: 'their sessions and tokens end within a second. This can not be taken back.',
+      consequence: 'their sessions and tokens end within a second. This cannot be taken back.',
       action: 'Delete',
       run: async () => {
         const { accepted } = await api.call(deleteUsers, { body: [...userNames] })

@@ -102,7 +102,7 @@ export const AgentlessPage = () => {
           <EmptyState icon="network" title="No computer is polled yet">
             <p>
               Where no agent can be installed, a worker signs in over SSH every few minutes and reads which USB devices
-              are attached. Such hosts are seen and judged like all others; a device can not be blocked there.
+              are attached. Such hosts are seen and judged like all others; a device cannot be blocked there.
             </p>
             {add}
           </EmptyState>

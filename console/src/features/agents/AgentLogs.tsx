@@ -24,7 +24,7 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
     try {
       const { jobId, accepted } = await api.call(runBulk, { body: { uuids: [agent.uuid], action: 'collectLogs' } })
       if (jobId !== null) work.follow(jobId)
-      tell(accepted === 0 ? 'The host is being asked already, or can not be.' : 'The host was asked for its log.')
+      tell(accepted === 0 ? 'The host is being asked already, or cannot be.' : 'The host was asked for its log.')
       reread()
     } catch (failure) {
       tellFailure(failure)

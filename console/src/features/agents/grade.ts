@@ -18,7 +18,7 @@ const grades: Readonly<Record<string, GradeWords>> = {
   },
   observe: {
     short: 'can only observe',
-    long: 'This host can not block devices: its agent has no permission to, or its kernel keeps the switch read-only. It can not be armed.',
+    long: 'This host cannot block devices: its agent has no permission to, or its kernel keeps the switch read-only. It cannot be armed.',
     canArm: false,
   },
 }

@@ -77,7 +77,7 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
       title: 'Announce places that hosts have left',
       names: [many(left, 'place', 'places')],
       kind: ['call', 'calls'],
-      consequence: 'consumers are told each of them once, and can retire it. That can not be taken back.',
+      consequence: 'consumers are told each of them once, and can retire it. That cannot be taken back.',
       action: 'Announce',
       run: async () => {
         const { published } = await api.call(sendMonitorOldLocation)

@@ -15,7 +15,7 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
 import { streamState } from './stream-state.ts'
 
-// A busy stream moves with every batch; figures that change faster can not be read.
+// A busy stream moves with every batch; figures that change faster cannot be read.
 const refreshGap = 2_000
 
 const number = (value: number) => value.toLocaleString('en')

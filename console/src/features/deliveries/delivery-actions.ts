@@ -39,7 +39,7 @@ export const useDeliveryActions = (onDone: () => void = () => undefined) => {
         names: some === null ? [] : [...new Set(some.map(({ title, destination }) => `${title}, to ${destination}`))],
         count: some?.length ?? stuck,
         kind: ['message', 'messages'],
-        consequence: 'they are never sent, and whoever was to get them hears nothing. This can not be taken back.',
+        consequence: 'they are never sent, and whoever was to get them hears nothing. This cannot be taken back.',
         action: 'Drop',
         run: async () => {
           let dropped = 0

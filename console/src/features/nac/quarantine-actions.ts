@@ -64,7 +64,7 @@ export const useQuarantineActions = (onDone: () => void) => {
       names: [...new Set(rows.map((row) => `${row.hostIdentifier}, ${nacSystemNames[row.system]}`))],
       count: rows.length,
       kind: ['quarantine', 'quarantines'],
-      consequence: `${consequence}${rest === 0 ? '' : ` ${rest.toLocaleString('en')} of the selected need it not, or can not have it, and stay as they are.`}`,
+      consequence: `${consequence}${rest === 0 ? '' : ` ${rest.toLocaleString('en')} of the selected need it not, or cannot have it, and stay as they are.`}`,
       action,
       run: async () => {
         let accepted = 0

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows can not be a table element
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { Button } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'

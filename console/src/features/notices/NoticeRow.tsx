@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows can not be a table element
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { ActionIcon } from '@mantine/core'
 import type { MouseEvent } from 'react'
 import { DeviceText } from '../../ui/DeviceText.tsx'
@@ -17,7 +17,7 @@ export interface NoticeRowProps {
   top: number
   isOpen: boolean
   isCursor: boolean
-  /** Undefined where rows can not be selected. */
+  /** Undefined where rows cannot be selected. */
   isSelected: boolean | undefined
   open: () => void
   toggle: () => void

@@ -32,7 +32,7 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
         {trial === null || trial.failure === null ? null : Object.keys(faultsOfFailure(trial.failure)).length > 0 ? (
           <p className={classes.outcome}>
             <SeverityShape severity="amber" />
-            <span>Not tried: a field can not be so.</span>
+            <span>Not tried: a field cannot be so.</span>
           </p>
         ) : (
           <ErrorState failure={trial.failure} inline />

@@ -15,7 +15,7 @@ import { useVisit } from './useVisit.ts'
 import type { Numbers } from './visit.ts'
 import { WorstHosts, worstCount } from './WorstHosts.tsx'
 
-// Numbers that change faster than this can not be read.
+// Numbers that change faster than this cannot be read.
 const numbersGap = 3_000
 
 /** The posture at a glance: five numbers, what is worst now, what happened since the last visit, health. */

@@ -157,7 +157,7 @@ export const RuleEditor = (props: RuleEditorProps) => {
       <div className={classes.body}>
         {rule === null ? null : <Origin rule={rule} />}
         {deleting ? null : (
-          // A reader sees the same fields, and can not change them.
+          // A reader sees the same fields, and cannot change them.
           <fieldset className={classes.plain} disabled={!canWrite || isStored}>
             <RuleFields
               draft={editing.draft}

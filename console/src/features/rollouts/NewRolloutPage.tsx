@@ -47,7 +47,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         { title: 'Ready', align: 'right' },
         { title: 'Not connected', align: 'right' },
         { title: 'So already', align: 'right' },
-        { title: 'Can not', align: 'right' },
+        { title: 'Cannot', align: 'right' },
         { title: 'Predicted blocks', align: 'right' },
         'Why not',
       ]}

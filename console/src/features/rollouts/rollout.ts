@@ -24,7 +24,7 @@ export const hostWords: Readonly<Record<RolloutHostState, { word: string; tone: 
     reverted: { word: 'gone back', tone: 'quiet' },
     waiting: { word: 'waiting', tone: 'quiet' },
     offline: { word: 'not connected', tone: 'quiet' },
-    notReady: { word: 'can not get it', tone: 'quiet' },
+    notReady: { word: 'cannot get it', tone: 'quiet' },
     skipped: { word: 'left out', tone: 'quiet' },
   }
 export const hostStateOrder = Object.keys(hostWords) as RolloutHostState[]

@@ -37,7 +37,7 @@ export const SetPasswordPage = () => {
     return (
       <Card title="Password set">
         <p>
-          The password of <strong>{doneFor}</strong> is set. The link can not be used again.
+          The password of <strong>{doneFor}</strong> is set. The link cannot be used again.
         </p>
         <LinkButton to="/sign-in" fullWidth>
           Sign in

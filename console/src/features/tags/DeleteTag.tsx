@@ -94,7 +94,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
         </strong>{' '}
         {carriers === 0
           ? 'is carried by nothing.'
-          : `goes from ${counted(tag.agentsCount, 'host', 'hosts')} and ${counted(tag.peripheralsCount, 'device', 'devices')}. This can not be taken back; an export before it can be imported again.`}
+          : `goes from ${counted(tag.agentsCount, 'host', 'hosts')} and ${counted(tag.peripheralsCount, 'device', 'devices')}. This cannot be taken back; an export before it can be imported again.`}
       </p>
       {uses.error !== null ? (
         <ErrorState failure={uses.error} retry={() => void uses.refetch()} inline />

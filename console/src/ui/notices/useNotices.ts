@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { useLiveRefresh } from '../useLive.ts'
 
-// A flood tells of itself every second; a count that changes faster can not be read.
+// A flood tells of itself every second; a count that changes faster cannot be read.
 const refreshGap = 1_500
 
 /** Everything that is read of notices stands under this key, so that one hint refreshes all of it. */

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total cannot be a table element
 import { type ReactNode, useId } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
 import { nextSort, sortDirection } from '../../lib/view-state.ts'

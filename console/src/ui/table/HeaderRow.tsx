@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total cannot be a table element
 import { Checkbox } from '@mantine/core'
 import type { PointerEvent } from 'react'
 import { Icon } from '../icons.tsx'

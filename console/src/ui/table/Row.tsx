@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total can not be a table element
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total cannot be a table element
 import { type MouseEvent, memo } from 'react'
 import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
@@ -18,7 +18,7 @@ export interface RowProps<RowData> {
   isCursor: boolean
   /** Its values changed a moment ago. */
   isMarked: boolean
-  /** Undefined where rows can not be selected. */
+  /** Undefined where rows cannot be selected. */
   isSelected: boolean | undefined
   onOpen: (index: number) => void
   onToggle: (index: number, range: boolean) => void

@@ -26,7 +26,7 @@ const filled: Readonly<Record<string, { background: string; hover: string; color
   red: { background: 'var(--pc-red)', hover: 'var(--pc-red)', color: 'var(--pc-surface)' },
 }
 
-// Mantine writes white on every filled ground; on the light accent of the dark scheme that can not be read.
+// Mantine writes white on every filled ground; on the light accent of the dark scheme that cannot be read.
 const variantColors: VariantColorsResolver = (input) => {
   const known = input.variant === 'filled' ? filled[input.color ?? 'accent'] : undefined
   return known === undefined ? defaultVariantColorsResolver(input) : { ...known, border: '1px solid transparent' }

@@ -47,7 +47,7 @@ export const certificate = (
     return [
       error(
         name,
-        `${file} or its key can not be read: ${reasonOf(fault)}`,
+        `${file} or its key cannot be read: ${reasonOf(fault)}`,
         'Both have to be PEM files, the server certificate first.',
       ),
     ]

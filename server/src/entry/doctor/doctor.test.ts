@@ -159,7 +159,7 @@ describe('portcullis doctor on files', () => {
     expect(status).toBe(1)
   })
 
-  it('says which variable can not be', async () => {
+  it('says which variable cannot be', async () => {
     expect((await doctor({ PORTCULLIS_PORT: 'http' })).of('configuration')).toMatchObject([{ status: 'error' }])
   })
 
@@ -294,7 +294,7 @@ describe('portcullis doctor on a database', () => {
       { status: 'error', seen: expect.stringContaining('does not connect to') },
     ])
     expect(of('to CounterACT')).toMatchObject([
-      { status: 'warning', seen: expect.stringContaining('can not be resolved') },
+      { status: 'warning', seen: expect.stringContaining('cannot be resolved') },
     ])
     expect(of('to directory')).toMatchObject([{ status: 'warning', seen: expect.stringContaining('ECONNREFUSED') }])
     expect(of('to NATS')).toMatchObject([{ status: 'warning' }])

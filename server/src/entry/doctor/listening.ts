@@ -30,7 +30,7 @@ export const listening = async (config: Config): Promise<Listening> => {
       findings: [
         error(
           name,
-          `can not listen on ${place}: ${fault}`,
+          `cannot listen on ${place}: ${fault}`,
           fault === 'EACCES'
             ? 'Ports below 1024 need a right of their own: choose another, or put a proxy before it.'
             : 'PORTCULLIS_HOST has to be an address of this machine.',

@@ -34,7 +34,7 @@ export const fileDescriptors = (pid: number | null, read = (file: string) => rea
   try {
     limit = limitOf(read(`/proc/${pid ?? 'self'}/limits`))
   } catch {
-    return warning(name, 'the limit can not be read', 'See to it that the server may open 65,536 files (LimitNOFILE).')
+    return warning(name, 'the limit cannot be read', 'See to it that the server may open 65,536 files (LimitNOFILE).')
   }
   const seen = `${limit} at most, ${pid === null ? 'where this was started' : `of the server (process ${pid})`}`
   const whatToDo = 'Raise it to 65536: LimitNOFILE of the unit, ulimits of the container, or ulimit -n.'

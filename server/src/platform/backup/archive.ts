@@ -216,7 +216,7 @@ async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): As
     if (error instanceof ArchiveError) throw error
     // Seen before the tag at the end: another key makes bytes that are no gzip stream.
     if (isEncrypted) throw new ArchiveError(notOpened)
-    throw new ArchiveError(`The backup can not be read: ${(error as Error).message}.`)
+    throw new ArchiveError(`The backup cannot be read: ${(error as Error).message}.`)
   }
   if (!isEnded) throw new ArchiveError('The backup ends too early.')
 }

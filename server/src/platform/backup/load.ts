@@ -94,7 +94,7 @@ const roomOf = async (copy: ReturnType<typeof copyFrom>): Promise<void> => {
 }
 
 const makeEventPartitions = async (client: pg.ClientBase, last: number): Promise<void> => {
-  if (!(last <= lastEventLimit)) throw new ArchiveError(`The backup names an event ${last} that there can not be.`)
+  if (!(last <= lastEventLimit)) throw new ArchiveError(`The backup names an event ${last} that there cannot be.`)
   for (let id = 0; id <= last + eventRange; id += eventRange)
     await client.query('SELECT ensure_event_partitions($1)', [id])
 }

@@ -101,7 +101,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
       ping(next)
     } catch (error) {
       next.end().catch(() => {})
-      log.warn({ error: (error as Error).message }, 'can not listen for other replicas yet')
+      log.warn({ error: (error as Error).message }, 'cannot listen for other replicas yet')
       if (!closed) timer = setTimeout(start, retryEveryMs)
     }
   }

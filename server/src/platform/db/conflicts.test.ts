@@ -123,7 +123,7 @@ describe('two transactions in each other’s way', () => {
 })
 
 describe('a change of rules that is in force', () => {
-  it('is not answered by an error when decisions can not be made right away', async () => {
+  it('is not answered by an error when decisions cannot be made right away', async () => {
     const { db } = t.server
     await db.execute(sql`
       create function nothing_goes() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = '57014'; end $$`)

@@ -33,7 +33,7 @@ export const openDatabase = async (config: Config, log: Log): Promise<OpenDataba
     await assertDatabaseFitness(client)
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`The database of DATABASE_URL can not be used: ${(error as Error).message}.`)
+    throw new StartError(`The database of DATABASE_URL cannot be used: ${(error as Error).message}.`)
   } finally {
     await client.end().catch(() => {})
   }

@@ -55,7 +55,7 @@ export interface HttpApp {
   /** From now on every answer ends its connection: a balancer that was told to go elsewhere takes its clients along. */
   drain(): void
   isDraining(): boolean
-  /** Begins to listen; gives the port, for 0 means any. Rejects with the code of the system when it can not. */
+  /** Begins to listen; gives the port, for 0 means any. Rejects with the code of the system when it cannot. */
   listen(host: string, port: number): Promise<number>
   readonly fastify: FastifyInstance
 }

@@ -49,5 +49,5 @@ export const unknownValue = (value: string, known: Iterable<string>, form = ''):
 export const foldedNames = (names: Iterable<string>): ReadonlyMap<string, string> =>
   new Map([...names].map((name) => [name.toLowerCase(), name]))
 
-/** NUL or half of a surrogate pair: what PostgreSQL or UTF-8 can not hold. */
+/** NUL or half of a surrogate pair: what PostgreSQL or UTF-8 cannot hold. */
 export const isBadText = (text: string): boolean => text.includes('\u0000') || !text.isWellFormed()

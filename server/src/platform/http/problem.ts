@@ -18,7 +18,7 @@ export const toAppError = (error: unknown): AppError => {
   if (code === 'FST_INVALID_MULTIPART_CONTENT_TYPE') return unsupportedMediaType('upload')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('json')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || code.startsWith('FST_ERR_CTP'))
-    return new AppError('validation_failed', { detail: 'The request can not be read.' })
+    return new AppError('validation_failed', { detail: 'The request cannot be read.' })
   if (overfullForm.has(code) || (code === '' && brokenForm.test((error as Error | null)?.message ?? '')))
     return invalid('body', 'is no form of one file: it ends early, has another boundary or too many parts')
   // Longer than any name that something has here.
@@ -27,7 +27,7 @@ export const toAppError = (error: unknown): AppError => {
   if (code === 'ECONNRESET' && (error as Error).message === 'aborted')
     return new AppError('validation_failed', { detail: 'The request ended before its body did.' })
   if (isUnavailable(error)) return new AppError('unavailable', {}, { headers: { 'retry-after': '2' }, cause: error })
-  if (e?.statusCode === 400) return new AppError('validation_failed', { detail: 'The request can not be read.' })
+  if (e?.statusCode === 400) return new AppError('validation_failed', { detail: 'The request cannot be read.' })
   return new AppError('internal_error', {}, { cause: error })
 }
 

@@ -7,13 +7,13 @@ import { requireTime } from '../time.ts'
 export interface Condition {
   /** Over all rows at once, when it is run first: best as `id in (select …)` that an index answers. */
   set: SqlFragment
-  /** Over one row, when a sort index is walked and fifty matches end it; `set` when absent. A scalar subquery, so that the planner can not turn it into a join over all. */
+  /** Over one row, when a sort index is walked and fifty matches end it; `set` when absent. A scalar subquery, so that the planner cannot turn it into a join over all. */
   row?: SqlFragment
   /** Statement that counts its rows when it is the only condition: from the table it is about, not from the list's. */
   count?: SqlFragment
 }
 
-/** Turns the text of one filter into a condition; what it can not read is a 400 that names the field. */
+/** Turns the text of one filter into a condition; what it cannot read is a 400 that names the field. */
 export type Filter = (field: string, text: string) => SqlFragment | Condition
 
 /**

@@ -13,7 +13,7 @@ export interface ListSpec {
   id: string
   /** Key expressions of a row; ties of every sort end on them. */
   ties: readonly string[]
-  /** Response keys in their order; those without an expression can not be selected. */
+  /** Response keys in their order; those without an expression cannot be selected. */
   columns: Readonly<Record<string, Column>>
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
@@ -90,7 +90,7 @@ export const compileList = (
       continue
     }
     const filter = names.get(name.toLowerCase())?.column.filter
-    if (filter === undefined) throw invalid(`${place}.${name}`, 'can not be filtered')
+    if (filter === undefined) throw invalid(`${place}.${name}`, 'cannot be filtered')
     add(filter(`${place}.${name}`, String(value)))
   }
   const given = query.SortBy

@@ -32,7 +32,7 @@ const NOT_NEEDED = /\.a$|\/pkgconfig(\/|$)/
 
 /**
  * Copies PostgreSQL into the data directory and answers where it is. Always a copy: one path for every user, readable
- * when the checkout lies in a private home, and an install can not pull the files from under a running server.
+ * when the checkout lies in a private home, and an install cannot pull the files from under a running server.
  */
 export function installBinaries(dataDir: string): PostgresBinaries {
   const source = packageRoot()

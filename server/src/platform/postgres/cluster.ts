@@ -17,7 +17,7 @@ const INITDB = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-local
 
 /**
  * Makes the cluster when there is none.
- * @throws StartError when it is one of another PostgreSQL, or can not be made.
+ * @throws StartError when it is one of another PostgreSQL, or cannot be made.
  */
 export async function ensureCluster(clusterDir: string, binaries: PostgresBinaries, owner: Owner): Promise<void> {
   if (existsSync(clusterDir)) {

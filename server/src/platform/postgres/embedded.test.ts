@@ -230,7 +230,7 @@ describe('the data directory', () => {
   })
 
   it(
-    'is refused when the database user can not get there',
+    'is refused when the database user cannot get there',
     unless(isRoot ? null : 'only root runs the database as another user'),
     async () => {
       mkdirSync(join(base, 'closed'), { mode: 0o700 })
@@ -240,11 +240,11 @@ describe('the data directory', () => {
     },
   )
 
-  it('is refused when it can not be made or written', async () => {
+  it('is refused when it cannot be made or written', async () => {
     writeFileSync(join(base, 'file'), '')
     expect(await refusal(start({ dataDir: join(base, 'file', 'data') }))).toContain(`${join(base, 'file')} is not`)
     expect(await refusal(start({ dataDir: join(base, 'file') }))).toContain('is not a directory')
-    expect(await refusal(start({ dataDir: '/proc/portcullis' }))).toContain('can not be written')
+    expect(await refusal(start({ dataDir: '/proc/portcullis' }))).toContain('cannot be written')
   })
 
   it('is refused with the data of another PostgreSQL, which stay as they are', async () => {

@@ -36,7 +36,7 @@ export async function assertDatabaseFitness(client: FitnessClient, options: { du
   }
   if ((await one("SELECT lower('Ä') = 'ä'")) !== true) {
     throw new StartError(
-      "The database's locale can not fold letters beyond ASCII (lower('Ä') is not 'ä'), so searches would miss " +
+      "The database's locale cannot fold letters beyond ASCII (lower('Ä') is not 'ä'), so searches would miss " +
         'names: create it with a UTF-8 locale, for example LOCALE_PROVIDER builtin BUILTIN_LOCALE C.UTF-8.',
     )
   }

@@ -53,7 +53,7 @@ function linked(draft: string, path: string): boolean {
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false
-    throw new StartError(`The data directory can not be locked at ${path} (${errnoOf(error)}).`, { cause: error })
+    throw new StartError(`The data directory cannot be locked at ${path} (${errnoOf(error)}).`, { cause: error })
   }
 }
 

@@ -15,7 +15,7 @@ const ROUNDS = [
 /**
  * Stops the database that a killed server left behind, so that this one starts on a quiet directory.
  * To be called by the holder of the instance lock only.
- * @throws StartError when it can not be stopped (another user's process).
+ * @throws StartError when it cannot be stopped (another user's process).
  */
 export async function stopOrphan(clusterDir: string, log: LauncherLog): Promise<void> {
   const [first] = postgresOn(clusterDir)
@@ -38,7 +38,7 @@ async function stopAll(clusterDir: string): Promise<void> {
     if (await gone(clusterDir, waitMs)) return
   }
   throw new StartError(
-    `The database left running on ${clusterDir} (process ${postgresOn(clusterDir)[0]}) can not be stopped.`,
+    `The database left running on ${clusterDir} (process ${postgresOn(clusterDir)[0]}) cannot be stopped.`,
   )
 }
 

@@ -33,7 +33,7 @@ export function chooseOwner(clusterDir: string): Owner {
   const user = lookUp('postgres') ?? lookUp(CREATED_USER) ?? createUser() ?? lookUp('nobody')
   if (user === undefined) {
     throw new StartError(
-      'The database can not run as root, and there is neither a user postgres nor nobody nor a way to make one: ' +
+      'The database cannot run as root, and there is neither a user postgres nor nobody nor a way to make one: ' +
         'start as an ordinary user, or name a PostgreSQL server in DATABASE_URL.',
     )
   }

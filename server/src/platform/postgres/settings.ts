@@ -14,7 +14,7 @@ export interface SettingsOptions {
 
 /**
  * The command line of the server. All settings are given here rather than in postgresql.conf: the command line wins
- * over ALTER SYSTEM, so what keeps an acknowledged report safe can not be switched off from inside.
+ * over ALTER SYSTEM, so what keeps an acknowledged report safe cannot be switched off from inside.
  */
 export function serverArguments(options: SettingsOptions): string[] {
   const settings = {

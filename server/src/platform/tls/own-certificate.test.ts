@@ -129,7 +129,7 @@ describe('ensureOwnCertificate', () => {
     expect(leafOf(old).verify(createPublicKey(first.caPem))).toBe(true)
   })
 
-  it('leaves out what can not stand in a certificate', async () => {
+  it('leaves out what cannot stand in a certificate', async () => {
     const made = await make(
       now,
       ['bad name', 'UPPER.example.', '*.wild', 'x'.repeat(300)],
@@ -154,7 +154,7 @@ describe('ensureOwnCertificate', () => {
     await expect(make()).rejects.toThrow(/is missing, but its certificate is there/)
   })
 
-  it('refuses a key that is not the certificate’s, and a folder it can not make', async () => {
+  it('refuses a key that is not the certificate’s, and a folder it cannot make', async () => {
     await make()
     const other = await ensureOwnCertificate({ dir: join(dir, 'other'), names: [], addresses: [], now })
     writeFileSync(join(dir, 'tls', 'server.key'), other.key)

@@ -46,7 +46,7 @@ const read = (file: string): string | null => {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new StartError(`${file} can not be read: ${(error as Error).message}.`)
+    throw new StartError(`${file} cannot be read: ${(error as Error).message}.`)
   }
 }
 
@@ -56,7 +56,7 @@ const write = (file: string, text: string, mode: number): void => {
     chmodSync(`${file}.new`, mode)
     renameSync(`${file}.new`, file)
   } catch (error) {
-    throw new StartError(`${file} can not be written: ${(error as Error).message}.`)
+    throw new StartError(`${file} cannot be written: ${(error as Error).message}.`)
   }
 }
 
@@ -117,7 +117,7 @@ export const ensureOwnCertificate = async ({
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new StartError(`The folder ${dir} can not be made: ${(error as Error).message}.`)
+    throw new StartError(`The folder ${dir} cannot be made: ${(error as Error).message}.`)
   }
   const file = (name: string) => join(dir, name)
 

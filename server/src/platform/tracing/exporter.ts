@@ -96,7 +96,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
     const tried = await post(batch)
     tries++
     if (tried === 'taken') counts.exported += batch.length
-    if (tried !== 'taken' && !isFailing) log.warn({ url: config.url, tried }, 'traces can not be delivered')
+    if (tried !== 'taken' && !isFailing) log.warn({ url: config.url, tried }, 'traces cannot be delivered')
     if (tried === 'taken' && isFailing) log.info({ url: config.url }, 'traces are delivered again')
     isFailing = tried !== 'taken'
     if (tried === 'away' && tries < mostTries) {

@@ -51,7 +51,7 @@ export const undoBulk = async (
   reason: string,
 ): Promise<string> => {
   const back = opposite(action)
-  if (back === null) throw new Error(`${action} can not be taken back`)
+  if (back === null) throw new Error(`${action} cannot be taken back`)
   try {
     await api.call(cancelJob, { params: { id: jobId } })
   } catch (failure) {

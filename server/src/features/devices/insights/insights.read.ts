@@ -6,7 +6,7 @@ import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql } from '#platform/time.ts'
 import type { IdentityRow } from './identity.ts'
 
-/** Rows an insight answers at most; who makes up designs can not make the answer grow without end. */
+/** Rows an insight answers at most; who makes up designs cannot make the answer grow without end. */
 const mostRows = 5_000
 /** Peripherals looked at to name 20 hosts: some hosts have a device twice. */
 const lookedAt = 100

@@ -79,7 +79,7 @@ describe('spoofed identities', () => {
     expect((await spoofed()).filter((row) => row.pid === model.pid)).toEqual([])
   })
 
-  it('are confirmed by what the genuine product can not have, side by side with it', async () => {
+  it('are confirmed by what the genuine product cannot have, side by side with it', async () => {
     await enrolAgent(t, {
       devices: [
         unifyingReceiver1207({ portPath: '1-1' }),

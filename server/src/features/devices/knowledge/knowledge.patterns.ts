@@ -8,7 +8,7 @@ const longest = agentLimits.string
 /** For each place in a text, in how many ways a matcher can have come there. */
 type Ways = Float64Array
 
-/** What a pattern can not have; its text is the answer. */
+/** What a pattern cannot have; its text is the answer. */
 class Fault extends Error {}
 
 const both = (a: Ways, b: Ways): Ways => a.map((n, i) => n + (b[i] ?? 0))

@@ -415,7 +415,7 @@ export const createChanges = ({
     /**
      * Makes the rules that people wrote exactly these, with other work of the same transaction before and behind it; null
      * leaves them. What locks the audit trail belongs behind it: hosts are locked here.
-     * A dry run does all of it and takes it back, so that it can not say anything else than the change does.
+     * A dry run does all of it and takes it back, so that it cannot say anything else than the change does.
      */
     replaceRules: async <T>(
       actor: Actor,

@@ -73,7 +73,7 @@ export const writtenRule = (
   if (rule.serial !== null && rule.pid === null) throw invalid(`${field}.serial`, 'needs vid and pid')
   if (rule.serial === '' && input.serial !== '')
     throw invalid(`${field}.serial`, 'holds nothing but blanks and invisible characters')
-  if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'can not stand beside host')
+  if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot stand beside host')
   if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is no uuid of an agent')
   if (rule.reason === '') throw invalid(`${field}.reason`, 'says nothing')
   if (grantMaxHours !== null && rule.expires_at !== null && rule.expires_at.getTime() > now + grantMaxHours * 3_600_000)

@@ -18,7 +18,7 @@ export const reaches = (a: Scoped, b: Scoped): boolean =>
 
 const allows = <T>(asked: T | null, given: T | null): boolean => asked === null || asked === given
 
-/** Every device that `b` matches, `a` matches as well; false where that can not be told from the rules alone. */
+/** Every device that `b` matches, `a` matches as well; false where that cannot be told from the rules alone. */
 export const covers = (a: Matching, b: Matching): boolean => {
   const kinds = a.kinds === null || b.kinds?.every((k) => a.kinds?.includes(k)) === true
   return (

@@ -13,7 +13,7 @@ export interface WideRule {
 /** Policy of one host. */
 export interface HostPolicy {
   armed: boolean
-  /** Rules that may match this design; others can not decide about it. */
+  /** Rules that may match this design; others cannot decide about it. */
   rulesFor(design: Design): readonly PolicyRule[]
   /** All rules of the host, for its signed policy. */
   all(): readonly PolicyRule[]

@@ -122,7 +122,7 @@ describe('an action on many hosts', () => {
     expect((await (await t.admin()).get(`/prime/webui/agents/agent/${gone.agentId}`)).statusCode).toBe(404)
   })
 
-  it('refuses what it can not read', async () => {
+  it('refuses what it cannot read', async () => {
     for (const body of [
       { action: 'arm' },
       { action: 'arm', uuids: ['a'], filter: {} },

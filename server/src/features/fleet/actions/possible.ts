@@ -11,13 +11,13 @@ export type Builds = ReadonlyMap<string, Build | null>
 type Able = Pick<Target, 'agentless' | 'enforcement' | 'version' | 'architecture' | 'release_key'>
 
 const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
-  arm: 'A host without an agent can not be armed.',
+  arm: 'A host without an agent cannot be armed.',
   free: 'A host without an agent is never armed.',
   update: 'There is no agent on this host.',
   collectLogs: 'There is no agent on this host.',
 }
 
-/** Why a host can not be armed although it has an agent. */
+/** Why a host cannot be armed although it has an agent. */
 const observeOnly = 'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
 
 export const currentAgent = 'The agent is up to date.'

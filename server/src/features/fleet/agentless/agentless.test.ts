@@ -166,7 +166,7 @@ describe('a host that is polled', () => {
     const { data } = await pageOf<FleetEvent>(t, 'events/getevents?PageSize=1000&Category=Agentless')
     const told = data.filter((event) => event.eventEntityID.startsWith('turns-1'))
     expect(told.map(({ description }) => description).sort()).toEqual([
-      'Computer can not be polled any more',
+      'Computer cannot be polled any more',
       'Computer is polled again',
       'Computer polled for the first time',
       'Host key of a polled computer is another one',
@@ -367,7 +367,7 @@ describe('a host that is polled', () => {
     expect((await next()).hostKeyFingerprint).toBe(key)
   })
 
-  it('can not be kept for ever by a worker that only says it runs', async () => {
+  it('cannot be kept for ever by a worker that only says it runs', async () => {
     ok(await agentless.post('connectiondetails', { computerName: 'kept-1', password: 'p', userName: 'u' }))
     const [holder, other] = [await agentless.registerWorker(), await agentless.registerWorker()]
     const poll = (await holder.lease(50)).polls.find((one) => one.host === 'kept-1') as Poll

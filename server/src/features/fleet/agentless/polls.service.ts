@@ -148,13 +148,13 @@ export const createPolls = (deps: PollsDeps) => {
             polls.push({ id: row.connection_id, fence: row.fence, isTest: false, ...pollOf(envelope, row, d) })
           } catch {
             // Sealed by another key file, or moved in the database: nobody can use them.
-            log.error({ connection: row.computer_name }, 'secrets of a connection can not be opened')
+            log.error({ connection: row.computer_name }, 'secrets of a connection cannot be opened')
             broken.push({
               connectionId: row.connection_id,
               fence: row.fence,
               durationMs: 0,
               cause: 'no-credentials',
-              error: failureText('no-credentials', 'the stored ones can not be opened; enter them again'),
+              error: failureText('no-credentials', 'the stored ones cannot be opened; enter them again'),
               nextRun: new Date(clock.now() + dayMs),
               peripherals: null,
               hostKey: null,

@@ -68,7 +68,7 @@ const ranges: Readonly<Record<string, string>> = {
   intervalMinutes: `intervalMinutes is no whole number from ${pollInterval.min} to ${pollInterval.max.toLocaleString('en')}.`,
 }
 
-/** Name in a line that can not be read, for whoever looks for it in the file. */
+/** Name in a line that cannot be read, for whoever looks for it in the file. */
 const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): string =>
   cleanText(undefuse(cells[columns.get('ComputerName') ?? -1] ?? ''), 255)
 

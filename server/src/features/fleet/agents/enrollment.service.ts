@@ -103,7 +103,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       )
     } catch (error) {
       if (error instanceof AppError) throw error
-      throw refuse('The public key can not be read.')
+      throw refuse('The public key cannot be read.')
     }
     if (!valid) throw refuse('The proof of possession does not verify.')
     return der

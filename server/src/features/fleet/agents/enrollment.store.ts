@@ -71,7 +71,7 @@ export const createEnrollmentStore = (db: Queryable) => ({
   tokenById: async (tokenId: string): Promise<TokenRow | undefined> =>
     (await db.prepared<TokenRow>(sql`select * from enrollment_tokens e where e.token_id = ${tokenId}::uuid`))[0],
 
-  /** Takes one use of a token; false when it is used up, expired or revoked by now. The database judges, so two hosts can not share the last use. */
+  /** Takes one use of a token; false when it is used up, expired or revoked by now. The database judges, so two hosts cannot share the last use. */
   useToken: async (tx: Tx, tokenId: string, now: Date): Promise<boolean> =>
     (await tx.execute(sql`
       update enrollment_tokens e set uses = e.uses + 1

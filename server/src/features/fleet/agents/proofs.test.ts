@@ -54,7 +54,7 @@ describe('a recorded session request', () => {
 })
 
 describe('a copied key', () => {
-  it('can not wash itself clean by starting often', async () => {
+  it('cannot wash itself clean by starting often', async () => {
     const agent = await host()
     const answers: number[] = []
     for (let i = 0; i < 60; i++) answers.push((await send(agent.proven(crypto.randomUUID()))).status)

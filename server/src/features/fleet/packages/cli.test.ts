@@ -157,7 +157,7 @@ describe('portcullis package', () => {
 
   it('says that a file is no package before it sends it', async () => {
     expect((await portcullis('publish', at('agent'))).err).toBe(`${at('agent')} is no agent package.\n`)
-    expect((await portcullis('publish', at('nothing'))).err).toContain('can not be read')
+    expect((await portcullis('publish', at('nothing'))).err).toContain('cannot be read')
   })
 })
 

@@ -89,9 +89,7 @@ const digestUpTo =
 const asDamage = (error: unknown): unknown => {
   const e = error as { code?: unknown; message?: unknown } | null
   if (/end of multipart data/i.test(String(e?.message))) return invalid('body', 'ended before its last part did')
-  return /^(ZSTD_|Z_|ERR_ZSTD)/.test(String(e?.code))
-    ? damaged('The executable inside can not be decompressed.')
-    : error
+  return /^(ZSTD_|Z_|ERR_ZSTD)/.test(String(e?.code)) ? damaged('The executable inside cannot be decompressed.') : error
 }
 
 const readContent = async (

@@ -41,7 +41,7 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
         when not r.connected then array['offline', ''] else array['waiting', ''] end`
 
 export const createHostsStore = (db: Queryable) => ({
-  /** In a transaction that takes everything back: statistics, which it can not make, would tell the planner the same. */
+  /** In a transaction that takes everything back: statistics, which it cannot make, would tell the planner the same. */
   joinByHash: async (): Promise<void> => {
     await db.execute(sql`set local enable_nestloop = off`)
   },
@@ -80,7 +80,7 @@ export const createHostsStore = (db: Queryable) => ({
       from rollout_hosts h join agents a on a.agent_id = h.agent_id
       where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline', 'notReady')`),
 
-  /** Looks again at hosts that were not commanded: who is back, who can not, who has it already. */
+  /** Looks again at hosts that were not commanded: who is back, who cannot, who has it already. */
   judge: async ({ rollout_id: id }: Owner, update: UpdateFacts | null): Promise<void> => {
     await db.execute(sql`
       update rollout_hosts x set state = c.said[1], reason = c.said[2]

@@ -25,7 +25,7 @@ export interface Tally {
   failed: number
   /** Blocked more devices than was predicted. */
   over: number
-  /** Ended in any way, can not get it, or have it already. */
+  /** Ended in any way, cannot get it, or have it already. */
   settled: number
   /** Failures and hosts over prediction that a person accepted by resuming after a halt. */
   accepted: { failed: number; over: number }
@@ -122,6 +122,6 @@ const to: Readonly<Record<Control, RolloutState>> = {
   cancel: 'cancelled',
 }
 
-/** State after somebody's order; null when it can not be carried out now. */
+/** State after somebody's order; null when it cannot be carried out now. */
 export const control = (position: Position, order: Control): RolloutState | null =>
   from[order].includes(position.state) && !(order === 'revert' && position.kind === 'update') ? to[order] : null

@@ -161,15 +161,15 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
-  /** The state that an order leads to; a conflict when it can not be carried out. */
+  /** The state that an order leads to; a conflict when it cannot be carried out. */
   function after(row: RolloutRow, order: Control): RolloutState {
     const state = control(positionOf(row), order)
     if (state !== null) return state
     throw new AppError('conflict', {
       detail:
         order === 'revert' && row.kind === 'update'
-          ? 'An update can not be reverted: a host goes back by itself when the new build fails.'
-          : `The rollout is ${row.state}: it can not ${order}.`,
+          ? 'An update cannot be reverted: a host goes back by itself when the new build fails.'
+          : `The rollout is ${row.state}: it cannot ${order}.`,
     })
   }
 

@@ -54,7 +54,7 @@ describe('updates in rings', () => {
     expect((await rollouts.advance(id, 60)).state).toBe('completed')
   })
 
-  it('halts when agents roll back, and can not be reverted', async () => {
+  it('halts when agents roll back, and cannot be reverted', async () => {
     await publish(t, packageFile(key, { version: '1.2.0' }))
     const agents = await rollouts.hosts(3, 'x', { agentVersion: '1.0.0' })
     const { id } = await rollouts.start({ kind: 'update', rings })

@@ -51,7 +51,7 @@ describe('the asset stream', () => {
   it('replays every asset between two marks, under new places', async () => {
     const newest = Number((await readStream(t)).at(-1)?.sequence)
     const admin = await t.admin()
-    // The job can not begin while places are given by somebody else.
+    // The job cannot begin while places are given by somebody else.
     const [jobId, assets] = await t.db.transaction(async (tx) => {
       await tx.query(sql`select from asset_stream s for update`)
       const both = await Promise.all([admin.post(`${base}/ReplayAll`), admin.post(`${base}/ReplayAll`)])

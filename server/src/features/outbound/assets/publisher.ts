@@ -114,7 +114,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
       // Whoever published there has the lease, or will have when ours ends.
       error = cause instanceof SinkMoved ? 'Another server published there; it is looked at again.' : wordsOf(cause)
       retryAt = clock.now() + waitMs
-      log.warn({ sink: kind, error, retryMs: waitMs }, 'asset stream can not be published')
+      log.warn({ sink: kind, error, retryMs: waitMs }, 'asset stream cannot be published')
       waitMs = Math.min(lastRetryMs, waitMs * 2)
       await store.failed(kind, name, leaseId, error)
     }

@@ -9,7 +9,7 @@ export interface AssetSink {
   readonly most: number
   /**
    * Connects, makes what is missing there, and says where to go on: what the peer holds counts before what was saved here.
-   * Throws when it can not.
+   * Throws when it cannot.
    */
   begin(saved: number): Promise<number>
   /** Publishes in order; resolves when the peer has acknowledged each, else throws, and begin says what it holds. */

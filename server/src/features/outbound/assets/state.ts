@@ -8,7 +8,7 @@ import type { createReplay } from './replay.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { createStream } from './stream.ts'
 
-/** Changes that wait for so long: the sequencer is stuck, or can not keep up. */
+/** Changes that wait for so long: the sequencer is stuck, or cannot keep up. */
 const warnSeconds = 30
 const errorSeconds = 300
 const countLimit = 100_000

@@ -89,7 +89,7 @@ export const createDeliveriesStore = () => ({
         select d.delivery_id from deliveries d, t
         where d.target = ${target} and d.state = 'waiting' and (d.lease_until is null or d.lease_until <= ${now})
           and case when t.is_broken then t.probe_at <= ${now} else d.next_at <= ${now} end
-        -- A probe is the one that was not tried for longest: one that can not get through must not stand before all others.
+        -- A probe is the one that was not tried for longest: one that cannot get through must not stand before all others.
         order by case when t.is_broken then d.next_at end, d.created_at, d.delivery_id
         limit (select case when t.is_broken then 1 else ${limit}::int end from t)
         for update of d skip locked),

@@ -35,7 +35,7 @@ export interface OutputPlan extends OutputKey {
   /** Where to, for people. */
   destination: string
   wanted: EventChoice
-  /** Where to; null: its secret can not be opened. */
+  /** Where to; null: its secret cannot be opened. */
   open(): SyslogPlace | ({ kind: 'webhook' } & WebhookPlace) | null
 }
 
@@ -120,7 +120,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     const place = plan.open()
     if (place === null)
       throw new OutputError(
-        'The secret of the webhook can not be opened. Enter it again under Notification groups.',
+        'The secret of the webhook cannot be opened. Enter it again under Notification groups.',
         false,
       )
     await (place.kind === 'syslog' ? bySyslog(place, batch) : byWebhook(plan, place, batch))
@@ -166,8 +166,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     try {
       await catchUp(key, leased)
     } catch (error) {
-      if (!(error instanceof OutputError))
-        log.error({ err: error, ...keyOf(key) }, 'a stream of events can not be sent')
+      if (!(error instanceof OutputError)) log.error({ err: error, ...keyOf(key) }, 'a stream of events cannot be sent')
       limits.set(nameOf(key), Math.max(leastOfBatch, Math.floor(limitOf(key) / 2)))
       const why = error instanceof OutputError ? error.message : 'The server failed; its log tells more.'
       const next = new Date(clock.now() + outputWaitAfter(leased.failures + 1))

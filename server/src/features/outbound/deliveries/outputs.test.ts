@@ -97,7 +97,7 @@ describe('a stream of events', () => {
     expect(JSON.parse(taken?.body ?? '').data.events).toHaveLength(1)
   })
 
-  it('of a group whose secret can not be opened stops alone, and says so', async () => {
+  it('of a group whose secret cannot be opened stops alone, and says so', async () => {
     const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     const hook = sender.opened(await startWebhookReceiver())
     await sender.group(6, {

@@ -105,7 +105,7 @@ export const createSender = (deps: SenderDeps) => {
   async function sendOne(target: string, row: LeasedDelivery): Promise<boolean> {
     const outcome = await (row.channel === 'email' ? mailOut(row) : webhookOut(row)).catch(
       (error: unknown): Outcome => {
-        log.error({ err: error, delivery: row.delivery_id }, 'a delivery can not be sent')
+        log.error({ err: error, delivery: row.delivery_id }, 'a delivery cannot be sent')
         return { kind: 'later', why: 'The server failed; its log tells more.', waitMs: null }
       },
     )

@@ -38,7 +38,7 @@ export const chosenColumns = (
   return [...chosen]
 }
 
-/** Reads the body of an export; what it can not mean is a 400 that names the member. */
+/** Reads the body of an export; what it cannot mean is a 400 that names the member. */
 export const readExportRequest = (list: ExportableList, body: ExportBody, place = 'body'): ExportRequest => {
   const { columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}
   const given = Object.entries(query)

@@ -101,7 +101,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
     expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, gradeWords(String(agent.severity)), agent.uuid]))
   })
 
-  it('has text of every script, and names what it can not or must not show', async () => {
+  it('has text of every script, and names what it cannot or must not show', async () => {
     const text = textOf(await pdfOf(agentsPdf, { columns: ['hostIdentifier', 'severity'] }))
     const missing = Object.values(names).filter((shown) => !text.includes(shown))
     expect(missing).toEqual([])

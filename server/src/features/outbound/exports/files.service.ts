@@ -147,7 +147,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
   }
 
   return {
-    /** Checks what a file is to hold: what it can not mean is a 400 that names the member. */
+    /** Checks what a file is to hold: what it cannot mean is a 400 that names the member. */
     prepare: (content: FileContent, range: TimeRange | null): PreparedFile => {
       assertKnown(content.list, content.filter)
       const list = lists[content.list]

@@ -131,8 +131,8 @@ export const createMail = (deps: MailDeps) => {
           })
           await settings.noteUse('smtp', null)
         } catch (error) {
-          const reason = error instanceof MailError ? error.message : 'The mail can not be read.'
-          if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'a mail can not be sent')
+          const reason = error instanceof MailError ? error.message : 'The mail cannot be read.'
+          if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'a mail cannot be sent')
           // A recipient that is refused for good says nothing of the mail server; who asked for the mail is told.
           const isRefused = ref !== undefined && error instanceof MailError && error.isFinal
           if (!isRefused) await settings.noteUse('smtp', reason)

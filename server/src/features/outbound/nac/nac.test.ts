@@ -337,7 +337,7 @@ describe('the list of quarantines', () => {
 describe('what ISE knows of a host', () => {
   const read = async (agent: Pick<TestAgent, 'agentId'>) =>
     (await n.t.admin()).get(`/prime/webui/nac/endpoint/${agent.agentId}`)
-  it('is shown as it is now, and so is why it can not be asked', async () => {
+  it('is shown as it is now, and so is why it cannot be asked', async () => {
     const agent = await nacHost(n.t, { nics: 2 })
     const [first, second] = macsOf(agent) as [string, string]
     n.ise.addEndpoint(first, { Owner: 'Ada' })

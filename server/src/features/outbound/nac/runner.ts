@@ -274,7 +274,7 @@ export const createRunner = (deps: RunnerDeps) => {
       const fault =
         error instanceof NacFault ? error : new NacFault('away', 'answer', 'This server failed; see its log.')
       if (fault !== error)
-        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine can not be carried out')
+        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine cannot be carried out')
       if (fault.kind !== 'refused') await settings.noteUse(row.system, fault.message)
       await setback(row, fault)
     }
@@ -287,7 +287,7 @@ export const createRunner = (deps: RunnerDeps) => {
       })
     } catch (error) {
       if (!(error instanceof Lost)) {
-        // What can not even be written down keeps its lease: it is not due again before that ends.
+        // What cannot even be written down keeps its lease: it is not due again before that ends.
         log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine could not be written')
         return
       }

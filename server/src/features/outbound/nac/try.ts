@@ -143,7 +143,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
               throw error
             })
             return sessions === null
-              ? 'Sessions can not be read: the monitoring node does not answer, or the user is not in the group MnT Admin. Quarantines work without.'
+              ? 'Sessions cannot be read: the monitoring node does not answer, or the user is not in the group MnT Admin. Quarantines work without.'
               : `${sessions} live ${sessions === 1 ? 'session' : 'sessions'}.`
           },
         },

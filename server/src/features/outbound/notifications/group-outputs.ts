@@ -6,7 +6,7 @@ import type { Secret } from '#platform/secret.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import { codesOf, type Group, healthCodes, heardAgainCode } from './groups.ts'
 
-/** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it can not be opened. */
+/** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it cannot be opened. */
 export const outputsOf = ({ definition, config }: Group, openKey: () => Secret | null): OutputPlan[] => {
   const { webhook, syslog } = config.channels
   const codes = codesOf(definition, config.off)

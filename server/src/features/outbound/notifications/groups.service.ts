@@ -256,7 +256,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       const secret = openSecret(group)
       const { url, ca } = group.config.channels.webhook
       // Not "no webhook": what waits is kept until somebody enters the secret again.
-      if (secret === null) throw new Error(`the webhook secret of group ${groupId} can not be opened`)
+      if (secret === null) throw new Error(`the webhook secret of group ${groupId} cannot be opened`)
       return { url, secret, ca: certificatesOf(ca) }
     },
 

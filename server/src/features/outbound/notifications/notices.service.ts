@@ -52,7 +52,7 @@ export const createNotices = (deps: NoticesDeps) => {
       if (notice === undefined) throw unknown(list, id)
       const isPinned = wanted ?? !notice.is_pinned
       if (isPinned && notice.is_dismissed)
-        throw new AppError('conflict', { detail: 'The notice is dismissed; it can not be pinned.' })
+        throw new AppError('conflict', { detail: 'The notice is dismissed; it cannot be pinned.' })
       const isChanged = await store.pin(tx, accountId, id, isPinned)
       // Other windows of the same person.
       if (isChanged) await hint(tx, 'notices')

@@ -14,8 +14,8 @@ const refused = (folder: string, what: string): AppError =>
   new AppError('unprocessable', { detail: `The folder ${folder} ${what}` })
 
 const words: Readonly<Record<string, string>> = {
-  EACCES: 'can not be written to. Give the server the right to write there.',
-  EPERM: 'can not be written to. Give the server the right to write there.',
+  EACCES: 'cannot be written to. Give the server the right to write there.',
+  EPERM: 'cannot be written to. Give the server the right to write there.',
   EROFS: 'is on a read-only file system.',
   ENOSPC: 'has no space left. Free some, or keep fewer files.',
   EDQUOT: 'has no space left. Free some, or keep fewer files.',

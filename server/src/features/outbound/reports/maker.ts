@@ -238,7 +238,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     })
   }
 
-  /** Ends a run that can not be made; its history says why. */
+  /** Ends a run that cannot be made; its history says why. */
   const fail = (runId: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
     db.transaction(async (tx) => {
       if (!(await store.end(tx, runId, now(), { state, error }))) return

@@ -16,7 +16,7 @@ export const assertUserName = (userName: string): void => {
   if (isOddText(userName)) throw invalid('body.userName', 'must not hold invisible characters or marks of direction')
 }
 
-/** Why a password can not be taken; null when it can. */
+/** Why a password cannot be taken; null when it can. */
 export const passwordFault = (password: string, userName: string): string | null => {
   const length = [...password.normalize('NFC')].length
   if (length < passwordLimits.min)
@@ -42,7 +42,7 @@ const startsAs: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   webp: (bytes) => bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP',
 }
 
-/** Refuses what is not a picture of a kind that can not carry scripts (SVG can). */
+/** Refuses what is not a picture of a kind that cannot carry scripts (SVG can). */
 export const assertImage = (image: string): void => {
   if (image === '') return
   const match = image.length <= imageLimit ? dataUri.exec(image) : null

@@ -258,7 +258,7 @@ describe('accounts', () => {
   })
 
   describe('own account', () => {
-    it('changes what it names, and can not raise itself', async () => {
+    it('changes what it names, and cannot raise itself', async () => {
       const user = await person(t)
       const answer = await user.api.post(`${base}/updateuserdetails`, { email: 'ada@example.org', image: png })
       expect(answer.json()).toMatchObject({ email: 'ada@example.org', image: png, userProfile: 30 })

@@ -68,7 +68,7 @@ describe('API tokens', () => {
     expect((await api.get('/prime/webui/admin/profile')).statusCode).toBe(401)
   })
 
-  it('refuse what they can not be', async () => {
+  it('refuse what they cannot be', async () => {
     const user = await person(t)
     for (const body of [
       {},

@@ -40,7 +40,7 @@ export type CredentialsService = ReturnType<typeof createCredentialsService>
 
 /**
  * From bearer token to actor. Rows are cached; a change of an account or credential drops them on every replica by a
- * message sent in the transaction of the change, and while messages can not be heard nothing is taken from the cache.
+ * message sent in the transaction of the change, and while messages cannot be heard nothing is taken from the cache.
  */
 export const createCredentialsService = ({
   clock,

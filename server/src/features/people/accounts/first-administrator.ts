@@ -22,7 +22,7 @@ export interface FirstAdministratorDeps {
   store: (db: Queryable) => AccountsStore
 }
 
-/** Five groups of four letters and digits that can not be mistaken for one another: 100 bits. */
+/** Five groups of four letters and digits that cannot be mistaken for one another: 100 bits. */
 const generated = (): string =>
   [...randomBytes(20)]
     .map((byte, i) => `${i > 0 && i % 4 === 0 ? '-' : ''}${'abcdefghijkmnpqrstuvwxyz23456789'[byte % 32]}`)
@@ -38,7 +38,7 @@ export const createFirstAdministrator =
     // Hashing takes 30 ms and only the first start needs it; the table is locked only then.
     if (!(await store(db).isEmpty())) return null
     const fault = given === null ? null : passwordFault(given.reveal(), userName)
-    if (fault !== null) throw new StartError(`PORTCULLIS_ADMIN_PASSWORD can not be used. ${fault}`)
+    if (fault !== null) throw new StartError(`PORTCULLIS_ADMIN_PASSWORD cannot be used. ${fault}`)
     const password = given?.reveal() ?? generated()
     const hash = await passwords.turn(signedInSource(''), (work) => work.hash(password))
     const isMade = await db.transaction(async (tx) => {

@@ -78,7 +78,7 @@ describe('an authenticator app', () => {
     expect((await finish(mfaToken, { code: codeAt(30_000) })).json()).toHaveProperty('token')
   })
 
-  it('can not be guessed: five tries behind one password, ten in a quarter of an hour', async () => {
+  it('cannot be guessed: five tries behind one password, ten in a quarter of an hour', async () => {
     const { userName, password } = await withTotp()
     const tries: number[] = []
     for (let round = 0; round < 3; round++) {

@@ -3,7 +3,7 @@ import type { ExternalVerdict } from './external.ts'
 
 /**
  * What sign-in needs of directories and providers, which are a higher feature. Calls are made outside of transactions, and
- * throw `directory_unavailable` when the directory can not be asked.
+ * throw `directory_unavailable` when the directory cannot be asked.
  */
 export interface DirectoryPort {
   /** Whether people may sign in by the directory now. */

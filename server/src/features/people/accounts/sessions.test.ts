@@ -173,7 +173,7 @@ describe('sessions', () => {
     expect(rows.every((row) => row.hash.length === 32)).toBe(true)
   })
 
-  it('keep the console’s refresh token in a cookie it can not read', async () => {
+  it('keep the console’s refresh token in a cookie it cannot read', async () => {
     const user = await person(t)
     const answer = await login(user, { 'x-portcullis-console': '1' })
     expect(answer.json().refreshToken).toBeNull()

@@ -51,7 +51,7 @@ export type SigninService = ReturnType<typeof createSigninService>
 const notAdmittedWords: Readonly<Record<NotAdmitted, string>> = {
   nameTaken: 'An account of another source has the name: it is not taken over.',
   disabled: 'The account was disabled by an Administrator.',
-  unusableName: 'The name can not be that of an account.',
+  unusableName: 'The name cannot be that of an account.',
 }
 
 /** A name as people have it. What is invisible in it a directory may leave out. */
@@ -192,7 +192,7 @@ export const createSigninService = (deps: SigninDeps) => {
     return done
   }
 
-  /** Somebody who proved who he is and may not in: worth a record each, because strangers can not cause it. */
+  /** Somebody who proved who he is and may not in: worth a record each, because strangers cannot cause it. */
   const recordNotAdmitted = (userName: string, why: NotAdmitted | string, ip: string): Promise<void> =>
     db.transaction((tx) =>
       audit.write(tx, anonymous(ip), {

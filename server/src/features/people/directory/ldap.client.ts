@@ -38,7 +38,7 @@ const openedPassword = (config: LdapConfig): string => {
   try {
     return config.bindPassword()?.reveal() ?? ''
   } catch (error) {
-    throw new LdapFault('bindRefused', 'The stored bind password can not be opened: enter it again.', error)
+    throw new LdapFault('bindRefused', 'The stored bind password cannot be opened: enter it again.', error)
   }
 }
 

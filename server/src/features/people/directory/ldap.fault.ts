@@ -76,7 +76,7 @@ export const faultOf = (error: unknown): LdapFault => {
   if (error instanceof LdapFault) return error
   if (error instanceof DestinationError)
     return error.fault === 'unresolved'
-      ? new LdapFault('unresolved', `${error.host} can not be resolved: check the name, and the DNS of this server.`)
+      ? new LdapFault('unresolved', `${error.host} cannot be resolved: check the name, and the DNS of this server.`)
       : new LdapFault(
           'refusedAddress',
           `${error.host} leads to an address this server does not connect to (link-local, metadata, multicast, or loopback under another name).`,

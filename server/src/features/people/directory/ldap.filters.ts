@@ -1,5 +1,5 @@
 /**
- * Filters as values, not as texts: what somebody typed is put into a filter that was parsed before, so that it can not be
+ * Filters as values, not as texts: what somebody typed is put into a filter that was parsed before, so that it cannot be
  * taken for a part of it whatever it holds.
  */
 import {
@@ -54,7 +54,7 @@ export const personFilter = (template: string, attribute: string, userName: stri
   try {
     parsed = FilterParser.parseString(template)
   } catch (error) {
-    throw new LdapFault('filter', 'The filter of people can not be read: it is no filter by RFC 4515.', error)
+    throw new LdapFault('filter', 'The filter of people cannot be read: it is no filter by RFC 4515.', error)
   }
   return fill(parsed, userName)
 }

@@ -77,7 +77,7 @@ export class LdapFrames extends Duplex {
       this.#parts = [rest]
       this.#held = rest.length
     } catch (error) {
-      // Of a message that can not be read too: the library throws where nobody waits.
+      // Of a message that cannot be read too: the library throws where nobody waits.
       this.destroy(error instanceof LdapFault ? error : noDirectory())
     }
   }

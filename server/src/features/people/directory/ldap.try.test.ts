@@ -129,7 +129,7 @@ describe('the test of a directory', unless(reason), () => {
     ])
     expect(tested.steps.slice(0, 2).map(({ message }) => message)).toEqual([
       'ldaps://127.0.0.1:1: Nothing listens there: check the port, and whether the directory runs.',
-      'ldaps://nowhere.invalid: nowhere.invalid can not be resolved: check the name, and the DNS of this server.',
+      'ldaps://nowhere.invalid: nowhere.invalid cannot be resolved: check the name, and the DNS of this server.',
     ])
   })
 
@@ -243,7 +243,7 @@ describe('the test of a directory', unless(reason), () => {
     expect(asked).toBe(0)
   })
 
-  it('is for Administrators, and refuses what it can not try', async () => {
+  it('is for Administrators, and refuses what it cannot try', async () => {
     const manager = await person(t, { profile: 20 })
     expect((await t.as(manager.token).post(path, items())).statusCode).toBe(403)
     expect((await t.as(undefined).post(path, items())).statusCode).toBe(401)
@@ -277,7 +277,7 @@ describe('the test of a directory', unless(reason), () => {
     },
   )
 
-  it('refuses a filter that can not be read, before it is stored', async () => {
+  it('refuses a filter that cannot be read, before it is stored', async () => {
     const saved = await post(save, { ...items(), LDAP_USER_FILTER: '(&(uid={username})(=))' })
     expect([saved.statusCode, saved.json().errors[0].field]).toEqual([400, 'body.LDAP_USER_FILTER'])
   })

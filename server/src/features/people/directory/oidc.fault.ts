@@ -31,7 +31,7 @@ export const oidcWords = (error: unknown): string => {
   for (const one of chain(error)) {
     if (one instanceof DestinationError)
       return one.fault === 'unresolved'
-        ? `${one.host} can not be resolved: check the name, and the DNS of this server.`
+        ? `${one.host} cannot be resolved: check the name, and the DNS of this server.`
         : `${one.host} leads to an address this server does not connect to.`
     const certificate = certificateFault(one)
     if (certificate !== undefined) return `The certificate of the provider ${certificate}.`

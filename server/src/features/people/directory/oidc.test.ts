@@ -416,7 +416,7 @@ describe('the test of a provider', () => {
       /put that into the certificate authority/,
     ],
     ['nobody', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens there/],
-    ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /can not be resolved/],
+    ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /cannot be resolved/],
     ['a metadata service', () => ({ OIDC_ISSUER: 'https://169.254.169.254' }), /does not connect to/],
   ])('says what helps with %s', async (_what, more, message) => {
     const tested = await test(await more())

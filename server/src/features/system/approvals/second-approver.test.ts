@@ -93,7 +93,7 @@ describe('freeing more hosts than one person may', () => {
     expect((await one(agents[2])).statusCode).toBe(200)
   })
 
-  it('can not be done in many requests at once either', async () => {
+  it('cannot be done in many requests at once either', async () => {
     await people()
     const answers = await Promise.all(
       agents.map((agent) => bob.api.post('/prime/webui/agents/configuration', free([agent]))),

@@ -36,7 +36,7 @@ const passing: ReadonlySet<string> = new Set([
 const unreadable = (what: string, code: string): Error =>
   passing.has(code)
     ? new AnchorUnreadable(`${what} is temporarily unreadable (${code}).`)
-    : new TrailFault(`${what} can not be read (${code}).`)
+    : new TrailFault(`${what} cannot be read (${code}).`)
 
 const pem = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 
@@ -52,7 +52,7 @@ export const publicKeysOf = (text: string): [string, KeyObject][] =>
 /** Files beside the key file: the anchor, and who signed before. Whoever may write there has the key file as well. */
 export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => {
   const file = `${keyFile}.audit-anchor`
-  /** For as long as the process runs, when the file can not be written. */
+  /** For as long as the process runs, when the file cannot be written. */
   let kept: Anchor | null = null
 
   const macOf = ({ number, auditTrailID, hash }: Anchor): Buffer =>
@@ -94,7 +94,7 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
         await rename(draft, file)
         return ''
       } catch (error) {
-        return `The anchor ${file} can not be written (${codeOf(error)}).`
+        return `The anchor ${file} cannot be written (${codeOf(error)}).`
       }
     },
 

@@ -220,7 +220,7 @@ describe('a server whose second sink is away', () => {
       expect(existsSync(auditDir)).toBe(false)
       expect(await app.server.checkpoints.health()).toEqual({
         status: 'Warning',
-        description: 'The second sink can not be used (ENOENT).',
+        description: 'The second sink cannot be used (ENOENT).',
       })
     } finally {
       await app.close()
@@ -329,7 +329,7 @@ describe('the anchor beside the key file', () => {
       }),
   )
 
-  it('that can not be written is a warning, and the server signs on', () =>
+  it('that cannot be written is a warning, and the server signs on', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)
@@ -341,7 +341,7 @@ describe('the anchor beside the key file', () => {
       expect(await auditStatusOf(app)).toMatchObject({ lastCheckpoint: { number: 2 } })
       expect(await app.server.checkpoints.health()).toMatchObject({
         status: 'Warning',
-        description: expect.stringMatching(/^The anchor .* can not be written \(EISDIR\)\.$/),
+        description: expect.stringMatching(/^The anchor .* cannot be written \(EISDIR\)\.$/),
       })
       rmSync(draft, { recursive: true })
       await turn(app, 0)

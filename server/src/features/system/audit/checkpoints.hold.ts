@@ -25,7 +25,7 @@ export interface HoldDeps {
 export const checkpointOf = (line: string | null, where: string): AuditCheckpoint | null => {
   if (line === null) return null
   const checkpoint = parseCheckpoint(line)
-  if (checkpoint === null) throw new TrailFault(`The newest checkpoint of the ${where} can not be read.`)
+  if (checkpoint === null) throw new TrailFault(`The newest checkpoint of the ${where} cannot be read.`)
   return checkpoint
 }
 

@@ -142,10 +142,10 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       sinkFault = ''
     } catch (error) {
       const { code, syscall } = error as NodeJS.ErrnoException
-      // Of a sink that can not be used, only that is known; what is wrong with the database is for the caller.
+      // Of a sink that cannot be used, only that is known; what is wrong with the database is for the caller.
       if (code === undefined || syscall === undefined || !/^E[A-Z]+$/.test(code) || syscall === 'connect') throw error
       if (sinkFault === '') log.warn({ err: error }, 'checkpoints of the audit trail wait for their second sink')
-      sinkFault = `The second sink can not be used (${code}).`
+      sinkFault = `The second sink cannot be used (${code}).`
     }
   }
 
@@ -166,7 +166,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
         last === null ? AUDIT_GENESIS : Buffer.from(last.hash, 'hex'),
       )
       if (broken !== null) throw new TrailFault(`Record ${broken} of the trail is not as it was written.`)
-      // A sink that can not be read may hold checkpoints that a first one would contradict.
+      // A sink that cannot be read may hold checkpoints that a first one would contradict.
       if (last === null && sinkFault !== '') return false
       isLockMissed = !(await tryLock(tx, locks.signCheckpoints))
       if (isLockMissed || (await store.position(tx)).line !== line) return false

@@ -74,7 +74,7 @@ describe('checkpoints', () => {
     expect(await verify()).toMatchObject({ ok: true, checkpoints: 5, uncovered: 0 })
   })
 
-  it('can not be changed or removed by the server', async () => {
+  it('cannot be changed or removed by the server', async () => {
     for (const statement of [
       sql`update audit_checkpoints set line = '' where number = 1`,
       sql`delete from audit_checkpoints where number = 1`,
@@ -104,7 +104,7 @@ describe('checkpoints', () => {
 })
 
 describe('the second sink', () => {
-  it('that can not be written is a warning, and gets all it missed', async () => {
+  it('that cannot be written is a warning, and gets all it missed', async () => {
     const before = (await auditStatusOf(t)).lastCheckpoint?.number ?? 0
     const away = `${sinkDir(t)}.away`
     renameSync(sinkDir(t), away)
@@ -115,7 +115,7 @@ describe('the second sink', () => {
     await turn(t, minute)
     expect(await t.server.checkpoints.health()).toMatchObject({
       status: 'Warning',
-      description: expect.stringMatching(/^The second sink can not be used \(E/),
+      description: expect.stringMatching(/^The second sink cannot be used \(E/),
     })
     expect(await auditStatusOf(t)).toMatchObject({
       secondSink: { upTo: before, isCurrent: false },

@@ -225,7 +225,7 @@ describe('verify-audit', () => {
     [['--file', at('trail'), '--checkpoints', at('checkpoints')], 'give --key as well'],
     [['--file', at('trail'), '--key', at('trail')], 'holds no public key in PEM'],
     [['--database'], 'There is no key file'],
-  ])('ends with 2 when it can not tell: %j', async (args, message) => {
+  ])('ends with 2 when it cannot tell: %j', async (args, message) => {
     const { code, out, error } = await run(args)
     expect([code, out, error]).toEqual([2, '', expect.stringContaining(message)])
   })

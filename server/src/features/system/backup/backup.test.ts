@@ -254,7 +254,7 @@ describe('a backup', () => {
     await expect(restored(bytes, null, bytes)).rejects.toThrow('The database is not empty')
   }, 60_000)
 
-  it('is refused when it lacks tables or names an event that there can not be', async () => {
+  it('is refused when it lacks tables or names an event that there cannot be', async () => {
     const bytes = await make({})
     const head = bytes.subarray(0, bytes.indexOf(10) + 1)
     const with_ = (lines: readonly string[]) => Buffer.concat([head, gzipSync(lines.join(''))])
@@ -278,7 +278,7 @@ describe('a backup', () => {
     const bytes = readFileSync(file)
     writeFileSync(file, bytes.subarray(0, bytes.length - 100))
     await expect(run(process.execPath, [entry, '--file', file, '--verify'], { env })).rejects.toMatchObject({
-      stderr: expect.stringMatching(/can not be read|ends too early/),
+      stderr: expect.stringMatching(/cannot be read|ends too early/),
     })
   }, 90_000)
 
@@ -299,7 +299,7 @@ describe('a backup', () => {
         },
       })
     await expect(run(join(passphraseFile, 'key'))).rejects.toMatchObject({
-      stderr: expect.stringMatching(/^Nothing was restored: the key file .* can not be written/),
+      stderr: expect.stringMatching(/^Nothing was restored: the key file .* cannot be written/),
     })
     writeFileSync(join(dir, 'other.key'), '{"version":1,"root":"AA==","commandPrivateKey":"AA=="}')
     await expect(run(join(dir, 'other.key'))).rejects.toMatchObject({

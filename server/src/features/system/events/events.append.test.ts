@@ -75,7 +75,7 @@ describe('append', () => {
     expect(of(b)).toEqual(['2031-05-04 10:11:12 New USB peripheral detected: other'])
   })
 
-  it('stores hostile text, with what PostgreSQL can not hold replaced', async () => {
+  it('stores hostile text, with what PostgreSQL cannot hold replaced', async () => {
     const [id] = await t.db.transaction((tx) => events.append(tx, [event('a\u0000b\ud800')]))
     const rows = await t.db.query<{ details: string }>(sql`select details from events where event_id = ${id}`)
     expect(rows[0]?.details).toBe('a\ufffdb\ufffd')

@@ -26,7 +26,7 @@ export interface NewEvent {
 /** Ids of one partition; ensure_event_partitions has the same number. */
 export const partitionSize = 5_000_000
 
-/** Texts come from hosts and devices: what PostgreSQL can not hold is replaced, what no reader wants is cut. */
+/** Texts come from hosts and devices: what PostgreSQL cannot hold is replaced, what no reader wants is cut. */
 const clean = (text: string, limit: number): string =>
   text.slice(0, limit).toWellFormed().replaceAll('\u0000', '\ufffd')
 

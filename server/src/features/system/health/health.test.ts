@@ -343,7 +343,7 @@ describe('figures', () => {
     ])
   })
 
-  it('leave out what can not be read', async () => {
+  it('leave out what cannot be read', async () => {
     const metrics = createMetrics()
     metrics.read('broken', 'gauge', 'Broken.', async () => {
       throw new Error('away')

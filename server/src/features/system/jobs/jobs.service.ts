@@ -90,7 +90,7 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
         const message = `Cancelled by ${actor.userName}.`
         if (!job.canCancel || !(await store.cancel(tx, id, new Date(clock.now()), message)))
           throw new AppError('conflict', {
-            detail: job.state === 'running' ? 'This job can not be cancelled.' : 'This job has ended.',
+            detail: job.state === 'running' ? 'This job cannot be cancelled.' : 'This job has ended.',
           })
         await bus.publish(tx, jobsTopic)
         await audit.write(tx, actor, { action: 'job.cancelled', entity: job.title, details: `job ${id}` })

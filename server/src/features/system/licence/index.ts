@@ -34,8 +34,8 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
       try {
         return existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []
       } catch (error) {
-        // A file that can not be read trusts nobody; the health page says so by the licence that is Invalid then.
-        log.error({ err: error, keysFile }, 'the file of licence keys can not be read')
+        // A file that cannot be read trusts nobody; the health page says so by the licence that is Invalid then.
+        log.error({ err: error, keysFile }, 'the file of licence keys cannot be read')
         return []
       }
     },

@@ -38,7 +38,7 @@ const certificatesFault = (text: string, now: Date): string | null => {
       if (validFromDate > now)
         return `holds a certificate (${name}) that begins on ${validFromDate.toISOString().slice(0, 10)} only`
     } catch {
-      return 'holds a certificate that can not be read'
+      return 'holds a certificate that cannot be read'
     }
   return null
 }

@@ -169,7 +169,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
           details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
         })
       seen.push(missing)
-      // Done as it would be, and taken back: the preview can not say anything else than the import does.
+      // Done as it would be, and taken back: the preview cannot say anything else than the import does.
       if (isDry) throw new DryRun()
       return missing
     })

@@ -51,7 +51,7 @@ export const createTagsStore = (db: Queryable) => ({
   remove: (tagIds: readonly number[]): Promise<{ name: string }[]> =>
     db.query<{ name: string }>(sql`delete from tags t where t.tag_id = any(${tagIds}::int[]) returning t.name`),
 
-  /** Those elements that exist; they can not go away before the transaction ends. */
+  /** Those elements that exist; they cannot go away before the transaction ends. */
   lockExisting: async (entity: TaggedEntity, elements: readonly Element[]): Promise<Element[]> =>
     entity === 'Agent'
       ? db.query<Element>(sql`

@@ -48,7 +48,7 @@ describe('install script', () => {
     expect(sh(`${assignment}\nprintf %s "$SERVER"`).stdout).toBe(hostile)
   })
 
-  it('refuses what it can not carry', () => {
+  it('refuses what it cannot carry', () => {
     expect(() => installScript({ serverUrl: 'https://p.example/\nid', sha256 })).toThrow(RangeError)
     expect(() => installScript({ serverUrl: 'ftp://p.example', sha256 })).toThrow(RangeError)
     expect(() => installScript({ serverUrl: 'https://p.example', sha256: '$(id)' })).toThrow(RangeError)

@@ -16,7 +16,7 @@ export interface InstallScriptOptions {
 
 /** One word of a POSIX shell command: nothing inside single quotes is interpreted. */
 export const quoteShellWord = (word: string): string => {
-  if (word.includes('\u0000')) throw new RangeError('NUL can not be part of a shell word')
+  if (word.includes('\u0000')) throw new RangeError('NUL cannot be part of a shell word')
   return `'${word.replaceAll("'", "'\\''")}'`
 }
 

@@ -18,7 +18,7 @@ export const unitName = 'portcullis-agent.service'
  * @throws RangeError for control characters: a line end would begin a new setting
  */
 export const quoteUnitWord = (word: string): string => {
-  if (/[\u0000-\u001f\u007f]/.test(word)) throw new RangeError('control characters can not be part of a unit file')
+  if (/[\u0000-\u001f\u007f]/.test(word)) throw new RangeError('control characters cannot be part of a unit file')
   return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`
 }
 
@@ -41,7 +41,7 @@ ExecStart=${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --stat
 Restart=always
 RestartSec=5
 # However it ends, new devices work as before arming until it is back; what it had blocked stays blocked. During an update
-# the version before does it and counts, so that an executable that can not even start is taken back.
+# the version before does it and counts, so that an executable that cannot even start is taken back.
 ExecStopPost=-/bin/sh -c 'e=${installPaths.executable}; [ -x "$$e.previous" ] && e="$$e.previous"; exec "$$e" restore --state-dir ${installPaths.stateDir}'
 # 3: the server ended this agent. Starting again would only ask again.
 RestartPreventExitStatus=3

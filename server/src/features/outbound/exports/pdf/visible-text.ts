@@ -1,6 +1,6 @@
 /**
  * Strings of devices and hosts as they may stand on paper: nothing invisible, nothing that turns the direction, nothing
- * that draws over its neighbours. What can not be shown is named in brackets, as the console does in titles.
+ * that draws over its neighbours. What cannot be shown is named in brackets, as the console does in titles.
  */
 
 /**
