@@ -52,5 +52,6 @@ export const STEPS = [
   { name: 'architecture', args: ['scripts/check-architecture.mjs'] },
   { name: 'decisions', args: ['scripts/check-decisions.mjs'] },
   { name: 'ports', args: ['scripts/check-ports.mjs'] },
+  { name: 'language', args: ['scripts/check-language.mjs'] },
   { name: 'table owners', args: ['scripts/table-owners.mjs'] },
 ].filter(({ name }) => name !== 'types of the console' || existsSync(join(ROOT, 'console', 'tsconfig.json')))

@@ -28,7 +28,7 @@ const Outcome = ({ trial: { result, failure, busy } }: Pick<TestSectionProps, 't
     {failure === null ? null : faultyItems(failure).length > 0 ? (
       <p className={classes.outcome}>
         <SeverityShape severity="amber" />
-        <span>Not tried: {faultyItems(failure).length === 1 ? 'a field' : 'some fields'} above can not be so.</span>
+        <span>Not tried: {faultyItems(failure).length === 1 ? 'a field' : 'some fields'} above cannot be so.</span>
       </p>
     ) : (
       <ErrorState failure={failure} inline />
