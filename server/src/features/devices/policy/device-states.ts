@@ -84,7 +84,7 @@ export interface Totals extends Record<Group, Counts> {
   peripherals: number
 }
 
-/** States of which something is true. */
+/** Returns the states whose outcome passes the test. */
 export const statesOf = (effects: Effects, isTrue: (outcome: Outcome) => boolean): number[] =>
   Array.from({ length: stateCount }, (_, state) => state).filter((state) => isTrue(outcomeOf(state, effects)))
 

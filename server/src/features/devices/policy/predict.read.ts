@@ -27,7 +27,7 @@ export interface Examined {
   since: Date
 }
 
-/** How devices are told apart by those that rules and verdicts may treat differently. */
+/** What distinguishes devices that rules and verdicts may treat differently. */
 export interface Distinctions {
   /** Groups of hosts with rules of their own; other hosts are in group 0. */
   groupOf: ReadonlyMap<string, number>
