@@ -95,10 +95,6 @@ export interface Asked {
   redecided: Redecided | null
 }
 
-/** Where the examined devices are: `peripherals p` with its host. */
-const examinedFrom = raw(
-  'peripherals p join agent_rows r on r.agent_id = p.agent_id join agents a on a.agent_id = r.agent_id',
-)
 const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
   join(
     [
@@ -110,11 +106,15 @@ const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
     ' and ',
   )
 
+/** The examined hosts, joined once with many devices. */
+const hostsOf = (examined: Examined): SqlFragment => sql`(
+  select r.agent_id, r.armed from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined(examined)} offset 0)`
+
 /**
  * Joins gone devices `p` that the approval of an attached one allows, too: a rule names what both say of themselves.
  * There are few gone devices, so these are found first.
  */
-const likeAttached = ({ since, ...examined }: Examined): SqlFragment => sql`
+const likeAttached = (examined: Examined): SqlFragment => sql`
   left join (
     select distinct g.agent_id, g.device_id
     from peripherals g join peripherals q on q.agent_id = g.agent_id and q.serial = g.serial
@@ -123,9 +123,8 @@ const likeAttached = ({ since, ...examined }: Examined): SqlFragment => sql`
     join designs e on e.design_id = q.design_id and e.model_id = d.model_id
       and coalesce(nullif(e.policy_without_revision, ''), e.without_revision)
         = coalesce(nullif(d.policy_without_revision, ''), d.without_revision)
-    where not g.present and g.last_seen >= ${since} and g.severity < 40 and g.source = any(${approvedSources}::smallint[])
-      and g.agent_id in (
-        select r.agent_id from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined({ since, ...examined })})) w
+    where not g.present and g.last_seen >= ${examined.since} and g.severity < 40 and g.source = any(${approvedSources}::smallint[])
+      and g.agent_id in (select h.agent_id from ${hostsOf(examined)} h)) w
   on w.agent_id = p.agent_id and w.device_id = p.device_id`
 
 /** Joins hosts with their groups, as far as these matter. */
@@ -142,13 +141,17 @@ const grouped = ({ groupOf }: Distinctions): { from: SqlFragment; host_group: Sq
 
 /** What tells classes of a design apart, beside the group of their hosts. */
 const distinctions = ({ serials, serialDesigns }: Distinctions) => ({
-  named_serial: sql`case when p.serial <> '' and (p.serial = any(${serials}::text[]) or p.design_id = any(${serialDesigns}::int[])) then p.serial end`,
+  // The planner knows how many groups a constant makes.
+  named_serial:
+    serials.length + serialDesigns.length === 0
+      ? raw('null::text')
+      : sql`case when p.serial <> '' and (p.serial = any(${serials}::text[]) or p.design_id = any(${serialDesigns}::int[])) then p.serial end`,
   has_serial: raw(`p.serial <> ''`),
   speed: raw('p.speed'),
   has_port: raw(`position('-' in p.port_path) > 0`),
 })
 const variantOf = (one: DeviceClass): string =>
-  JSON.stringify([one.speed, Number(one.has_port), Number(one.has_serial), one.named_serial ?? ''])
+  [one.speed, Number(one.has_port), Number(one.has_serial), one.named_serial ?? ''].join('|')
 
 /** Joins devices with the decision about their class. */
 const withDecisions = ({ by, classes }: Redecided, isEach: boolean): SqlFragment => {
@@ -176,12 +179,18 @@ const withDecisions = ({ by, classes }: Redecided, isEach: boolean): SqlFragment
   ])
   const { from, host_group } = grouped(by)
   const { named_serial, has_serial, speed, has_port } = distinctions(by)
-  const variant =
-    varying.length === 0
-      ? raw(`''`)
-      : sql`case when p.design_id = any(${varying}::int[]) then '[' || ${speed} || ',' || (${has_port})::int || ',' || (${has_serial})::int || ',' || to_json(coalesce(${named_serial}, '')) || ']' else '' end`
-  return sql`${from} ${raw(isEach ? 'left join' : 'join')} ${decided} o(design_id, host_group, variant, source, rule_id, flags)
-    on o.design_id = p.design_id and o.host_group = ${host_group} and o.variant = ${variant}`
+  const variant = sql`case when p.design_id = any(${varying}::int[])
+    then ${speed} || '|' || (${has_port})::int || '|' || (${has_serial})::int || '|' || coalesce(${named_serial}, '') else '' end`
+  // Conditions that are always true would make the planner expect one row.
+  const on = join(
+    [
+      raw('o.design_id = p.design_id'),
+      ...(by.groupOf.size === 0 ? [] : [sql`o.host_group = ${host_group}`]),
+      ...(varying.length === 0 ? [] : [sql`o.variant = ${variant}`]),
+    ],
+    ' and ',
+  )
+  return sql`${from} ${raw(isEach ? 'left join' : 'join')} ${decided} o(design_id, host_group, variant, source, rule_id, flags) on ${on}`
 }
 
 const number = (condition: SqlFragment, value: number): SqlFragment =>
@@ -213,10 +222,10 @@ const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlF
       : raw('case when o.source is null then p.rule_id::text else o.rule_id end')
   return sql`
     select p.agent_id, p.device_id, p.last_seen, ${ruleId} as rule_id, ${state} as state
-    from ${examinedFrom}
+    from peripherals p join ${hostsOf(examined)} r on r.agent_id = p.agent_id
     ${redecided === null ? raw('') : withDecisions(redecided, isEach)}
     ${effects.isApproved ? likeAttached(examined) : raw('')}
-    where (p.present or p.last_seen >= ${examined.since}) and ${isHostExamined(examined)}`
+    where p.present or p.last_seen >= ${examined.since}`
 }
 
 /** Attachments of a device in the period; UTC days. */
@@ -266,7 +275,7 @@ export const createPredictRead = () => ({
     const { named_serial, has_serial, speed, has_port } = distinctions(by)
     return q.query<DeviceClass>(sql`
       select p.design_id, ${host_group} as host_group, ${named_serial} as named_serial, ${has_serial} as has_serial, ${speed} as speed,
-        ${has_port} as has_port, min(p.serial) as serial, min(p.port_path) as port_path
+        ${has_port} as has_port, min(p.serial collate "C") as serial, min(p.port_path collate "C") as port_path
       from peripherals p ${from}
       where p.design_id = any(${designIds}::int[]) and ${agentIds === null ? raw('true') : sql`p.agent_id = any(${agentIds}::uuid[])`}
       group by 1, 2, 3, 4, 5, 6`)
