@@ -224,6 +224,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await page.keyboard.press('Enter')
       await expect.poll(() => address(page)).toBe('?name=alpha')
       await page.getByRole('button', { name: 'Name: “alpha”' }).waitFor()
+      await field.waitFor({ state: 'detached' })
       await page.getByLabel('Remove Name').click()
       await expect.poll(() => address(page)).toBe('')
     })
