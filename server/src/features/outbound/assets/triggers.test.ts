@@ -154,7 +154,7 @@ describe('a fleet of thousands', () => {
     await t.db.execute(sql`delete from asset_notes`)
     await t.db.execute(sql`delete from agent_locations`)
     for (const file of ['0082_asset_stream.sql', '0086_agent_locations.sql']) {
-      const text = readFileSync(new URL(`../../../migrations/${file}`, import.meta.url), 'utf8')
+      const text = readFileSync(new URL(`../../../../migrations/${file}`, import.meta.url), 'utf8')
       // The statements that fill from the fleet; what makes tables and triggers was run already.
       const fills = text
         .split(/;\n/)
