@@ -11,6 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('build/test/code-cache'
 const WORKERS = 3
 /** As in scripts/test-plan.mjs. */
 const SLOW_TESTS = '**/*.slow.test.ts'
+const PROCESS_TESTS = '**/*.process.test.ts'
 /** A loaded machine answers late; the default of one second would judge the machine. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
@@ -32,10 +33,25 @@ export default defineConfig({
             'console/**/*.test.{ts,tsx}',
             'knowledge/**/*.test.ts',
           ],
-          exclude: SLOW,
+          exclude: [...SLOW, PROCESS_TESTS],
           globalSetup: [TEMPORARY],
           testTimeout: 60_000,
           // No module keeps anything that a test could change: one process for many files saves a third of the time.
+          isolate: false,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          // These start agents, workers and commands as processes: half of the time of all unit tests. `npm test` runs
+          // them, `npm run check` leaves them out.
+          name: 'process',
+          expect,
+          include: [PROCESS_TESTS],
+          exclude: SLOW,
+          globalSetup: [TEMPORARY],
+          testTimeout: 60_000,
           isolate: false,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },

@@ -23,7 +23,7 @@ export interface Ran {
 const mostMs = 3 * 60_000
 const escaped = (name: string): string => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')
 const projectOf = (test: string): string =>
-  test.endsWith('.slow.test.ts') ? 'slow' : (/^(server|e2e)\//.exec(test)?.[1] ?? 'unit')
+  /\.(slow|process)\.test\.ts$/.exec(test)?.[1] ?? /^(server|e2e)\//.exec(test)?.[1] ?? 'unit'
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''
 
 const start = async (project: string): Promise<Vitest> => {

@@ -1,7 +1,7 @@
 /** Tests of emulated machines and installed packages; the project `slow` of vitest runs them. */
 export const SLOW_TESTS = '**/*.slow.test.ts'
 
-const ORDINARY = ['unit', 'server', 'e2e']
+const ORDINARY = ['unit', 'process', 'server', 'e2e']
 
 /**
  * Says what `npm test -- args` runs: everything but the slow tests; with `--all` everything; with arguments of vitest

@@ -11,7 +11,7 @@ it('leaves slow tests out of the ordinary run and reports them', () => {
     filters: [],
     isWhole: true,
     isSlow: false,
-    vitest: ['--project=unit', '--project=server', '--project=e2e'],
+    vitest: ['--project=unit', '--project=process', '--project=server', '--project=e2e'],
     note: 'left out: 1 slow test files (npm test -- --all runs them): e2e/a.slow.test.ts',
   })
 })

@@ -2,18 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { type ApprovalCase, type Influence, judgeApproval, judgeWish } from '../src/approval-gate.ts'
 import { exactKey, explore, type Gate, gate, shortKey, start } from './approval-gate.model.ts'
 
-/** Both explorations take some seconds; more beside other tests. */
+/** The exploration takes some seconds, and longer beside other tests. */
 const patience = 120_000
 
 describe('finding 4: the second approver, explored exhaustively', () => {
-  it.each([
-    ['one Administrator', false],
-    ['one Administrator with a stolen Manager token', true],
-  ])(
-    'no sequence of operations gets %s past the gate',
-    (who, withToken) => {
-      const { states, steps, depth, bypass } = explore(start(withToken), gate, shortKey)
-      console.info(`${who}: ${states} states, ${steps} operations tried, longest path ${depth}`)
+  it(
+    'no sequence of operations gets one Administrator with a stolen Manager token past the gate',
+    () => {
+      // Without the token the attacker has fewer operations in the same states, so this covers that case as well.
+      const { states, steps, depth, bypass } = explore(start(true), gate, shortKey)
+      console.info(`${states} states, ${steps} operations tried, longest path ${depth}`)
       expect(bypass).toBeNull()
       // Fewer would mean that the model lost operations.
       expect(states).toBeGreaterThan(30_000)

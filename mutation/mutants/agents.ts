@@ -13,9 +13,9 @@ const tokens = { file: `${agents}/session-token.ts`, test: checkIn }
 const commands = { file: 'agent/src/commands.ts', test: 'agent/test/loop.test.ts' }
 const keys = { file: 'agent/src/command-keys.ts', test: 'agent/test/command-key.test.ts' }
 const enrol = { file: 'agent/src/enrol.ts', test: 'agent/test/loop.test.ts' }
-const update = { file: 'agent/src/update/updater.ts', test: 'agent/test/update.test.ts' }
-const build = { file: 'agent/src/update/fetch-build.ts', test: 'agent/test/update.test.ts' }
-const record = { file: 'agent/src/update/record.ts', test: 'agent/test/update.test.ts' }
+const update = { file: 'agent/src/update/updater.ts', test: 'agent/test/update.process.test.ts' }
+const build = { file: 'agent/src/update/fetch-build.ts', test: 'agent/test/update.process.test.ts' }
+const record = { file: 'agent/src/update/record.ts', test: 'agent/test/update.process.test.ts' }
 const releaseKey = { file: 'agent/src/update/release-key.ts', test: 'agent/test/release-key.test.ts' }
 
 export const agentsMutants: readonly Mutant[] = [

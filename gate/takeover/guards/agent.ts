@@ -55,7 +55,7 @@ export const agentGuards = defineGuards({
   spooledChanges: {
     does: 'The agent keeps changes in its spool until the server acknowledges them, even if the agent is killed',
     test: {
-      file: 'agent/test/process.test.ts',
+      file: 'agent/test/agent.process.test.ts',
       name: 'loses no change and reports none twice when it is killed before and after the server committed',
     },
     removedBy: [

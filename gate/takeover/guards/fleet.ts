@@ -139,7 +139,7 @@ export const fleetGuards = defineGuards({
   pollBounds: {
     does: 'A poll has bounds of time and output',
     test: {
-      file: 'poller/test/poll.test.ts',
+      file: 'poller/test/poll.process.test.ts',
       name: 'gives up on a host that prints without end, or not at all, or nonsense',
     },
     removedBy: [
@@ -182,7 +182,7 @@ export const fleetGuards = defineGuards({
   firstContact: {
     does: 'A password is sent to a polled host only after a person has confirmed its host key',
     test: {
-      file: 'poller/test/poll.test.ts',
+      file: 'poller/test/poll.process.test.ts',
       name: 'finding 10: a server that logs passwords sees none at the first contact, and its key is shown',
     },
     removedBy: [

@@ -209,7 +209,10 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
         seen.push(context.method)
         if (context.method === 'password') seen.push(context.password)
         if (context.method === 'keyboard-interactive')
-          context.prompt([{ prompt: 'Password:', echo: false }], (answers) => seen.push(...answers))
+          context.prompt([{ prompt: 'Password:', echo: false }], (answers) => {
+            seen.push(...answers)
+            context.reject()
+          })
         else context.reject(['password', 'keyboard-interactive', 'publickey'])
       },
     })
