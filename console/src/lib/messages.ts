@@ -1,0 +1,83 @@
+import { IntlMessageFormat, type PrimitiveType } from 'intl-messageformat'
+import { createElement, Fragment, type ReactNode } from 'react'
+import { isPseudo, language } from './locale.ts'
+import { pseudoMessage, pseudoText } from './pseudo.ts'
+
+/** The text up to the first character that ends a name. */
+type Name<S extends string> = S extends `${infer N},${string}` ? N : S
+/** What follows `{name, plural,`: branches without arguments of their own, then the rest of the message. */
+type AfterBranches<S extends string> = S extends `${string}{${string}}${infer Rest}`
+  ? Rest extends `${infer Gap}}${infer After}`
+    ? Gap extends `${string}{${string}`
+      ? AfterBranches<Rest>
+      : After
+    : ''
+  : ''
+/** The arguments of an ICU message, as pairs of name and kind. */
+type Arguments<S extends string> = S extends `${string}{${infer Rest}`
+  ? Rest extends `${infer Head}}${infer Tail}`
+    ? Head extends `${infer N}, ${infer Kind}`
+      ? Kind extends `${'plural' | 'selectordinal'},${string}`
+        ? [N, number] | Arguments<AfterBranches<Rest>>
+        : Kind extends `select,${string}`
+          ? [N, string] | Arguments<AfterBranches<Rest>>
+          : [N, number] | Arguments<Tail>
+      : [Name<Head>, ReactNode] | Arguments<Tail>
+    : never
+  : never
+/** The tags of a message: `<link>text</link>` needs a function that draws it. */
+type Tags<S extends string> = S extends `${string}</${infer N}>${infer Rest}`
+  ? [N, (text: ReactNode) => ReactNode] | Tags<Rest>
+  : never
+type Pairs<S extends string> = Arguments<S> | Tags<S>
+type Values<S extends string> = { [P in Pairs<S> as P[0]]: P[1] }
+
+/** Formats one message. The result is a string unless one of the values is an element or draws one. */
+type Format<S extends string> = <V extends Values<S>>(
+  values: V,
+) => [V[keyof Values<S> & keyof V]] extends [string | number] ? string : ReactNode
+
+/** The texts of a feature: a string each, or a function of the values that its message names. */
+export type Messages<T extends Record<string, string>> = {
+  readonly [K in keyof T]: [Pairs<T[K]>] extends [never] ? string : Format<T[K]>
+}
+
+const isPlain = (text: string): boolean => !/[{<]/.test(text)
+
+const formatOf = (text: string) => {
+  let compiled: IntlMessageFormat | undefined
+  return (values: Record<string, unknown>): ReactNode => {
+    compiled ??= compile(text)
+    const parts: unknown = compiled.format(keyed(values) as Record<string, PrimitiveType>)
+    return Array.isArray(parts) ? createElement(Fragment, null, ...(parts as ReactNode[])) : (parts as ReactNode)
+  }
+}
+
+const compile = (text: string): IntlMessageFormat => {
+  const message = new IntlMessageFormat(text, language)
+  return isPseudo ? new IntlMessageFormat(pseudoMessage(message.getAst()), language) : message
+}
+
+/** A tag's function gets its text as parts; React wants them as one node. */
+const keyed = (values: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'function'
+        ? (parts: ReactNode[]) => (value as (text: ReactNode) => ReactNode)(createElement(Fragment, null, ...parts))
+        : value,
+    ]),
+  )
+
+/**
+ * Declares the texts of a feature as ICU messages. TypeScript reads the values that a message needs from its text:
+ * `{count, plural, one {# host} other {# hosts}}` takes a number, `{name}` a string, a number or an element, and
+ * `<link>text</link>` a function. Branches of a plural or select contain no arguments other than `#`.
+ */
+export const messages = <const T extends Record<string, string>>(texts: T): Messages<T> =>
+  Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [
+      key,
+      isPlain(text) ? (isPseudo ? pseudoText(text) : text) : formatOf(text),
+    ]),
+  ) as Messages<T>
