@@ -4,6 +4,7 @@ import { code } from '../ui/code.ts'
 import { useLiveStatus } from '../ui/useLive.ts'
 import { useNow } from '../ui/useNow.ts'
 import classes from './ConnectionBanner.module.css'
+import { strings } from './strings.ts'
 
 // A reconnect within this time is nothing to read about.
 const patience = 6_000
@@ -17,7 +18,9 @@ export const ConnectionBanner = () => {
   if (!isLost && !isWaiting) return null
   return (
     <output className={classes.banner}>
-      Can't reach the server. {isLost ? `This page is ${relativeTime(lastHeard, now)} old. ` : ''}Retrying…
+      {strings.cantReachTheServerValueRetrying({
+        value: isLost ? `This page is ${relativeTime(lastHeard, now)} old. ` : '',
+      })}
     </output>
   )
 }

@@ -17,6 +17,7 @@ import { LiveDot } from './LiveDot.tsx'
 import { OpenPlace } from './OpenPlace.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { SecondFactorBanner } from './SecondFactorBanner.tsx'
+import { strings } from './strings.ts'
 import { UserMenu } from './UserMenu.tsx'
 import { WaitingCount } from './WaitingCount.tsx'
 
@@ -46,10 +47,10 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
     ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
   )
   return (
-    <nav className={classes.rail} aria-label="Sections">
-      <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label="Portcullis, overview">
+    <nav className={classes.rail} aria-label={strings.sections}>
+      <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label={strings.portcullisOverview}>
         <Logo size={24} />
-        <span className={classes.word}>Portcullis</span>
+        <span className={classes.word}>{strings.portcullis}</span>
       </Link>
       {allowed.map((place) => {
         const isHere = place.to === '/' ? pathname === '/' : pathname.startsWith(place.to)
@@ -65,8 +66,8 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
             <Icon name={place.icon} size={18} />
             <span className={classes.word}>{place.title}</span>
             {place.hasCount === true && isReady ? <WaitingCount /> : null}
-            {place.hasUnread === true ? <Count count={unread} words="not read" /> : null}
-            {place.isOfNac === true ? <Count count={nac.waiting} words="wait for a person" /> : null}
+            {place.hasUnread === true ? <Count count={unread} words={strings.notRead} /> : null}
+            {place.isOfNac === true ? <Count count={nac.waiting} words={strings.waitForAPerson} /> : null}
           </Link>
         )
       })}
@@ -85,14 +86,14 @@ const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
         : [
             {
               keys: `g ${key}`,
-              description: `Go to ${title}`,
+              description: strings.goToTitle({ title }),
               run: () => {
                 if (session.may(permission)) void navigate({ to })
               },
             },
           ],
     ),
-    { keys: '?', description: 'Show the keys', run: openHelp },
+    { keys: '?', description: strings.showTheKeys, run: openHelp },
   ])
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
@@ -120,14 +121,14 @@ const Bar = ({
     <header className={classes.bar}>
       <button type="button" className={classes.search} onClick={openPalette}>
         <Icon name="search" />
-        <span>Search hosts, devices, actions</span>
-        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        <span>{strings.searchHostsDevicesActions}</span>
+        <kbd>{isMac ? '⌘K' : strings.ctrlK}</kbd>
       </button>
       <div className={classes.tools}>
         {isReady && session.may('fleet:write') ? <RequestsBadge /> : null}
         <LiveDot />
         {isReady && session.may('notices:read') ? <Bell /> : null}
-        <button type="button" className={classes.tool} onClick={openHelp} aria-label="Keyboard shortcuts">
+        <button type="button" className={classes.tool} onClick={openHelp} aria-label={strings.keyboardShortcuts}>
           ?
         </button>
         <UserMenu />
@@ -152,7 +153,7 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
   return (
     <div className={classes.frame}>
       <a className={classes.skip} href="#content">
-        Skip to the content
+        {strings.skipToTheContent}
       </a>
       <Rail isReady={isReady} />
       <Bar isReady={isReady} openPalette={openPalette} openHelp={openHelp} />

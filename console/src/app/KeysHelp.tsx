@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useServices } from '../lib/services.tsx'
 import classes from './KeysHelp.module.css'
+import { strings } from './strings.ts'
 
 const names: Readonly<Record<string, string>> = {
   ArrowDown: '↓',
@@ -15,13 +16,13 @@ const names: Readonly<Record<string, string>> = {
 export const KeysHelp = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const { keys } = useServices()
   return (
-    <Modal opened={opened} onClose={close} title="Keyboard" size="md">
+    <Modal opened={opened} onClose={close} title={strings.keyboard} size="md">
       {opened ? (
         <dl className={classes.list}>
           <div>
-            <dt>Search everything</dt>
+            <dt>{strings.searchEverything}</dt>
             <dd>
-              <kbd>ctrl</kbd> <kbd>K</kbd>
+              <kbd>{strings.ctrl}</kbd> <kbd>K</kbd>
             </dd>
           </div>
           {keys.list().map(({ keys: binding, description }) => (

@@ -6,6 +6,7 @@ import { useServices } from '../lib/services.tsx'
 import { Time } from '../ui/Time.tsx'
 import { tell, tellFailure } from '../ui/tell.ts'
 import classes from './ConnectionBanner.module.css'
+import { strings } from './strings.ts'
 
 /** Milliseconds between two looks at a gate that the command line of the server lifts. */
 const gap = 15_000
@@ -27,7 +28,7 @@ export const LiftBanner = () => {
     setBusy(true)
     try {
       await api.call(endApprovalLift)
-      tell('A second approver is required again.')
+      tell(strings.aSecondApproverIsRequiredAgain)
       await policy.refetch()
     } catch (failure) {
       tellFailure(failure)
@@ -36,10 +37,11 @@ export const LiftBanner = () => {
     }
   }
   return (
-    <section className={classes.banner} aria-label="Second approver lifted">
-      No second approver is required until <Time value={until} form="local" />: one person can change anything alone.{' '}
+    <section className={classes.banner} aria-label={strings.secondApproverLifted}>
+      {strings.noSecondApproverIsRequiredUntil} <Time value={until} form="local" />
+      {strings.onePersonCanChangeAnythingAlone}{' '}
       <Button size="compact-xs" variant="default" loading={busy} onClick={() => void end()}>
-        Require a second approver now
+        {strings.requireASecondApproverNow}
       </Button>
     </section>
   )

@@ -1,6 +1,7 @@
 import { exactUtc } from '../lib/time.ts'
 import { useLiveStatus } from '../ui/useLive.ts'
 import classes from './LiveDot.module.css'
+import { strings } from './strings.ts'
 
 const words = { connecting: 'connecting', live: 'live', lost: 'not live' } as const
 
@@ -11,7 +12,7 @@ export const LiveDot = () => {
     <span
       className={classes.live}
       data-state={state}
-      title={lastHeard === null ? undefined : `Last heard ${exactUtc(lastHeard)}`}
+      title={lastHeard === null ? undefined : strings.lastHeardLastheard({ lastHeard: exactUtc(lastHeard) })}
     >
       <svg viewBox="0 0 10 10" width={9} height={9} aria-hidden="true">
         <circle

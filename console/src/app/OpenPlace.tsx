@@ -4,14 +4,18 @@ import { useServices, useSession } from '../lib/services.tsx'
 import { EmptyState } from '../ui/EmptyState.tsx'
 import { useTitle } from '../ui/useTitle.ts'
 import { type Place, placeOf } from './places.ts'
+import { strings } from './strings.ts'
 
 const NotForYou = ({ title, permission }: Place) => {
   useTitle(title)
   const state = useSession()
   const own = state.phase === 'in' ? profileNames[state.profile.account.userProfile] : ''
   return (
-    <EmptyState icon="lock" title={`${title} needs profile ${profileNames[permissionTable[permission]]}`}>
-      <p>{`Your account has profile ${own}. An Administrator can change that under Settings, Accounts.`}</p>
+    <EmptyState
+      icon="lock"
+      title={strings.titleNeedsProfileValue({ title, value: profileNames[permissionTable[permission]] })}
+    >
+      <p>{strings.yourAccountHasProfileOwnAn({ own })}</p>
     </EmptyState>
   )
 }

@@ -10,6 +10,7 @@ import { useServices } from '../lib/services.tsx'
 import { Icon, type IconName, kindIcon } from '../ui/icons.tsx'
 import { tellFailure } from '../ui/tell.ts'
 import { places, settingsPlaces } from './places.ts'
+import { strings } from './strings.ts'
 
 const [store, palette] = createSpotlight()
 
@@ -64,11 +65,11 @@ const useEntries = (query: string, goTo: (href: string) => void): readonly Entry
   const entries: Entry[] = [
     ...[...places, ...settingsPlaces]
       .filter(({ permission }) => session.may(permission))
-      .map(({ to, title, icon }) => ({ id: to, label: `Go to ${title}`, icon, run: () => goTo(to) })),
-    { id: 'light', label: 'Use light colours', icon: 'sun', run: () => setColorScheme('light') },
-    { id: 'dark', label: 'Use dark colours', icon: 'moon', run: () => setColorScheme('dark') },
-    { id: 'auto', label: 'Use the colours of the system', icon: 'system', run: () => setColorScheme('auto') },
-    { id: 'out', label: 'Sign out', icon: 'logout', run: () => void session.signOut().catch(tellFailure) },
+      .map(({ to, title, icon }) => ({ id: to, label: strings.goToTitle({ title }), icon, run: () => goTo(to) })),
+    { id: 'light', label: strings.useLightColours, icon: 'sun', run: () => setColorScheme('light') },
+    { id: 'dark', label: strings.useDarkColours, icon: 'moon', run: () => setColorScheme('dark') },
+    { id: 'auto', label: strings.useTheColoursOfTheSystem, icon: 'system', run: () => setColorScheme('auto') },
+    { id: 'out', label: strings.signOut, icon: 'logout', run: () => void session.signOut().catch(tellFailure) },
   ]
   return entries.filter(({ label }) => matches(query, label))
 }
@@ -80,7 +81,7 @@ interface FoundProps<T> {
 }
 
 const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
-  <Spotlight.ActionsGroup label={`Hosts (${total})`}>
+  <Spotlight.ActionsGroup label={strings.hostsTotal({ total })}>
     {found.map((agent) => (
       <Spotlight.Action
         key={agent.uuid}
@@ -96,12 +97,19 @@ const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
 )
 
 const Devices = ({ found, total, goTo }: FoundProps<Peripheral>) => (
-  <Spotlight.ActionsGroup label={`Devices (${total})`}>
+  <Spotlight.ActionsGroup label={strings.devicesTotal({ total })}>
     {found.map((device) => (
       <Spotlight.Action
         key={`${device.uuid}|${device.deviceID}`}
         label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
-        description={plainText(`${device.guiVid} · ${device.vid}:${device.pid} · on ${device.hostIdentifier}`)}
+        description={plainText(
+          strings.guividVidPidOnHostidentifier({
+            guiVid: device.guiVid,
+            vid: device.vid,
+            pid: device.pid,
+            hostIdentifier: device.hostIdentifier,
+          }),
+        )}
         leftSection={<Icon name={kindIcon(device.devIcon)} />}
         onClick={() => goTo(deviceAddress(device.uuid, device.deviceID))}
       />
@@ -149,7 +157,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
       lockScroll={false}
       transitionProps={{ duration: 60 }}
     >
-      <Spotlight.Search placeholder="A host, a device, a place or an action" leftSection={<Icon name="search" />} />
+      <Spotlight.Search placeholder={strings.aHostADeviceAPlace} leftSection={<Icon name="search" />} />
       <Spotlight.ActionsList id={listId}>
         {foundHosts.length > 0 ? (
           <Hosts found={foundHosts} total={hosts.data?.recordsFiltered ?? 0} goTo={goTo} />
@@ -158,13 +166,13 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
           <Devices found={foundDevices} total={devices.data?.recordsFiltered ?? 0} goTo={goTo} />
         ) : null}
         {shown.length > 0 ? (
-          <Spotlight.ActionsGroup label="Places and actions">
+          <Spotlight.ActionsGroup label={strings.placesAndActions}>
             {shown.map(({ id, label, icon, run }) => (
               <Spotlight.Action key={id} label={label} leftSection={<Icon name={icon} />} onClick={run} />
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {ids.length === 0 ? <Spotlight.Empty>Nothing found for this.</Spotlight.Empty> : null}
+        {ids.length === 0 ? <Spotlight.Empty>{strings.nothingFoundForThis}</Spotlight.Empty> : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )

@@ -1,13 +1,14 @@
 import { useSyncExternalStore } from 'react'
 import { code } from '../ui/code.ts'
 import { EmptyState } from '../ui/EmptyState.tsx'
+import { strings } from './strings.ts'
 
 /** Placeholder while the code of a page loads. Shows a message if the server is unreachable. */
 export const PendingPage = () => {
   const isWaiting = useSyncExternalStore(code.watch, code.isWaiting)
   return isWaiting ? (
-    <EmptyState icon="refresh" title="Can't reach the server">
-      <p role="status">Retrying. This page opens when the server responds.</p>
+    <EmptyState icon="refresh" title={strings.cantReachTheServer}>
+      <p role="status">{strings.retryingThisPageOpensWhenThe}</p>
     </EmptyState>
   ) : (
     <div aria-busy="true" />

@@ -1,20 +1,21 @@
 import { Outlet } from '@tanstack/react-router'
 import { ViewTabs } from '../ui/ViewTabs.tsx'
 import classes from './PolicyFrame.module.css'
+import { strings } from './strings.ts'
 
 const views = [
-  { to: '/policy', title: 'Rules' },
-  { to: '/policy/grants', title: 'Grants' },
-  { to: '/policy/simulator', title: 'Simulator' },
-  { to: '/policy/history', title: 'History' },
-  { to: '/policy/requests', title: 'Change requests' },
-  { to: '/policy/settings', title: 'Settings' },
+  { to: '/policy', title: strings.rules },
+  { to: '/policy/grants', title: strings.grants },
+  { to: '/policy/simulator', title: strings.simulator },
+  { to: '/policy/history', title: strings.history },
+  { to: '/policy/requests', title: strings.changeRequests },
+  { to: '/policy/settings', title: strings.settings },
 ] as const
 
 /** The policy: its views above, the open one below. */
 export const PolicyFrame = () => (
   <div className={classes.frame}>
-    <ViewTabs label="Policy" views={views} />
+    <ViewTabs label={strings.policy} views={views} />
     <Outlet />
   </div>
 )

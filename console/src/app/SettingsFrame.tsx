@@ -5,6 +5,7 @@ import { Icon } from '../ui/icons.tsx'
 import { OpenPlace } from './OpenPlace.tsx'
 import { settingsPlaces } from './places.ts'
 import classes from './SettingsFrame.module.css'
+import { strings } from './strings.ts'
 
 /** Arrow keys walk through the list, home and end to its ends; enter opens. */
 const walk = (event: KeyboardEvent<HTMLElement>) => {
@@ -29,7 +30,7 @@ export const SettingsFrame = () => {
   const shown = settingsPlaces.filter(({ permission }) => session.may(permission))
   return (
     <div className={classes.frame}>
-      <nav ref={list} className={classes.list} aria-label="Settings" onKeyDown={walk}>
+      <nav ref={list} className={classes.list} aria-label={strings.settings} onKeyDown={walk}>
         {shown.map(({ to, title, icon, section }, index) => (
           <Fragment key={to}>
             {section === shown[index - 1]?.section ? null : <p className={classes.section}>{section}</p>}

@@ -5,12 +5,13 @@ import { useServices, useSession } from '../lib/services.tsx'
 import { DeviceText } from '../ui/DeviceText.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { tellFailure } from '../ui/tell.ts'
+import { strings } from './strings.ts'
 import classes from './UserMenu.module.css'
 
 const schemes: { value: 'light' | 'dark' | 'auto'; title: string; icon: IconName }[] = [
-  { value: 'light', title: 'Light', icon: 'sun' },
-  { value: 'dark', title: 'Dark', icon: 'moon' },
-  { value: 'auto', title: 'As the system', icon: 'system' },
+  { value: 'light', title: strings.light, icon: 'sun' },
+  { value: 'dark', title: strings.dark, icon: 'moon' },
+  { value: 'auto', title: strings.asTheSystem, icon: 'system' },
 ]
 
 export const UserMenu = () => {
@@ -23,7 +24,7 @@ export const UserMenu = () => {
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <UnstyledButton className={classes.user} aria-label={`Account ${account.userName}`}>
+        <UnstyledButton className={classes.user} aria-label={strings.accountUsername({ userName: account.userName })}>
           <Avatar src={account.image || null} size={24} name={account.userName} />
           <span className={classes.name}>
             <DeviceText value={account.userName} />
@@ -34,17 +35,17 @@ export const UserMenu = () => {
       <Menu.Dropdown>
         <Menu.Label>{profileNames[account.userProfile]}</Menu.Label>
         <Menu.Item leftSection={<Icon name="user" />} onClick={() => void navigate({ to: '/settings/profile' })}>
-          My profile
+          {strings.myProfile}
         </Menu.Item>
         <Menu.Item leftSection={<Icon name="session" />} onClick={() => void navigate({ to: '/settings/sessions' })}>
-          Sessions
+          {strings.sessions}
         </Menu.Item>
-        <Menu.Label>Colours</Menu.Label>
+        <Menu.Label>{strings.colours}</Menu.Label>
         {schemes.map(({ value, title, icon }) => (
           <Menu.Item
             key={value}
             leftSection={<Icon name={icon} />}
-            rightSection={colorScheme === value ? <Icon name="check" title="in use" /> : null}
+            rightSection={colorScheme === value ? <Icon name="check" title={strings.inUse} /> : null}
             closeMenuOnClick={false}
             onClick={() => setColorScheme(value)}
           >
@@ -53,7 +54,7 @@ export const UserMenu = () => {
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<Icon name="logout" />} onClick={() => void session.signOut().catch(tellFailure)}>
-          Sign out
+          {strings.signOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

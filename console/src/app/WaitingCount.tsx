@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../lib/services.tsx'
 import { useLiveRefresh } from '../ui/useLive.ts'
 import classes from './Frame.module.css'
+import { strings } from './strings.ts'
 
 // A count in the corner of the eye: more often than this, nobody looks.
 const refreshGap = 5_000
@@ -15,7 +16,7 @@ export const WaitingCount = () => {
   const waiting = policy.data?.waiting ?? 0
   if (waiting === 0) return null
   return (
-    <span className={classes.count} title={`${waiting.toLocaleString('en')} attached devices are waiting for approval`}>
+    <span className={classes.count} title={strings.waitingAttachedDevicesAreWaitingFor({ waiting })}>
       {waiting > 999 ? '999+' : waiting}
     </span>
   )

@@ -1,5 +1,6 @@
 import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '@portcullis/contract'
 import { CallFailure, failureOf } from './problem.ts'
+import { strings } from './strings.ts'
 import type { OpenFile } from './work.ts'
 
 /** Parts of a call that an operation may have. */
@@ -39,7 +40,8 @@ export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params
   const params = (input.params ?? {}) as Record<string, unknown>
   const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = params[name]
-    if (value === undefined || value === null || value === '') throw new Error(`path parameter ${name} is missing`)
+    if (value === undefined || value === null || value === '')
+      throw new Error(strings.pathParameterNameIsMissing({ name }))
     return encodeURIComponent(String(value))
   })
   const query = new URLSearchParams()
@@ -82,7 +84,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       body = JSON.stringify(input.body)
       sent['content-type'] = 'application/json'
     }
-    if (token !== null) sent.authorization = `Bearer ${token}`
+    if (token !== null) sent.authorization = strings.bearerToken({ token })
     const address = addressOf(operation, input)
     let response: Response
     try {
@@ -95,7 +97,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       })
     } catch (cause) {
       if (input.signal?.aborted) throw cause
-      throw new CallFailure('network', 'No response.')
+      throw new CallFailure('network', strings.noResponse)
     }
     if (!response.ok) throw await failureOf(response)
     return response
@@ -142,8 +144,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       return await sendRenewing(operation, input, headers)
     } catch (failure) {
       if (!(failure instanceof CallFailure) || failure.code !== 'reauthentication_required') throw failure
-      if (!(await confirmIdentity()))
-        throw new CallFailure('not_confirmed', 'You did not confirm your identity, so nothing was changed.')
+      if (!(await confirmIdentity())) throw new CallFailure('not_confirmed', strings.youDidNotConfirmYourIdentity)
       return sendRenewing(operation, input, headers)
     }
   }
@@ -158,7 +159,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     call: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<ResponseOf<O>> => {
       const response = await sendConfirmed(operation, input ?? {})
       return (await response.json().catch(() => {
-        throw new CallFailure('unreadable', 'The answer is not JSON.', { status: response.status })
+        throw new CallFailure('unreadable', strings.theAnswerIsNotJson, { status: response.status })
       })) as ResponseOf<O>
     },
     /** Calls an operation that answers a file; gives its bytes and the name the server chose. */

@@ -1,3 +1,4 @@
+import { strings } from './strings.ts'
 /** A piece of a string from a host or a device: text to show as it is, or a mark to show as a box. */
 export type Segment = { kind: 'text'; text: string } | { kind: 'mark'; label: string; title: string; count: number }
 
@@ -12,7 +13,7 @@ const names: Readonly<Record<number, string>> = {
   127: 'DEL',
   160: 'no-break space',
   173: 'soft hyphen',
-  1564: 'Arabic letter mark',
+  1564: strings.arabicLetterMark,
   8203: 'zero-width space',
   8204: 'zero-width non-joiner',
   8205: 'zero-width joiner',

@@ -28,7 +28,9 @@ describe('messages', () => {
   })
 
   it('types each value by its place in the message', () => {
-    expect(strings.both({ host: 'h1', count: 2, tools: 1000, name: 'x' })).toBe('h1 has 2 devices, 1,000 attack tools, x')
+    expect(strings.both({ host: 'h1', count: 2, tools: 1000, name: 'x' })).toBe(
+      'h1 has 2 devices, 1,000 attack tools, x',
+    )
     // @ts-expect-error: the count of a plural is a number
     const wrong = () => strings.hosts({ count: 'two' })
     // @ts-expect-error: every value is needed

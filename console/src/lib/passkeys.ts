@@ -8,6 +8,7 @@ import {
   WebAuthnError,
 } from '@simplewebauthn/browser'
 import { CallFailure, messageOf } from './problem.ts'
+import { strings } from './strings.ts'
 
 /** Options and answers of WebAuthn as they travel: the browser and the server's library know their shape, nobody between. */
 type WebAuthnJson = Record<string, unknown>
@@ -31,18 +32,16 @@ export const endPasskeyQuestion = (): void => WebAuthnAbortService.cancelCeremon
 /** Words for a passkey that did not work; null when it was this console that ended the question. */
 export const passkeyRefusal = (failure: unknown): string | null => {
   if (failure instanceof CallFailure) {
-    if (failure.code === 'mfa_code_wrong') return 'This passkey is not accepted.'
+    if (failure.code === 'mfa_code_wrong') return strings.thisPasskeyIsNotAccepted
     const { detail, cure } = messageOf(failure)
     return `${detail} ${cure}`
   }
   const code = failure instanceof WebAuthnError ? failure.code : undefined
   const name = failure instanceof Error ? failure.name : ''
   if (code === 'ERROR_CEREMONY_ABORTED') return null
-  if (code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') return 'This device holds a passkey of yours already.'
-  if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID')
-    return 'This page is open under another name than the server’s, and passkeys are bound to that name. Open it under that name.'
+  if (code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') return strings.thisDeviceHoldsAPasskeyOf
+  if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID') return strings.thisPageIsOpenUnderAnother
   // The browser does not tell which: somebody cancelled, nobody answered in time, or no passkey fits.
-  if (name === 'NotAllowedError' || name === 'AbortError')
-    return 'The browser got no passkey: it was cancelled, took too long, or none on this device fits.'
-  return `The browser could not use a passkey: ${failure instanceof Error ? failure.message : String(failure)}`
+  if (name === 'NotAllowedError' || name === 'AbortError') return strings.theBrowserGotNoPasskeyIt
+  return strings.theBrowserCouldNotUseA({ value: failure instanceof Error ? failure.message : String(failure) })
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorTable, type FieldError, type Problem } from '@portcullis/contract'
 import { isLoadFailure } from './code.ts'
+import { strings } from './strings.ts'
 
 /** What a failed call is, for code: the server's problem code, or a failure before there was an answer. */
 export type FailureCode = ErrorCode | 'network' | 'unreadable' | 'not_confirmed'
@@ -41,50 +42,53 @@ const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, co
 export const messageOf = (failure: unknown): Message => {
   if (isLoadFailure(failure)) {
     return {
-      title: "Can't reach the server",
-      detail: 'Part of the console failed to load.',
-      cure: 'Check the network and that the server is running, then reload the page.',
+      title: strings.cantReachTheServer,
+      detail: strings.partOfTheConsoleFailedTo,
+      cure: strings.checkTheNetworkAndThatThe,
     }
   }
   if (!(failure instanceof CallFailure)) {
     return {
-      title: 'Something went wrong in the console',
+      title: strings.somethingWentWrongInTheConsole,
       detail: failure instanceof Error ? failure.message : String(failure),
-      cure: 'Reload the page; if it stays, report what you did.',
+      cure: strings.reloadThePageIfItStays,
     }
   }
   if (failure.code === 'network') {
     return {
-      title: "Can't reach the server",
+      title: strings.cantReachTheServer,
       detail: failure.message,
-      cure: 'Check the network and that the server is running. What you entered is kept.',
+      cure: strings.checkTheNetworkAndThatThe2,
     }
   }
   if (failure.code === 'unreadable') {
     return {
-      title: 'The answer could not be read',
+      title: strings.theAnswerCouldNotBeRead,
       detail: failure.message,
-      cure: 'A proxy between you and the server may have answered; try again, or ask who runs it.',
+      cure: strings.aProxyBetweenYouAndThe,
     }
   }
   if (failure.code === 'not_confirmed') {
     return {
-      title: 'Identity not confirmed',
+      title: strings.identityNotConfirmed,
       detail: failure.message,
-      cure: 'To continue, start the action again and confirm your identity.',
+      cure: strings.toContinueStartTheActionAgain,
     }
   }
   const entry = errorTable[failure.code]
   return {
     title: entry.title,
     detail: failure.message,
-    cure: failure.traceId !== null && failure.status >= 500 ? `${entry.cure} (trace ${failure.traceId})` : entry.cure,
+    cure:
+      failure.traceId !== null && failure.status >= 500
+        ? strings.cureTraceTraceid({ cure: entry.cure, traceId: failure.traceId })
+        : entry.cure,
   }
 }
 
 /** What happened and its cure, by a problem code that came with an address; words for an unknown one too. */
 export const problemText = (code: string): string => {
-  if (!isCode(code)) return 'Signing in did not work. Try again.'
+  if (!isCode(code)) return strings.signingInDidNotWorkTry
   const { title, cure } = errorTable[code]
   return `${title}. ${cure}`
 }
@@ -102,7 +106,7 @@ export const failureOf = async (response: Response): Promise<CallFailure> => {
   const retryAfter = Number.isFinite(retryHeader) && retryHeader > 0 ? retryHeader : null
   const problem = (await response.json().catch(() => null)) as Partial<Problem> | null
   if (problem === null || typeof problem.code !== 'string' || !isCode(problem.code)) {
-    return new CallFailure('unreadable', `The answer had status ${response.status} and no problem details.`, {
+    return new CallFailure('unreadable', strings.theAnswerHadStatusStatusAnd({ status: response.status }), {
       status: response.status,
       retryAfter,
     })

@@ -1,3 +1,4 @@
+import { strings } from './strings.ts'
 /** Reads a time of the interface: RFC 3339, or UTC without a zone as the field's clients know it. Null when it is none. */
 export const parseTime = (text: string | null | undefined): number | null => {
   if (text === null || text === undefined || text === '') return null
@@ -22,11 +23,12 @@ export const relativeTime = (at: number, now: number): string => {
   if (size < 5) return 'now'
   const [, unit, name] = units.find(([limit]) => size < limit) ?? units[units.length - 1]!
   const amount = `${Math.max(1, Math.round(size / unit))} ${name}`
-  return seconds < 0 ? `in ${amount}` : amount
+  return seconds < 0 ? strings.inAmount({ amount }) : amount
 }
 
 /** The instant in UTC to the second, as shown on hover: `2031-05-04 10:11:12 UTC`. */
-export const exactUtc = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+export const exactUtc = (at: number): string =>
+  strings.valueUtc({ value: new Date(at).toISOString().slice(0, 19).replace('T', ' ') })
 
 /** The instant in the reader's own zone. */
 export const localTime = (at: number): string =>

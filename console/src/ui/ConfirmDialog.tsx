@@ -8,6 +8,7 @@ import { AskFoot } from './form/AskFoot.tsx'
 import { ReasonField } from './form/ReasonField.tsx'
 import { useChange } from './form/useChange.ts'
 import { SeverityShape } from './SeverityTag.tsx'
+import { strings } from './strings.ts'
 import type { Severity } from './theme/tokens.ts'
 
 // Above this many things a click is too easy: the number is typed.
@@ -79,7 +80,7 @@ const Body = ({
               <DeviceText value={name} />
             </li>
           ))}
-          {names.length > namesShown ? <li>and {(names.length - namesShown).toLocaleString('en')} more</li> : null}
+          {names.length > namesShown ? <li>{strings.andNamesMore({ names: names.length - namesShown })}</li> : null}
         </ul>
       )}
       {worksAgain === null ? null : (
@@ -91,7 +92,7 @@ const Body = ({
       {details.length === 0 ? null : <DetailLines lines={details} />}
       {mustType && !isStored ? (
         <TextInput
-          label={`Type ${count} to go on`}
+          label={strings.typeCountToGoOn({ count })}
           value={typed}
           inputMode="numeric"
           data-autofocus={!startsAtCancel || undefined}

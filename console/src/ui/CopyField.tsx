@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import classes from './CopyField.module.css'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
+import { strings } from './strings.ts'
 
 export interface CopyFieldProps {
   value: string
@@ -32,7 +33,7 @@ export const CopyField = ({ value, what, shown }: CopyFieldProps) => {
         leftSection={<Icon name={copied ? 'check' : 'copy'} size={14} />}
         onClick={() => void copyText(value, what).then(() => setCopied(true))}
       >
-        {copied ? 'Copied' : 'Copy'}
+        {copied ? strings.copied : strings.copy}
       </Button>
     </div>
   )

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { isStoredRequest, messageOf } from '../lib/problem.ts'
 import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
+import { strings } from './strings.ts'
 
 export interface ErrorStateProps {
   failure: unknown
@@ -18,9 +19,9 @@ export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) 
       <div className={inline ? classes.strip : classes.page} role="status">
         <SeverityShape severity="amber" />
         <div className={classes.words}>
-          <strong>Waiting for a second approver</strong>
-          <span>{detail} Nothing has changed yet.</span>
-          <a href="/policy/requests">Open the request</a>
+          <strong>{strings.waitingForASecondApprover}</strong>
+          <span>{strings.detailNothingHasChangedYet({ detail })}</span>
+          <a href="/policy/requests">{strings.openTheRequest}</a>
         </div>
       </div>
     )
@@ -34,7 +35,7 @@ export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) 
       </div>
       {retry === undefined ? null : (
         <Button size="compact-sm" variant="default" onClick={retry}>
-          Try again
+          {strings.tryAgain}
         </Button>
       )}
     </div>

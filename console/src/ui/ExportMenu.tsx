@@ -8,6 +8,7 @@ import { useServices } from '../lib/services.tsx'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
 import { ScheduleItem } from './ScheduleItem.tsx'
+import { strings } from './strings.ts'
 
 /** A list that can be taken away: its filters, its order, its columns. */
 export interface ExportedList {
@@ -46,7 +47,7 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="subtle" size="compact-sm" leftSection={<Icon name="download" size={14} />}>
-          Export
+          {strings.exportText}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -71,10 +72,10 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
           onClick={() => {
             const [list] = lists
             if (list === undefined || first === undefined) return
-            void copyText(curlOf(window.location.origin, first.operation, inputOf(list)), 'Command')
+            void copyText(curlOf(window.location.origin, first.operation, inputOf(list)), strings.command)
           }}
         >
-          Copy as curl
+          {strings.copyAsCurl}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -103,10 +104,10 @@ export const ExportMenu = ({ csv, pdf, rows, ...list }: ExportMenuProps) => (
       {
         ...list,
         rows,
-        label: rows === null ? 'What is shown' : `${rows.toLocaleString('en')} rows, as shown`,
+        label: rows === null ? strings.whatIsShown : strings.rowsRowsAsShown({ rows }),
         files: [
-          { title: 'CSV', ending: 'csv', operation: csv },
-          { title: 'PDF', ending: 'pdf', operation: pdf },
+          { title: strings.csv, ending: 'csv', operation: csv },
+          { title: strings.pdf, ending: 'pdf', operation: pdf },
         ],
       },
     ]}

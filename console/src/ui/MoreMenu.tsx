@@ -2,6 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { copyText } from './copy.ts'
 import { Icon } from './icons.tsx'
+import { strings } from './strings.ts'
 
 export interface MoreMenuProps {
   label: string
@@ -21,8 +22,8 @@ export const MoreMenu = ({ label, curl, children }: MoreMenuProps) => (
     <Menu.Dropdown>
       {children}
       {curl === undefined ? null : (
-        <Menu.Item leftSection={<Icon name="copy" />} onClick={() => void copyText(curl(), 'Command')}>
-          Copy as curl
+        <Menu.Item leftSection={<Icon name="copy" />} onClick={() => void copyText(curl(), strings.command)}>
+          {strings.copyAsCurl}
         </Menu.Item>
       )}
     </Menu.Dropdown>

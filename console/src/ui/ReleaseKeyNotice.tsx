@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useServices } from '../lib/services.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
 import classes from './states.module.css'
+import { strings } from './strings.ts'
 
 /** Warns people who manage agent builds that this server has no release key, so new hosts will refuse updates. */
 export const ReleaseKeyNotice = () => {
@@ -15,15 +16,12 @@ export const ReleaseKeyNotice = () => {
   })
   if (packages.data?.releaseKey !== null) return null
   return (
-    <div className={classes.notice} role="note" aria-label="No release key">
+    <div className={classes.notice} role="note" aria-label={strings.noReleaseKey}>
       <SeverityShape severity="amber" />
       <div className={classes.words}>
-        <strong>No release key is configured</strong>
-        <span>
-          Agents that you install now refuse updates until you install them again. Configure a release key before you
-          add hosts. The guide <code>docs/guide/agent-updates.md</code> describes the steps.
-        </span>
-        <Link to="/settings/packages">Configure a release key</Link>
+        <strong>{strings.noReleaseKeyIsConfigured}</strong>
+        <span>{strings.agentsThatYouInstallNowRefuse({ code: (text) => <code>{text}</code> })}</span>
+        <Link to="/settings/packages">{strings.configureAReleaseKey}</Link>
       </div>
     </div>
   )

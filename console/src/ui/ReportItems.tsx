@@ -5,6 +5,7 @@ import type { ScheduleStart } from '../lib/schedule-address.ts'
 import { useServices } from '../lib/services.tsx'
 import { Icon } from './icons.tsx'
 import { ScheduleItem } from './ScheduleItem.tsx'
+import { strings } from './strings.ts'
 
 /** Takes a list away as a file, or has it made by itself; for lists without an export of their own. */
 export const ReportItems = (start: ScheduleStart) => {
@@ -30,10 +31,10 @@ export const ReportItems = (start: ScheduleStart) => {
   return (
     <>
       <Menu.Item leftSection={<Icon name="download" />} onClick={() => take('csv')}>
-        Export as CSV
+        {strings.exportAsCsv}
       </Menu.Item>
       <Menu.Item leftSection={<Icon name="download" />} onClick={() => take('pdf')}>
-        Export as PDF
+        {strings.exportAsPdf}
       </Menu.Item>
       <ScheduleItem {...start} />
     </>

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ScheduleStart, scheduleSearch } from '../lib/schedule-address.ts'
 import { useServices } from '../lib/services.tsx'
 import { Icon } from './icons.tsx'
+import { strings } from './strings.ts'
 
 /** Opens the editor of reports with a list as it is shown. Only for who may save one. */
 export const ScheduleItem = (start: ScheduleStart) => {
@@ -14,7 +15,7 @@ export const ScheduleItem = (start: ScheduleStart) => {
       leftSection={<Icon name="report" />}
       onClick={() => void navigate({ to: '/reports/$id', params: { id: 'new' }, search: scheduleSearch(start) })}
     >
-      Schedule this…
+      {strings.scheduleThis}
     </Menu.Item>
   )
 }

@@ -3,6 +3,7 @@ import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icons.tsx'
 import classes from './SidePanel.module.css'
+import { strings } from './strings.ts'
 
 export interface SidePanelProps {
   /** Name of the open thing, for screen readers. */
@@ -51,13 +52,13 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
             }}
             variant="subtle"
             color="gray"
-            aria-label="Open the full page"
-            title="Open the full page"
+            aria-label={strings.openTheFullPage}
+            title={strings.openTheFullPage}
           >
             <Icon name="external" />
           </ActionIcon>
         )}
-        <ActionIcon variant="subtle" color="gray" onClick={close} aria-label="Close" title="Close (esc)">
+        <ActionIcon variant="subtle" color="gray" onClick={close} aria-label={strings.close} title={strings.closeEsc}>
           <Icon name="close" />
         </ActionIcon>
       </div>

@@ -8,26 +8,27 @@ import { ErrorState } from './ErrorState.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from './policy/NewlyAllowed.tsx'
 import { opensByTags, tagChanges } from './policy/opens-by-tags.ts'
+import { strings } from './strings.ts'
 import type { TagEditorProps } from './TagEditor.tsx'
 import { tell, tellWithUndo } from './tell.ts'
 
 const tagFault = (name: string): string | null => {
-  if (name.length > 64) return 'A tag has at most 64 characters.'
-  return /[,;#\p{Cc}]/u.test(name) ? 'A tag has no comma, semicolon, # or control characters.' : null
+  if (name.length > 64) return strings.aTagHasAtMost64
+  return /[,;#\p{Cc}]/u.test(name) ? strings.aTagHasNoCommaSemicolon : null
 }
 
 // 50 tags on each are the 250,000 pairs that one call may have.
 const idsPerCall = 5_000
 
 const undoQuestion = (opens: Opens) => ({
-  title: 'Undo the change of tags',
+  title: strings.undoTheChangeOfTags,
   names: [],
   count: openedHosts(opens),
   kind: ['host', 'hosts'] as const,
-  consequence: 'the tags from before the change come back.',
-  action: 'Undo',
+  consequence: strings.theTagsFromBeforeTheChange,
+  action: strings.undo,
   worksAgain: tagsOpenText(opens),
-  ...(openedHosts(opens) > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
+  ...(openedHosts(opens) > 1 ? { reasonFor: strings.whyTheseDevicesMayBeUsed } : {}),
 })
 
 type TagFormProps = Omit<TagEditorProps, 'children'> & { close: () => void }
@@ -90,10 +91,10 @@ const useTagForm = (props: TagFormProps) => {
       close()
       if (add.length + remove.length > 0) {
         // Many elements may have had a tag before: taking it back from all would remove more than was added.
-        if (current === undefined) tell(`Tags added to ${changed.toLocaleString('en')}.`)
+        if (current === undefined) tell(strings.tagsAddedToChanged({ changed }))
         else
           tellWithUndo(
-            'Tags changed.',
+            strings.tagsChanged,
             (why) => apply(remove, add, why),
             async () => {
               const found = await opensBy(remove, add)
@@ -124,14 +125,14 @@ export const TagForm = (props: TagFormProps) => {
   return (
     <Stack gap="sm">
       <TagsInput
-        label={current === undefined ? 'Tags to add' : 'Tags'}
+        label={current === undefined ? strings.tagsToAdd : strings.tags}
         size="xs"
         data={tags}
         value={names}
         onChange={choose}
         splitChars={[',', ';']}
         maxTags={50}
-        placeholder="Type and press enter"
+        placeholder={strings.typeAndPressEnter}
         error={fault}
         comboboxProps={{ withinPortal: false, position: 'top' }}
         maxDropdownHeight={180}
@@ -148,7 +149,7 @@ export const TagForm = (props: TagFormProps) => {
           autoFocus={opened > 0}
           onClick={close}
         >
-          {isStored ? 'Close' : 'Cancel'}
+          {isStored ? strings.close : strings.cancel}
         </Button>
         {isStored ? null : (
           <Button
@@ -157,7 +158,7 @@ export const TagForm = (props: TagFormProps) => {
             disabled={fault !== null || lacksReason(opened, reason)}
             onClick={() => void save()}
           >
-            {opened === 0 ? 'Save' : 'Save and allow'}
+            {opened === 0 ? strings.save : strings.saveAndAllow}
           </Button>
         )}
       </Group>

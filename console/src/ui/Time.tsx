@@ -1,4 +1,5 @@
 import { exactUtc, localTime, parseTime, relativeTime } from '../lib/time.ts'
+import { strings } from './strings.ts'
 import { useNow } from './useNow.ts'
 
 export interface TimeProps {
@@ -15,7 +16,7 @@ export const Time = ({ value, form = 'relative', absent = '–' }: TimeProps) =>
   const at = parseTime(value)
   if (at === null) return <span>{absent}</span>
   return (
-    <time dateTime={new Date(at).toISOString()} title={`${exactUtc(at)}\n${localTime(at)} here`}>
+    <time dateTime={new Date(at).toISOString()} title={strings.atAt2Here({ at: exactUtc(at), at2: localTime(at) })}>
       {form === 'relative' ? relativeTime(at, now) : localTime(at)}
     </time>
   )

@@ -1,11 +1,12 @@
+import { strings } from './strings.ts'
 import { tell, tellFailure } from './tell.ts'
 
 /** Puts text on the clipboard and says so. */
 export const copyText = async (text: string, what: string): Promise<void> => {
   try {
     await navigator.clipboard.writeText(text)
-    tell(`${what} copied.`)
+    tell(strings.whatCopied({ what }))
   } catch {
-    tellFailure(new Error('The browser did not allow copying; select the text and copy it by hand.'))
+    tellFailure(new Error(strings.theBrowserDidNotAllowCopying))
   }
 }

@@ -3,6 +3,7 @@ import { createElement } from 'react'
 import { isStoredRequest, messageOf } from '../lib/problem.ts'
 import type { Confirmation } from './ConfirmDialog.tsx'
 import { confirm } from './confirm.ts'
+import { strings } from './strings.ts'
 import { Undo } from './Undo.tsx'
 
 /** Tells that something was done. */
@@ -14,9 +15,9 @@ export const tell = (message: string): void => {
 export const tellFailure = (failure: unknown): void => {
   const { title, detail, cure } = messageOf(failure)
   if (isStoredRequest(failure)) {
-    const link = createElement('a', { href: '/policy/requests' }, 'Open the request')
+    const link = createElement('a', { href: '/policy/requests' }, strings.openTheRequest)
     notifications.show({
-      title: 'Waiting for a second approver',
+      title: strings.waitingForASecondApprover,
       message: createElement('span', null, `${detail} Nothing has changed yet. `, link),
       autoClose: 12_000,
       withBorder: true,
@@ -37,7 +38,7 @@ export const tellWithUndo = (
 ): void => {
   const run = async (reason: string): Promise<void> => {
     const said = await undo(reason)
-    tell(typeof said === 'string' ? said : 'Taken back.')
+    tell(typeof said === 'string' ? said : strings.takenBack)
   }
   const start = async (): Promise<void> => {
     const asked = await question()

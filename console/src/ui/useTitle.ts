@@ -1,8 +1,9 @@
 import { useEffect } from 'react'
+import { strings } from './strings.ts'
 
 /** Names the page in the browser's tab and history. */
 export const useTitle = (title: string): void => {
   useEffect(() => {
-    document.title = `${title} · Portcullis`
+    document.title = strings.titlePortcullis({ title })
   }, [title])
 }

@@ -5,6 +5,7 @@ import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { AskFoot } from '../../ui/form/AskFoot.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { strings } from './strings.ts'
 import { type SetPasswordLink, useAccountForm } from './useAccountForm.ts'
 
 export interface AccountFormProps {
@@ -20,13 +21,14 @@ export interface AccountFormProps {
 const LinkToGive = ({ link, close }: { link: SetPasswordLink; close: () => void }) => (
   <Stack gap="md">
     <p style={{ margin: 0 }}>
-      Give this link to the owner of the account: it sets the password, once
-      {link.expiresAt === null ? '' : ', and ends '}
-      {link.expiresAt === null ? '' : <Time value={link.expiresAt} form="local" />}. It is shown only now.
+      {strings.giveThisLinkToTheOwner({
+        value: link.expiresAt === null ? '' : ', and ends ',
+        value2: link.expiresAt === null ? '' : <Time value={link.expiresAt} form="local" />,
+      })}
     </p>
-    <CopyField value={link.url} what="Link" />
+    <CopyField value={link.url} what={strings.link} />
     <Group justify="flex-end">
-      <Button onClick={close}>Done</Button>
+      <Button onClick={close}>{strings.done}</Button>
     </Group>
   </Stack>
 )
@@ -39,7 +41,7 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
     <form onSubmit={save}>
       <Stack gap="md">
         <TextInput
-          label="User name"
+          label={strings.userName}
           maxLength={254}
           disabled={account !== null}
           data-autofocus
@@ -47,7 +49,7 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
           {...field('userName')}
         />
         <NativeSelect
-          label="Profile"
+          label={strings.profile}
           disabled={isMe}
           data={([30, 20, 10] as const)
             .filter((profile) => (own === 10 ? true : profile === 30))
@@ -55,31 +57,29 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
           {...form.getInputProps('userProfile')}
         />
         <Group grow gap="md" align="flex-start">
-          <TextInput label="First name" maxLength={254} {...field('firstName')} />
-          <TextInput label="Last name" maxLength={254} {...field('lastName')} />
+          <TextInput label={strings.firstName} maxLength={254} {...field('firstName')} />
+          <TextInput label={strings.lastName} maxLength={254} {...field('lastName')} />
         </Group>
         <Group grow gap="md" align="flex-start">
-          <TextInput label="E-mail" type="email" maxLength={254} {...field('email')} />
-          <TextInput label="Phone" maxLength={64} {...field('phone')} />
+          <TextInput label={strings.eMail} type="email" maxLength={254} {...field('email')} />
+          <TextInput label={strings.phone} maxLength={64} {...field('phone')} />
         </Group>
         {account === null || account.authSource === 'Local' ? (
           <PasswordInput
-            label={
-              account === null ? 'Password (leave empty for a set-password link)' : 'New password (leave empty to keep)'
-            }
+            label={account === null ? strings.passwordLeaveEmptyForASet : strings.newPasswordLeaveEmptyToKeep}
             description={passwordRules.text}
             autoComplete="new-password"
             {...field('password')}
           />
         ) : null}
         <Switch
-          label="Must change the password at the next sign-in"
+          label={strings.mustChangeThePasswordAtThe}
           {...form.getInputProps('mustChangePassword', { type: 'checkbox' })}
         />
-        <Switch label="Enabled" disabled={isMe} {...form.getInputProps('isEnabled', { type: 'checkbox' })} />
+        <Switch label={strings.enabled} disabled={isMe} {...form.getInputProps('isEnabled', { type: 'checkbox' })} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <AskFoot
-          action={account === null ? 'Make the account' : 'Save'}
+          action={account === null ? strings.makeTheAccount : strings.save}
           busy={busy}
           isReady
           isStored={isStored}

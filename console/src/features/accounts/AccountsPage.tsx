@@ -16,6 +16,7 @@ import { useNow } from '../../ui/useNow.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AccountForm } from './AccountForm.tsx'
 import classes from './AccountsPage.module.css'
+import { strings } from './strings.ts'
 import { type AccountActions, type AccountRights, useAccountActions, useAccountRights } from './useAccountActions.ts'
 
 /** Where an account is let in, and whether the password alone is enough as far as that is known here. */
@@ -34,9 +35,12 @@ const StateOf = ({ account, now }: { account: AccountView; now: number }) => {
     return account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled'
   return (
     <>
-      <strong>suspended</strong>
+      <strong>{strings.suspended}</strong>
       <div className={classes.quiet}>
-        by <DeviceText value={account.suspendedBy ?? ''} />, {timeLeft(account, now)} left
+        {strings.byDevicetextAccountLeft({
+          deviceText: <DeviceText value={account.suspendedBy ?? ''} />,
+          account: timeLeft(account, now),
+        })}
       </div>
     </>
   )
@@ -47,7 +51,9 @@ const isSuspended = ({ suspendedUntil }: AccountView, now: number): boolean =>
 
 const timeLeft = ({ suspendedUntil }: AccountView, now: number): string => {
   const minutes = Math.min(24 * 60, Math.ceil((Date.parse(suspendedUntil ?? '') - now) / 60_000))
-  return minutes >= 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${minutes} min`
+  return minutes >= 60
+    ? strings.mathHMinutesMin({ Math: Math.floor(minutes / 60), minutes: minutes % 60 })
+    : strings.minutesMin({ minutes })
 }
 
 /** Who it is: the name that signs in, and below it the name of the person. */
@@ -84,25 +90,25 @@ const Actions = ({ account, rights, actions, now, change }: ActionsProps) => {
     <span className={classes.actions}>
       {rights.mayChange(account) ? (
         <Button size="compact-xs" variant="default" onClick={change}>
-          Change
+          {strings.change}
         </Button>
       ) : null}
       {mayReset(account) || maySuspend(account) ? (
-        <MoreMenu label={`More for ${account.userName}`}>
+        <MoreMenu label={strings.moreForUsername({ userName: account.userName })}>
           {maySuspend(account) ? (
             isSuspended(account, now) ? (
               <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.lift(account)}>
-                Lift suspension…
+                {strings.liftSuspension}
               </Menu.Item>
             ) : (
               <Menu.Item leftSection={<Icon name="lock" />} onClick={() => actions.suspend(account)}>
-                Suspend for 24 hours…
+                {strings.suspendFor24Hours}
               </Menu.Item>
             )
           ) : null}
           {mayReset(account) ? (
             <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.reset(account)}>
-              Reset second factor…
+              {strings.resetSecondFactor}
             </Menu.Item>
           ) : null}
         </MoreMenu>
@@ -125,8 +131,16 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
   const { me, mayDelete } = rights
   return (
     <SmallTable
-      label="Accounts"
-      head={['', 'User', 'Profile', 'Sign-in', 'State', 'Last sign-in', { title: ' ', align: 'right' }]}
+      label={strings.accounts}
+      head={[
+        '',
+        strings.user,
+        strings.profile,
+        'Sign-in',
+        strings.state,
+        strings.lastSignIn,
+        { title: ' ', align: 'right' },
+      ]}
       rows={accounts?.map((account) => ({
         key: account.userName,
         quiet: !account.isEnabled,
@@ -134,7 +148,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
           mayDelete(account) ? (
             <Checkbox
               key="choose"
-              aria-label={`Choose ${account.userName}`}
+              aria-label={strings.chooseUsername({ userName: account.userName })}
               checked={chosen.has(account.userName)}
               onChange={(event) => {
                 const next = new Set(chosen)
@@ -159,14 +173,14 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
           />,
         ],
       }))}
-      empty="No accounts."
+      empty={strings.noAccounts}
     />
   )
 }
 
 /** The accounts: an Administrator changes all, a Manager those of profile User. */
 export const AccountsPage = () => {
-  useTitle('Accounts')
+  useTitle(strings.accounts)
   const { api } = useServices()
   const navigate = useNavigate()
   const { open } = useSearch({ from: '/inside/settings/accounts' })
@@ -180,8 +194,8 @@ export const AccountsPage = () => {
 
   return (
     <SettingsPage
-      title="Accounts"
-      intro="Administrators do everything; Managers act on hosts and on accounts of profile User; Users read."
+      title={strings.accounts}
+      intro={strings.administratorsDoEverythingManagersActOn}
       actions={
         <>
           {chosen.size > 0 ? (
@@ -190,15 +204,15 @@ export const AccountsPage = () => {
               variant="default"
               onClick={() => actions.remove([...chosen], () => setChosen(new Set()))}
             >
-              Delete {chosen.size}…
+              {strings.deleteSize({ size: chosen.size })}
             </Button>
           ) : null}
           {canWrite ? (
             <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => show('*new')}>
-              New account
+              {strings.newAccount}
             </Button>
           ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAllUsers)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAllUsers)} />
         </>
       }
     >
@@ -216,7 +230,7 @@ export const AccountsPage = () => {
       <Modal
         opened={open === '*new' || opened !== undefined}
         onClose={() => show(undefined)}
-        title={open === '*new' ? 'New account' : 'Change account'}
+        title={open === '*new' ? strings.newAccount : strings.changeAccount}
       >
         {open === '*new' || opened !== undefined ? (
           <AccountForm

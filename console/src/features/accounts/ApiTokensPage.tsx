@@ -16,6 +16,7 @@ import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './AccountsPage.module.css'
 import { NewToken } from './NewToken.tsx'
+import { strings } from './strings.ts'
 
 const stateWords: Readonly<Record<ApiTokenView['state'], string>> = {
   Active: 'active',
@@ -30,15 +31,19 @@ const ScopesOf = ({ scopes, userProfile }: ApiTokenView) => {
   if (scopes === null)
     return (
       <>
-        all of {profileNames[userProfile]}
+        {strings.allOf} {profileNames[userProfile]}
         <div className={classes.quiet}>
-          created before scopes{userProfile < 30 ? '; no operations that need fresh authentication' : ''}
+          {strings.createdBeforeScopesValue({
+            value: userProfile < 30 ? strings.noOperationsThatNeedFreshAuthentication : '',
+          })}
         </div>
       </>
     )
   return (
     <span title={scopes.map((scope) => `${scope}: ${permissionTexts[scope]}`).join('\n')}>
-      {scopes.length <= 3 ? scopes.join(', ') : `${scopes.slice(0, 2).join(', ')} and ${scopes.length - 2} more`}
+      {scopes.length <= 3
+        ? scopes.join(', ')
+        : strings.scopesAndScopes2More({ scopes: scopes.slice(0, 2).join(', '), scopes2: scopes.length - 2 })}
     </span>
   )
 }
@@ -52,45 +57,48 @@ export const ApiTokensPage = () => {
   const legacy = tokens.data?.filter(({ isLegacy, state }) => isLegacy && state !== 'Expired') ?? []
   const revoke = (token: ApiTokenView) =>
     confirm({
-      title: 'Revoke token',
+      title: strings.revokeToken,
       names: [token.name],
       kind: ['token', 'tokens'],
-      consequence: 'scripts and connectors that use it are refused from now on.',
-      action: 'Revoke token',
+      consequence: strings.scriptsAndConnectorsThatUseIt,
+      action: strings.revokeToken,
       run: async () => {
         await api.call(deleteApiToken, { params: { id: token.id } })
-        tell('Token revoked.')
+        tell(strings.tokenRevoked)
         await tokens.refetch()
       },
     })
   return (
     <SettingsPage
-      title="API tokens"
-      intro="For scripts, SIEM and SOAR connectors. A token can do what its scopes allow, and never more than its account. It expires after 90 days unless you choose another date, at most one year ahead. You are notified 14 and 3 days before it expires."
+      title={strings.apiTokens}
+      intro={strings.forScriptsSiemAndSoarConnectors}
       actions={
         <>
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>
-            Create token
+            {strings.createToken}
           </Button>
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, listApiTokens)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listApiTokens)} />
         </>
       }
     >
       {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}
       {legacy.length === 0 ? null : (
-        <Alert
-          color="yellow"
-          title={`${legacy.length} ${legacy.length === 1 ? 'token needs' : 'tokens need'} replacement`}
-        >
-          These tokens were created before scopes existed. Those of Administrators and Managers can no longer perform
-          operations that need fresh authentication, such as publishing packages or changing sign-in settings. All other
-          permissions remain until the tokens expire, at most 90 days after the upgrade. Create tokens with scopes and
-          revoke these.
+        <Alert color="yellow" title={strings.legacyOtherTokensNeedReplacement({ legacy: legacy.length })}>
+          {strings.theseTokensWereCreatedBeforeScopes}
         </Alert>
       )}
       <SmallTable
-        label="API tokens"
-        head={['Name', 'Account', 'Profile', 'Scopes', 'State', 'Expires', 'Last used', { title: '', align: 'right' }]}
+        label={strings.apiTokens}
+        head={[
+          strings.name,
+          strings.account,
+          strings.profile,
+          strings.scopes,
+          strings.state,
+          strings.expires,
+          strings.lastUsed,
+          { title: '', align: 'right' },
+        ]}
         rows={tokens.data?.map((token) => ({
           key: token.id,
           quiet: token.state === 'Expired',
@@ -98,7 +106,10 @@ export const ApiTokensPage = () => {
             <div key="name">
               <DeviceText value={token.name} />
               <div className={classes.quiet}>
-                created by <DeviceText value={token.createdBy} />, <Time value={token.createdAt} />
+                {strings.createdByDevicetextTime({
+                  deviceText: <DeviceText value={token.createdBy} />,
+                  time: <Time value={token.createdAt} />,
+                })}
               </div>
             </div>,
             <DeviceText key="user" value={token.userName} />,
@@ -110,18 +121,18 @@ export const ApiTokensPage = () => {
               <Time value={token.lastUsedAt} absent="never" />
               {token.lastUsedAddress === null ? null : (
                 <div className={classes.quiet}>
-                  from <DeviceText value={token.lastUsedAddress} />
+                  {strings.fromDevicetext({ deviceText: <DeviceText value={token.lastUsedAddress} /> })}
                 </div>
               )}
             </div>,
             <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>
-              Revoke…
+              {strings.revoke}
             </Button>,
           ],
         }))}
-        empty="No API tokens. Create one for each script or connector."
+        empty={strings.noApiTokensCreateOneFor}
       />
-      <Modal opened={making} onClose={() => setMaking(false)} title="Create API token">
+      <Modal opened={making} onClose={() => setMaking(false)} title={strings.createApiToken}>
         {making ? <NewToken close={() => setMaking(false)} onMade={() => void tokens.refetch()} /> : null}
       </Modal>
     </SettingsPage>

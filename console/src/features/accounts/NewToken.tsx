@@ -15,12 +15,13 @@ import { useServices, useSession } from '../../lib/services.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import classes from './NewToken.module.css'
+import { strings } from './strings.ts'
 
 const lives: readonly { value: string; label: string }[] = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
+  { value: '7', label: strings.n7Days },
+  { value: '30', label: strings.n30Days },
+  { value: '90', label: strings.n90Days },
+  { value: '365', label: strings.n1Year },
 ]
 
 const scopesOf = (profile: string): Permission[] => permissionsOf(Number(profile) as UserProfile)
@@ -37,17 +38,17 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
   const form = useForm({
     initialValues: { name: '', days: '90', profile: '30', scopes: readingOf('30') as string[] },
     validate: {
-      name: (value) => (value.trim() === '' ? 'Enter what the token is for.' : null),
-      scopes: (value) => (value.length === 0 ? 'Choose at least one scope.' : null),
+      name: (value) => (value.trim() === '' ? strings.enterWhatTheTokenIsFor : null),
+      scopes: (value) => (value.length === 0 ? strings.chooseAtLeastOneScope : null),
     },
   })
   if (made !== null) {
     return (
       <Stack gap="md">
-        <p style={{ margin: 0 }}>The token is shown only once. Copy it now and store it where it is needed.</p>
-        <CopyField value={made} what="Token" />
+        <p style={{ margin: 0 }}>{strings.theTokenIsShownOnlyOnce}</p>
+        <CopyField value={made} what={strings.token} />
         <Group justify="flex-end">
-          <Button onClick={close}>Done</Button>
+          <Button onClick={close}>{strings.done}</Button>
         </Group>
       </Stack>
     )
@@ -77,8 +78,8 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
     >
       <Stack gap="md">
         <TextInput
-          label="Purpose"
-          placeholder="SIEM export"
+          label={strings.purpose}
+          placeholder={strings.siemExport}
           maxLength={120}
           data-autofocus
           {...form.getInputProps('name')}
@@ -86,7 +87,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
         />
         <Group grow align="start">
           <NativeSelect
-            label="Highest profile"
+            label={strings.highestProfile}
             data={([30, 20, 10] as const)
               .filter((profile) => profile >= own)
               .map((profile) => ({ value: String(profile), label: profileNames[profile] }))}
@@ -96,11 +97,11 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
               form.setValues({ profile, scopes: readingOf(profile) })
             }}
           />
-          <NativeSelect label="Expires after" data={[...lives]} {...form.getInputProps('days')} />
+          <NativeSelect label={strings.expiresAfter} data={[...lives]} {...form.getInputProps('days')} />
         </Group>
         <Checkbox.Group
-          label="Scopes"
-          description="Choose only what the script or connector needs. Read permissions are preselected."
+          label={strings.scopes}
+          description={strings.chooseOnlyWhatTheScriptOr}
           {...form.getInputProps('scopes')}
           error={form.errors.scopes ?? fieldMessage(failure, 'scopes')}
         >
@@ -113,10 +114,10 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button type="submit" loading={busy}>
-            Create token
+            {strings.createToken}
           </Button>
         </Group>
       </Stack>

@@ -13,6 +13,7 @@ import { useTitle } from '../../ui/useTitle.ts'
 import classes from './ProfilePage.module.css'
 import { pictureOf } from './picture.ts'
 import { SecondFactor } from './second-factor/SecondFactor.tsx'
+import { strings } from './strings.ts'
 
 type Account = Profile['account']
 
@@ -28,7 +29,7 @@ const Picture = ({ account }: { account: Account }) => {
     const before = account.image
     try {
       await save(await image)
-      tellWithUndo('Picture changed.', () => save(before))
+      tellWithUndo(strings.pictureChanged, () => save(before))
     } catch (failure) {
       tellFailure(failure)
     } finally {
@@ -44,13 +45,13 @@ const Picture = ({ account }: { account: Account }) => {
       >
         {(props) => (
           <Button {...props} size="xs" variant="default" loading={busy}>
-            Choose a picture
+            {strings.chooseAPicture}
           </Button>
         )}
       </FileButton>
       {account.image === '' ? null : (
         <Button size="xs" variant="subtle" onClick={() => void change(Promise.resolve(''))}>
-          Remove
+          {strings.remove}
         </Button>
       )}
     </Group>
@@ -82,7 +83,7 @@ const Details = ({ account }: { account: Account }) => {
           await api.call(updateUserDetails, { body: { ...values, phone: values.phone === '' ? null : values.phone } })
           await session.reload()
           form.resetDirty(values)
-          tell('Profile saved.')
+          tell(strings.profileSaved)
         } catch (reason) {
           setFailure(reason)
         } finally {
@@ -92,17 +93,17 @@ const Details = ({ account }: { account: Account }) => {
     >
       <Stack gap="md">
         <Group grow gap="md" align="flex-start">
-          <TextInput label="First name" autoComplete="given-name" maxLength={254} {...field('firstName')} />
-          <TextInput label="Last name" autoComplete="family-name" maxLength={254} {...field('lastName')} />
+          <TextInput label={strings.firstName} autoComplete="given-name" maxLength={254} {...field('firstName')} />
+          <TextInput label={strings.lastName} autoComplete="family-name" maxLength={254} {...field('lastName')} />
         </Group>
         <Group grow gap="md" align="flex-start">
-          <TextInput label="E-mail" type="email" autoComplete="email" maxLength={254} {...field('email')} />
-          <TextInput label="Phone" type="tel" autoComplete="tel" maxLength={64} {...field('phone')} />
+          <TextInput label={strings.eMail} type="email" autoComplete="email" maxLength={254} {...field('email')} />
+          <TextInput label={strings.phone} type="tel" autoComplete="tel" maxLength={64} {...field('phone')} />
         </Group>
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
-            Save
+            {strings.save}
           </Button>
         </Group>
       </Stack>
@@ -117,13 +118,13 @@ const Password = ({ account }: { account: Account }) => {
   const form = useForm({
     initialValues: { oldPassword: '', newPassword: '', again: '' },
     validate: {
-      oldPassword: (value) => (value === '' ? 'The present password is needed.' : null),
+      oldPassword: (value) => (value === '' ? strings.thePresentPasswordIsNeeded : null),
       newPassword: (value) => passwordFault(value, account.userName),
-      again: (value, values) => (value === values.newPassword ? null : 'The two are not the same.'),
+      again: (value, values) => (value === values.newPassword ? null : strings.theTwoAreNotTheSame),
     },
   })
   if (account.authSource !== 'Local') {
-    return <p className={classes.quiet}>Your password is kept by {account.authSource}; change it there.</p>
+    return <p className={classes.quiet}>{strings.yourPasswordIsKeptByAuthsource({ authSource: account.authSource })}</p>
   }
   return (
     <form
@@ -134,7 +135,7 @@ const Password = ({ account }: { account: Account }) => {
           await api.call(updateUserDetails, { body: { oldPassword, newPassword } })
           await session.reload()
           form.reset()
-          tell('Password changed. Your other sessions have ended.')
+          tell(strings.passwordChangedYourOtherSessionsHave)
         } catch (reason) {
           setFailure(reason)
         } finally {
@@ -145,21 +146,21 @@ const Password = ({ account }: { account: Account }) => {
       <Stack gap="md" className={classes.password}>
         <input type="hidden" autoComplete="username" value={account.userName} readOnly />
         <PasswordInput
-          label="Present password"
+          label={strings.presentPassword}
           autoComplete="current-password"
           {...form.getInputProps('oldPassword')}
         />
         <PasswordInput
-          label="New password"
+          label={strings.newPassword}
           description={passwordRules.text}
           autoComplete="new-password"
           {...form.getInputProps('newPassword')}
         />
-        <PasswordInput label="The same again" autoComplete="new-password" {...form.getInputProps('again')} />
+        <PasswordInput label={strings.theSameAgain} autoComplete="new-password" {...form.getInputProps('again')} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
-            Change the password
+            {strings.changeThePassword}
           </Button>
         </Group>
       </Stack>
@@ -169,22 +170,22 @@ const Password = ({ account }: { account: Account }) => {
 
 /** The own profile: picture, name, password. */
 export const ProfilePage = () => {
-  useTitle('My profile')
+  useTitle(strings.myProfile)
   const state = useSession()
   if (state.phase !== 'in') return null
   const { account } = state.profile
   return (
-    <SettingsPage title="My profile" intro={`${account.userName}, ${profileNames[account.userProfile]}`}>
+    <SettingsPage title={strings.myProfile} intro={`${account.userName}, ${profileNames[account.userProfile]}`}>
       <section className={classes.card}>
         <Picture account={account} />
         <Details account={account} />
       </section>
       <section className={classes.card}>
-        <h2>Password</h2>
+        <h2>{strings.password}</h2>
         <Password account={account} />
       </section>
-      <section className={classes.card} aria-label="Second factor">
-        <h2>Second factor</h2>
+      <section className={classes.card} aria-label={strings.secondFactor}>
+        <h2>{strings.secondFactor}</h2>
         <SecondFactor />
       </section>
     </SettingsPage>

@@ -11,16 +11,17 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { strings } from './strings.ts'
 
 /** The own sessions. */
 export const SessionsPage = () => {
-  useTitle('Sessions')
+  useTitle(strings.sessions)
   const { api } = useServices()
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => api.call(listSessions, { signal }) })
   const end = async (id: string) => {
     try {
       await api.call(deleteSession, { params: { id } })
-      tell('Session ended.')
+      tell(strings.sessionEnded)
     } catch (failure) {
       tellFailure(failure)
     }
@@ -28,16 +29,16 @@ export const SessionsPage = () => {
   }
   return (
     <SettingsPage
-      title="Sessions"
-      intro="Where you are signed in. A session ends after 30 minutes without use, and after 12 hours at the latest."
-      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listSessions)} />}
+      title={strings.sessions}
+      intro={strings.whereYouAreSignedInA}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listSessions)} />}
     >
       {sessions.error === null ? null : (
         <ErrorState failure={sessions.error} retry={() => void sessions.refetch()} inline />
       )}
       <SmallTable
-        label="Sessions"
-        head={['From', 'With', 'Opened', 'Last used', { title: '', align: 'right' }]}
+        label={strings.sessions}
+        head={[strings.from, strings.withText, strings.opened, strings.lastUsed, { title: '', align: 'right' }]}
         rows={sessions.data?.map((one) => ({
           key: one.id,
           cells: [
@@ -49,12 +50,12 @@ export const SessionsPage = () => {
               'this one'
             ) : (
               <Button key="end" size="compact-xs" variant="default" onClick={() => void end(one.id)}>
-                End
+                {strings.end}
               </Button>
             ),
           ],
         }))}
-        empty="No other session."
+        empty={strings.noOtherSession}
       />
     </SettingsPage>
   )

@@ -1,10 +1,12 @@
+import { strings } from './strings.ts'
+
 // Shown at most at 56 px; twice that for dense screens. A drawn picture of this size stays far below 256 KiB.
 const side = 128
 
 /** A picture file as a small square data URI. Drawing it anew also drops what cameras write into files. */
 export const pictureOf = async (file: Blob): Promise<string> => {
   const bitmap = await createImageBitmap(file).catch(() => {
-    throw new Error('This file is not a picture the browser can read; choose a PNG, JPEG or WebP.')
+    throw new Error(strings.thisFileIsNotAPicture)
   })
   const canvas = document.createElement('canvas')
   canvas.width = side

@@ -2,6 +2,7 @@ import { type AccountView, deleteUsers, liftSuspension, resetMfa, suspendAccount
 import { useServices, useSession } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { tell } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 /** What the reader may do with an account. */
 export const useAccountRights = () => {
@@ -29,56 +30,54 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
   const { api } = useServices()
   const suspend = ({ userName }: AccountView) =>
     confirm({
-      title: 'Suspend account',
+      title: strings.suspendAccount,
       names: [userName],
       kind: ['account', 'accounts'],
-      consequence:
-        'its sessions end now. For 24 hours its API tokens are refused, and it cannot sign in or approve. It keeps its profile, so changes that need a second approver still need one.',
-      action: 'Suspend for 24 hours',
+      consequence: strings.itsSessionsEndNowFor24,
+      action: strings.suspendFor24Hours2,
       run: async () => {
         await api.call(suspendAccount, { body: { userName } })
-        tell('Account suspended for 24 hours.')
+        tell(strings.accountSuspendedFor24Hours)
         await reread()
       },
     })
   const lift = ({ userName }: AccountView) =>
     confirm({
-      title: 'Lift suspension',
+      title: strings.liftSuspension2,
       names: [userName],
       kind: ['account', 'accounts'],
-      consequence: 'its API tokens work again, and it may sign in and approve.',
-      action: 'Lift suspension',
+      consequence: strings.itsApiTokensWorkAgainAnd,
+      action: strings.liftSuspension2,
       run: async () => {
         await api.call(liftSuspension, { body: { userName } })
-        tell('Suspension lifted.')
+        tell(strings.suspensionLifted)
         await reread()
       },
     })
   const reset = ({ userName }: AccountView) =>
     confirm({
-      title: 'Reset the second factor',
+      title: strings.resetTheSecondFactor,
       names: [userName],
       kind: ['account', 'accounts'],
-      consequence:
-        'its authenticator app, passkeys and recovery codes are taken away and its sessions end: the password alone signs in. Be sure that it is its owner who asks.',
-      action: 'Reset second factor',
+      consequence: strings.itsAuthenticatorAppPasskeysAndRecovery,
+      action: strings.resetSecondFactor2,
       run: async () => {
         const done = await api.call(resetMfa, { body: { userName } })
-        tell(done.reset ? 'Second factor reset.' : 'There was no second factor any more.')
+        tell(done.reset ? strings.secondFactorReset : strings.thereWasNoSecondFactorAny)
         await reread()
       },
     })
   const remove = (userNames: readonly string[], done: () => void) =>
     confirm({
-      title: 'Delete accounts',
+      title: strings.deleteAccounts,
       names: [...userNames],
       kind: ['account', 'accounts'],
-      consequence: 'their sessions and tokens end within a second. This cannot be taken back.',
-      action: 'Delete',
+      consequence: strings.theirSessionsAndTokensEndWithin,
+      action: strings.deleteText,
       run: async () => {
         const { accepted } = await api.call(deleteUsers, { body: [...userNames] })
         done()
-        tell(`${accepted.length} deleted.`)
+        tell(strings.acceptedDeleted({ accepted: accepted.length }))
         await reread()
       },
     })

@@ -6,6 +6,7 @@ import { fieldMessage } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
 import { tell } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 export interface SetPasswordLink {
   url: string
@@ -30,7 +31,7 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
       mustChangePassword: account?.mustChangePassword ?? false,
     },
     validate: {
-      userName: (value) => (value.trim() === '' ? 'A user name is needed.' : null),
+      userName: (value) => (value.trim() === '' ? strings.aUserNameIsNeeded : null),
       password: (value, values) => (value === '' ? null : passwordFault(value, values.userName)),
     },
   })
@@ -59,7 +60,7 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
         await api.call(updateUser, { body })
         onSaved()
       }
-      tell(account === null ? 'Account made.' : 'Account changed.')
+      tell(account === null ? strings.accountMade : strings.accountChanged)
       close()
     })
   })

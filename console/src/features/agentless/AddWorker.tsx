@@ -6,6 +6,7 @@ import { CopyField } from '../../ui/CopyField.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './agentless.module.css'
+import { strings } from './strings.ts'
 
 const Body = ({ close }: { close: () => void }) => {
   const { api } = useServices()
@@ -27,30 +28,26 @@ const Body = ({ close }: { close: () => void }) => {
     return (
       <Stack gap="md">
         <p className={classes.text}>
-          Run this on the other machine. It is for one process, until <Time value={made.expiresAt} form="local" />, and
-          shown only now.
+          {strings.runThisOnTheOtherMachine({ time: <Time value={made.expiresAt} form="local" /> })}
         </p>
-        <CopyField value={made.command} what="Command" />
-        <p className={classes.text}>The token alone:</p>
-        <CopyField value={made.token} what="Token" />
+        <CopyField value={made.command} what={strings.command} />
+        <p className={classes.text}>{strings.theTokenAlone}</p>
+        <CopyField value={made.token} what={strings.token} />
         <Group justify="flex-end">
-          <Button onClick={close}>Done</Button>
+          <Button onClick={close}>{strings.done}</Button>
         </Group>
       </Stack>
     )
   return (
     <Stack gap="md">
-      <p className={classes.text}>
-        A worker on another machine polls what this server does not reach, or shares the work. It signs in with a token
-        of its own; credentials of computers come to it only while the worker is activated.
-      </p>
+      <p className={classes.text}>{strings.aWorkerOnAnotherMachinePolls}</p>
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close}>
-          Cancel
+          {strings.cancel}
         </Button>
         <Button loading={busy} onClick={() => void make()} data-autofocus>
-          Make the token
+          {strings.makeTheToken}
         </Button>
       </Group>
     </Stack>
@@ -59,7 +56,7 @@ const Body = ({ close }: { close: () => void }) => {
 
 /** Makes the token of one more worker process and shows it once. */
 export const AddWorker = ({ opened, close }: { opened: boolean; close: () => void }) => (
-  <Modal opened={opened} onClose={close} title="Add a worker" size="lg">
+  <Modal opened={opened} onClose={close} title={strings.addAWorker} size="lg">
     {opened ? <Body close={close} /> : null}
   </Modal>
 )

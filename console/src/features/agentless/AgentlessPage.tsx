@@ -20,6 +20,7 @@ import { ConnectionDrawer, newConnection } from './ConnectionDrawer.tsx'
 import { ConnectionsBar } from './ConnectionsBar.tsx'
 import { exportedLists } from './connection-exports.ts'
 import { DefaultsDialog } from './DefaultsDialog.tsx'
+import { strings } from './strings.ts'
 import { UploadDialog } from './UploadDialog.tsx'
 import { useFreshRows } from './useFreshRows.ts'
 import { WorkerCard } from './WorkerCard.tsx'
@@ -31,7 +32,7 @@ const idOf = (row: ConnectionStatus) => row.computerName
 
 /** Computers that are polled over SSH instead of running an agent: the worker that does it, and how each stands. */
 export const AgentlessPage = () => {
-  useTitle('Agentless')
+  useTitle(strings.agentless)
   const { session } = useServices()
   const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | null>(null)
   const table = useRef<HTMLDivElement>(null)
@@ -41,40 +42,40 @@ export const AgentlessPage = () => {
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
   const openNew = () => list.view.set({ open: newConnection })
-  useKeys(canWrite ? [{ keys: 'n', description: 'Add a computer', run: openNew }] : [])
+  useKeys(canWrite ? [{ keys: 'n', description: strings.addAComputer, run: openNew }] : [])
   const add = canWrite ? (
     <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={openNew}>
-      Add a computer
+      {strings.addAComputer}
     </Button>
   ) : null
 
   return (
     <>
       <ListPage
-        title="Agentless"
+        title={strings.agentless}
         list={list}
         actions={
           <>
             {session.may('config:write') ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('defaults')}>
-                Defaults…
+                {strings.defaults}
               </Button>
             ) : null}
             {canWrite ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('upload')}>
-                Upload a file…
+                {strings.uploadAFile}
               </Button>
             ) : null}
             {canWrite ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('keys')}>
-                Compare host keys…
+                {strings.compareHostKeys}
               </Button>
             ) : null}
             {add}
           </>
         }
         filters={statusFilters}
-        searchPlaceholder="Computer, failure"
+        searchPlaceholder={strings.computerFailure}
         above={
           <>
             <WorkerCard />
@@ -93,17 +94,14 @@ export const AgentlessPage = () => {
             )}
           />
         }
-        label="Polled computers"
+        label={strings.polledComputers}
         columns={statusColumns}
         topics={['agents']}
         hrefOf={hrefOf}
         selection={canWrite ? selection : undefined}
         empty={
-          <EmptyState icon="network" title="No computer is polled yet">
-            <p>
-              Where no agent can be installed, a worker signs in over SSH every few minutes and reads which USB devices
-              are attached. Such hosts are seen and judged like all others; a device cannot be blocked there.
-            </p>
+          <EmptyState icon="network" title={strings.noComputerIsPolledYet}>
+            <p>{strings.whereNoAgentCanBeInstalled}</p>
             {add}
           </EmptyState>
         }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './agentless.module.css'
+import { strings } from './strings.ts'
 
 type Cause = ResponseOf<typeof connectionCauses>['data'][number]
 
@@ -48,7 +49,7 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
   // Once it stands there it stays: the list below must not jump when the last failure is over.
   const [wasShown, setWasShown] = useState(false)
   if (list.length > 0 && !wasShown) setWasShown(true)
-  if (list.length === 0) return wasShown ? <p className={classes.noCause}>No computer fails any more.</p> : null
+  if (list.length === 0) return wasShown ? <p className={classes.noCause}>{strings.noComputerFailsAnyMore}</p> : null
   const isAll = isOpen || list.length <= inOneRow + 1
   // The chosen one is among the shown, however rare it is.
   const first = list.slice(0, inOneRow)
@@ -58,7 +59,11 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
   const rest = list.filter((one) => !shown.includes(one))
   const failing = rest.reduce((sum, { count }) => sum + count, 0)
   return (
-    <ul className={classes.causes} aria-label="Failures by cause" data-few={list.length <= inOneRow + 1 || undefined}>
+    <ul
+      className={classes.causes}
+      aria-label={strings.failuresByCause}
+      data-few={list.length <= inOneRow + 1 || undefined}
+    >
       {shown.map((cause) => (
         <li key={cause.cause}>
           <CauseCard cause={cause} chosen={chosen} choose={choose} />
@@ -74,10 +79,10 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
             onClick={() => setIsOpen(!isOpen)}
           >
             {isOpen ? (
-              'Show fewer'
+              strings.showFewer
             ) : (
               <>
-                <strong>{rest.length.toLocaleString('en')} more causes</strong>
+                <strong>{strings.restMoreCauses({ rest: rest.length })}</strong>
                 <span className={classes.cure}>
                   {failing.toLocaleString('en')} {failing === 1 ? 'computer' : 'computers'}
                 </span>

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import classes from './agentless.module.css'
 import { useConnectionActions } from './connection-actions.ts'
+import { strings } from './strings.ts'
 
 type Compared = Awaited<ReturnType<ReturnType<typeof useConnectionActions>['compareKeys']>>
 
@@ -12,21 +13,24 @@ const shown = (names: readonly string[]): string =>
 const Outcome = ({ outcome }: { outcome: Compared }) => (
   <div className={classes.text} role="status">
     <p>
-      {outcome.confirmed.length.toLocaleString('en')} confirmed
-      {outcome.confirmed.length > 0 ? `: ${shown(outcome.confirmed)}` : ''}.
+      {strings.confirmedConfirmedValue({
+        confirmed: outcome.confirmed.length,
+        value: outcome.confirmed.length > 0 ? `: ${shown(outcome.confirmed)}` : '',
+      })}
     </p>
     {outcome.different.length === 0 ? null : (
       <p>
-        Not confirmed, because the key differs from the list:{' '}
-        {shown(outcome.different.map(({ computerName }) => computerName))}. Someone may be intercepting the connection.
+        {strings.notConfirmedBecauseTheKeyDiffers({
+          different: shown(outcome.different.map(({ computerName }) => computerName)),
+        })}
       </p>
     )}
-    {outcome.notShown.length === 0 ? null : <p>Not contacted yet: {shown(outcome.notShown)}.</p>}
-    {outcome.unknown === 0 ? null : (
-      <p>{outcome.unknown.toLocaleString('en')} listed names match no connection that waits for confirmation.</p>
+    {outcome.notShown.length === 0 ? null : (
+      <p>{strings.notContactedYetNotshown({ notShown: shown(outcome.notShown) })}</p>
     )}
+    {outcome.unknown === 0 ? null : <p>{strings.unknownListedNamesMatchNoConnection({ unknown: outcome.unknown })}</p>}
     {outcome.unreadableLines.length === 0 ? null : (
-      <p>Lines that cannot be read: {outcome.unreadableLines.join(', ')}. Hashed names cannot be compared.</p>
+      <p>{strings.linesThatCannotBeReadUnreadablelines({ unreadableLines: outcome.unreadableLines.join(', ') })}</p>
     )}
   </div>
 )
@@ -51,8 +55,8 @@ const Body = ({ close }: { close: () => void }) => {
   return (
     <Stack gap="md">
       <Textarea
-        label="Host keys"
-        description="Lines of known_hosts, output of ssh-keygen -l, or lines of the form: name SHA256:…"
+        label={strings.hostKeys}
+        description={strings.linesOfKnownHostsOutputOf}
         autosize
         minRows={6}
         maxRows={16}
@@ -63,10 +67,10 @@ const Body = ({ close }: { close: () => void }) => {
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group gap="sm">
         <Button variant="default" data-autofocus onClick={close}>
-          {outcome === null ? 'Cancel' : 'Close'}
+          {outcome === null ? strings.cancel : strings.close}
         </Button>
         <Button loading={busy} disabled={list.trim() === ''} onClick={() => void compare()}>
-          Confirm matching computers
+          {strings.confirmMatchingComputers}
         </Button>
       </Group>
     </Stack>
@@ -75,7 +79,7 @@ const Body = ({ close }: { close: () => void }) => {
 
 /** Confirms the host keys of many computers from a trusted list. */
 export const CompareKeysDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
-  <Modal opened={opened} onClose={close} title="Compare host keys" size="lg">
+  <Modal opened={opened} onClose={close} title={strings.compareHostKeys2} size="lg">
     {opened ? <Body close={close} /> : null}
   </Modal>
 )

@@ -19,6 +19,7 @@ import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
 import { durationText, platformWords } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
+import { strings } from './strings.ts'
 import { useConnection, useShownHostKey } from './useConnection.ts'
 import { useWorker } from './useWorker.ts'
 
@@ -32,7 +33,7 @@ const failuresBefore = ({ prevRunningErrors, statusErrorDescription }: Connectio
 }
 
 const LastRun = ({ status }: { status: ConnectionStatus }) => (
-  <section className={classes.run} aria-label="Last run">
+  <section className={classes.run} aria-label={strings.lastRun}>
     <p className={classes.text}>
       <State status={status.statusString} />{' '}
       {status.statusDescription === 'Failed' ? null : <DeviceText value={status.statusDescription} />}
@@ -44,16 +45,16 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
     )}
     <Facts
       rows={[
-        ['Began', <Time key="began" value={status.startTime} />],
-        ['Took', durationText(status.durationMs)],
-        ['Next', <NextRun key="next" value={status.nextRun} />],
+        [strings.began, <Time key="began" value={status.startTime} />],
+        [strings.took, durationText(status.durationMs)],
+        [strings.next, <NextRun key="next" value={status.nextRun} />],
         ...(status.uuid === ''
           ? []
           : [
               [
-                'Devices',
+                strings.devices,
                 <PlainLink key="host" href={agentAddress(status.uuid)}>
-                  {status.peripheralsCount.toLocaleString('en')} on this host
+                  {strings.peripheralscountOnThisHost({ peripheralsCount: status.peripheralsCount })}
                 </PlainLink>,
               ] as const,
             ]),
@@ -61,7 +62,7 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
           ? []
           : [
               [
-                'Before that',
+                strings.beforeThat,
                 <ul key="errors" className={classes.errors}>
                   {failuresBefore(status).map((error, index) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the same failure may stand here thrice
@@ -80,14 +81,14 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
 const Details = ({ connection }: { connection: Connection }) => (
   <Facts
     rows={[
-      ['Port', connection.port ?? 'as usual'],
-      ['System', platformWords[connection.platform]],
-      ['Signs in', connection.isOverrideDefaults ? 'with its own credentials' : 'with the defaults'],
+      [strings.port, connection.port ?? 'as usual'],
+      [strings.system, platformWords[connection.platform]],
+      [strings.signsIn, connection.isOverrideDefaults ? 'with its own credentials' : 'with the defaults'],
       ...(connection.isOverrideDefaults
-        ? [['User', <DeviceText key="user" value={connection.userName} />] as const]
+        ? [[strings.user, <DeviceText key="user" value={connection.userName} />] as const]
         : []),
-      ['Host key', connection.hostKeyFingerprint === '' ? 'not confirmed' : connection.hostKeyFingerprint],
-      ['Tags', <TagList key="tags" tags={connection.hashtags} />],
+      [strings.hostKey, connection.hostKeyFingerprint === '' ? 'not confirmed' : connection.hostKeyFingerprint],
+      [strings.tags, <TagList key="tags" tags={connection.hashtags} />],
     ]}
   />
 )
@@ -100,15 +101,16 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
   if (connection.isOverrideDefaults || connection.isConfirmed || worker.data?.defaults.hasPassword !== true) return null
   return (
     <p className={classes.text} role="note">
-      The default password is not sent to this computer: no Administrator added or confirmed it.
-      {session.may('config:write') ? (
-        <>
-          {' '}
-          <Button size="compact-xs" variant="default" onClick={() => actions.confirmHost(connection.computerName)}>
-            Confirm…
-          </Button>
-        </>
-      ) : null}
+      {strings.theDefaultPasswordIsNotSent({
+        value: session.may('config:write') ? (
+          <>
+            {' '}
+            <Button size="compact-xs" variant="default" onClick={() => actions.confirmHost(connection.computerName)}>
+              {strings.confirm}
+            </Button>
+          </>
+        ) : null,
+      })}
     </p>
   )
 }
@@ -123,24 +125,25 @@ const HostKey = ({ connection }: { connection: Connection }) => {
   if (hostKeyFingerprint !== '')
     return (
       <p className={classes.text} role="note">
-        The host key changed, so no credential was sent. Pinned: <code>{hostKeyFingerprint}</code>. Presented:{' '}
-        <code>{shown}</code>. If the computer was reinstalled, enter the new fingerprint below.
+        {strings.theHostKeyChangedSoNo({ code: <code>{hostKeyFingerprint}</code>, code2: <code>{shown}</code> })}
       </p>
     )
   return (
     <p className={classes.text} role="note">
-      First contact: no password was sent. The computer presented the host key <code>{shown}</code>. Compare it with the
-      output of <code>ssh-keygen -l</code> on that computer.
-      {session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write') ? (
-        <>
-          {' '}
-          <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, shown)}>
-            Confirm host key…
-          </Button>
-        </>
-      ) : (
-        ' An Administrator can confirm it.'
-      )}
+      {strings.firstContactNoPasswordWasSent({
+        code: <code>{shown}</code>,
+        code2: (text) => <code>{text}</code>,
+        value: session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write') ? (
+          <>
+            {' '}
+            <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, shown)}>
+              {strings.confirmHostKey}
+            </Button>
+          </>
+        ) : (
+          ' An Administrator can confirm it.'
+        ),
+      })}
     </p>
   )
 }
@@ -165,8 +168,8 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
     )
   if (connection.data === null)
     return (
-      <EmptyState icon="network" title="This computer is not here any more">
-        <p>It was renamed or deleted; the audit says when and by whom.</p>
+      <EmptyState icon="network" title={strings.thisComputerIsNotHereAny}>
+        <p>{strings.itWasRenamedOrDeletedThe}</p>
       </EmptyState>
     )
   const { computerName } = connection.data
@@ -178,17 +181,19 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
         </h2>
         {canWrite ? (
           <Button size="compact-sm" variant="default" onClick={() => actions.poll([computerName])}>
-            {connection.data.isRegistered ? 'Poll now' : 'Start polling'}
+            {connection.data.isRegistered ? strings.pollNow : strings.startPolling}
           </Button>
         ) : null}
         <MoreMenu
-          label="More of this connection"
+          label={strings.moreOfThisConnection}
           curl={() => curlOf(window.location.origin, listConnections, { query: { ComputerName: computerName } })}
         >
           {canWrite && connection.data.isRegistered ? (
-            <Menu.Item onClick={() => actions.stop([computerName])}>Stop polling…</Menu.Item>
+            <Menu.Item onClick={() => actions.stop([computerName])}>{strings.stopPolling}</Menu.Item>
           ) : null}
-          {canWrite ? <Menu.Item onClick={() => removing.remove([computerName])}>Delete…</Menu.Item> : null}
+          {canWrite ? (
+            <Menu.Item onClick={() => removing.remove([computerName])}>{strings.deleteText}</Menu.Item>
+          ) : null}
         </MoreMenu>
       </header>
       <div className={classes.drawerBody}>
@@ -208,11 +213,11 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
 /** The drawer of a polled computer: its last run and its connection, or the form that adds one. */
 export const ConnectionDrawer = ({ name, close, onSaved }: BodyProps) => (
   // Anew once a computer was added, so that the keyboard goes on in it and not at the top of the page.
-  <SidePanel key={name === newConnection ? 'new' : 'known'} label="Polled computer" close={close}>
+  <SidePanel key={name === newConnection ? 'new' : 'known'} label={strings.polledComputer} close={close}>
     {name === newConnection ? (
       <>
         <header className={classes.drawerHead}>
-          <h2>Add a computer</h2>
+          <h2>{strings.addAComputer}</h2>
         </header>
         <div className={classes.drawerBody}>
           <ConnectionForm connection={null} close={close} onSaved={onSaved} />

@@ -8,6 +8,7 @@ import { NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import classes from './agentless.module.css'
 import { CredentialFields } from './CredentialFields.tsx'
 import { platformWords } from './labels.ts'
+import { strings } from './strings.ts'
 import { TestSteps } from './TestSteps.tsx'
 import { type ConnectionEditing, type ConnectionFormProps, useConnectionForm } from './useConnectionForm.ts'
 
@@ -21,8 +22,8 @@ interface PartProps {
 const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: PartProps) => (
   <Group gap="md" align="flex-start" wrap="nowrap">
     <TextInput
-      label="Computer"
-      description="Name or address"
+      label={strings.computer}
+      description={strings.nameOrAddress}
       flex={1}
       maxLength={255}
       autoComplete="off"
@@ -33,20 +34,20 @@ const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: 
       onChange={(event) => change({ computerName: event.currentTarget.value })}
     />
     <NumberInput
-      label="Port"
-      description="of its SSH server"
+      label={strings.port}
+      description={strings.ofItsSshServer}
       w={130}
       min={1}
       max={65_535}
       allowDecimal={false}
-      placeholder={defaults === undefined ? '' : `${defaults.port}, as usual`}
+      placeholder={defaults === undefined ? '' : strings.portAsUsual({ port: defaults.port })}
       value={draft.port}
       error={errorOf('port')}
       onChange={(port) => change({ port })}
     />
     <NativeSelect
-      label="System"
-      description="of the computer"
+      label={strings.system}
+      description={strings.ofTheComputer}
       w={130}
       data={platforms}
       value={draft.platform}
@@ -65,7 +66,7 @@ const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
   return (
     <>
       <TagsInput
-        label="Tags of the host"
+        label={strings.tagsOfTheHost}
         placeholder={draft.hashtags.length === 0 ? 'none' : ''}
         data={(tags.data ?? []).map(({ name }) => name)}
         maxTags={100}
@@ -74,15 +75,15 @@ const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
         onChange={(hashtags) => change({ hashtags })}
       />
       <TextInput
-        label="Host key"
-        description="SHA256:… as ssh-keygen -l prints it. Empty: the key of the next contact is pinned."
+        label={strings.hostKey}
+        description={strings.sha256AsSshKeygenLPrints}
         spellCheck={false}
         value={draft.hostKeyFingerprint}
         error={errorOf('hostKeyFingerprint')}
         onChange={(event) => change({ hostKeyFingerprint: event.currentTarget.value })}
       />
       <Switch
-        label="Own credentials and interval, in place of the defaults"
+        label={strings.ownCredentialsAndIntervalInPlace}
         checked={draft.isOverrideDefaults}
         onChange={(event) => change({ isOverrideDefaults: event.currentTarget.checked })}
       />
@@ -102,7 +103,8 @@ const OwnCredentials = ({ form: { before, draft, change, defaults, errorOf } }: 
     errorOf={errorOf}
     placeholders={{
       userName: 'none',
-      intervalMinutes: defaults === undefined ? '' : `${defaults.intervalMinutes}, as usual`,
+      intervalMinutes:
+        defaults === undefined ? '' : strings.intervalminutesAsUsual({ intervalMinutes: defaults.intervalMinutes }),
     }}
   />
 )
@@ -114,22 +116,22 @@ const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) =
       <p className={classes.said} role="status">
         {said}
       </p>
-      <MoreMenu label="More of this computer" curl={form.curl} />
+      <MoreMenu label={strings.moreOfThisComputer} curl={form.curl} />
       {trial.busy ? (
         <Button variant="default" onClick={trial.stop}>
-          Stop the test
+          {strings.stopTheTest}
         </Button>
       ) : (
         <Button variant="default" onClick={form.test}>
-          Test now
+          {strings.testNow}
         </Button>
       )}
       <Button variant="default" onClick={close}>
-        {before === null ? 'Cancel' : 'Close'}
+        {before === null ? strings.cancel : strings.close}
       </Button>
       {isStored ? null : (
         <Button type="submit" loading={busy}>
-          {before === null ? 'Add the computer' : form.opens === null ? 'Save' : 'Save and allow'}
+          {before === null ? strings.addTheComputer : form.opens === null ? strings.save : strings.saveAndAllow}
         </Button>
       )}
     </Group>

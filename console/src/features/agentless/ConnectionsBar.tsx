@@ -3,6 +3,7 @@ import type { ConnectionStatus } from '@portcullis/contract'
 import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
 import type { Selection } from '../../ui/table/useSelection.ts'
 import { useConnectionActions } from './connection-actions.ts'
+import { strings } from './strings.ts'
 
 export interface ConnectionsBarProps {
   selection: Selection<ConnectionStatus>
@@ -16,13 +17,13 @@ export const ConnectionsBar = ({ selection, filtered }: ConnectionsBarProps) => 
   return (
     <SelectionBar selection={selection} filtered={filtered}>
       <Button size="compact-sm" variant="default" onClick={() => actions.poll(names())}>
-        Poll now
+        {strings.pollNow}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => actions.stop(names())}>
-        Stop polling…
+        {strings.stopPolling}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => actions.remove(names())}>
-        Delete…
+        {strings.deleteText}
       </Button>
     </SelectionBar>
   )

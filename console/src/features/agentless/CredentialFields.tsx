@@ -1,6 +1,7 @@
 import { Checkbox, NumberInput, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core'
 import { pollInterval } from '@portcullis/contract'
 import { type SecretName, secretNames } from './connection-draft.ts'
+import { strings } from './strings.ts'
 
 /** What of the credentials a form holds. */
 export interface CredentialDraft {
@@ -40,7 +41,7 @@ export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholder
   return (
     <Stack gap="sm">
       <TextInput
-        label="User"
+        label={strings.user}
         maxLength={255}
         autoComplete="off"
         spellCheck={false}
@@ -49,23 +50,23 @@ export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholder
         error={errorOf('userName')}
         onChange={(event) => onChange({ userName: event.currentTarget.value })}
       />
-      <PasswordInput label="Password" maxLength={1_024} {...secret('password')} />
+      <PasswordInput label={strings.password} maxLength={1_024} {...secret('password')} />
       <Textarea
-        label="Private key"
-        description="OpenSSH or PEM"
+        label={strings.privateKey}
+        description={strings.opensshOrPem}
         rows={4}
         maxLength={65_536}
         spellCheck={false}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         {...secret('privateKey')}
       />
-      <PasswordInput label="Passphrase of the key" maxLength={1_024} {...secret('passphrase')} />
+      <PasswordInput label={strings.passphraseOfTheKey} maxLength={1_024} {...secret('passphrase')} />
       {secretNames
         .filter((name) => stored[name] && draft[name] === '')
         .map((name) => (
           <Checkbox
             key={name}
-            label={`Remove the stored ${secretWords[name]}`}
+            label={strings.removeTheStoredValue({ value: secretWords[name] })}
             checked={draft.removed.includes(name)}
             onChange={(event) =>
               onChange({
@@ -77,7 +78,7 @@ export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholder
           />
         ))}
       <NumberInput
-        label="Minutes between two polls"
+        label={strings.minutesBetweenTwoPolls}
         min={pollInterval.min}
         max={pollInterval.max}
         allowDecimal={false}

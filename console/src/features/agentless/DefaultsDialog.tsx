@@ -12,6 +12,7 @@ import classes from './agentless.module.css'
 import { type CredentialDraft, CredentialFields } from './CredentialFields.tsx'
 import { secretNames, shownBody } from './connection-draft.ts'
 import { platformWords } from './labels.ts'
+import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
 
 type Defaults = WorkerPollerDetails['defaults']
@@ -69,20 +70,17 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
           .call(updateWorkerDefaults, { body: { defaults: changeOf(draft, before) } })
           .then((worker) => {
             queries.setQueryData(['worker'], worker)
-            tell('Defaults changed; they count from the next polls on.')
+            tell(strings.defaultsChangedTheyCountFromThe)
             close()
           }, setFailure)
           .finally(() => setBusy(false))
       }}
     >
       <Stack gap="sm">
-        <p className={classes.text}>
-          They count for each computer that has none of its own, from its next poll on. Whoever may add computers has
-          them sent to any address: give a key, which a host learns nothing from, and no password.
-        </p>
+        <p className={classes.text}>{strings.theyCountForEachComputerThat}</p>
         <Group grow gap="md" align="flex-start">
           <NumberInput
-            label="Port"
+            label={strings.port}
             min={1}
             max={65_535}
             allowDecimal={false}
@@ -91,7 +89,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
             onChange={(port) => change({ port })}
           />
           <NativeSelect
-            label="System"
+            label={strings.system}
             data={platforms}
             value={draft.platform}
             error={errorOf('platform')}
@@ -115,7 +113,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
         {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
         <Group justify="flex-end" gap="sm">
           <MoreMenu
-            label="More of the defaults"
+            label={strings.moreOfTheDefaults}
             curl={() =>
               curlOf(window.location.origin, updateWorkerDefaults, {
                 body: { defaults: shownBody(changeOf(draft, before)) },
@@ -123,10 +121,10 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
             }
           />
           <Button variant="default" onClick={close}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button type="submit" loading={busy}>
-            Save
+            {strings.save}
           </Button>
         </Group>
       </Stack>
@@ -138,7 +136,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
 export const DefaultsDialog = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const worker = useWorker()
   return (
-    <Modal opened={opened} onClose={close} title="Defaults of all computers" size="lg">
+    <Modal opened={opened} onClose={close} title={strings.defaultsOfAllComputers} size="lg">
       {!opened ? null : worker.data === undefined ? (
         <DetailSkeleton />
       ) : (

@@ -1,10 +1,11 @@
 import { parseTime } from '../../lib/time.ts'
 import { Time } from '../../ui/Time.tsx'
 import { useNow } from '../../ui/useNow.ts'
+import { strings } from './strings.ts'
 
 /** When a computer is polled next. A time that has passed is no age: the poll waits for a worker. */
 export const NextRun = ({ value }: { value: string | null }) => {
   const now = useNow()
   const at = parseTime(value)
-  return at !== null && at <= now ? <span>due</span> : <Time value={value} />
+  return at !== null && at <= now ? <span>{strings.due}</span> : <Time value={value} />
 }

@@ -6,14 +6,15 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './agentless.module.css'
+import { strings } from './strings.ts'
 
 const head = [
-  'Process',
-  'Address',
-  'Version',
-  { title: 'Polls', align: 'right' },
-  { title: 'Of a core', align: 'right' },
-  { title: 'Heard of', align: 'right' },
+  strings.process,
+  strings.address,
+  strings.version,
+  { title: strings.polls, align: 'right' },
+  { title: strings.ofACore, align: 'right' },
+  { title: strings.heardOf, align: 'right' },
 ] as const
 
 /** How many processes the worker consists of, and behind that how each is. */
@@ -29,13 +30,12 @@ export const Pollers = ({ pollers }: { pollers: WorkerPollerDetails['pollers'] }
           aria-expanded={opened}
           onClick={() => setOpened((was) => !was)}
         >
-          {alive.toLocaleString('en')} of {pollers.length.toLocaleString('en')}{' '}
-          {pollers.length === 1 ? 'process' : 'processes'} alive
+          {strings.aliveOfPollersOtherProcessesAlive({ alive, pollers: pollers.length })}
         </button>
       </Popover.Target>
       <Popover.Dropdown className={classes.pollerTable} tabIndex={-1} data-autofocus>
         <SmallTable
-          label="Processes of the worker"
+          label={strings.processesOfTheWorker}
           head={head}
           rows={pollers.map(({ id, name, ipAddress, version, isAlive, running, capacity, cpu, lastSeen }) => ({
             key: id,
@@ -45,15 +45,15 @@ export const Pollers = ({ pollers }: { pollers: WorkerPollerDetails['pollers'] }
               <DeviceText key="address" value={ipAddress} />,
               <DeviceText key="version" value={version} />,
               isAlive ? (
-                `${running.toLocaleString('en')} of ${capacity.toLocaleString('en')}`
+                strings.runningOfCapacity({ running, capacity })
               ) : (
-                <SeverityTag key="silent" severity="neutral" word="Silent" />
+                <SeverityTag key="silent" severity="neutral" word={strings.silent} />
               ),
               isAlive ? `${Math.round(cpu)} %` : '–',
               <Time key="seen" value={lastSeen} />,
             ],
           }))}
-          empty="No process."
+          empty={strings.noProcess}
         />
       </Popover.Dropdown>
     </Popover>

@@ -5,6 +5,7 @@ import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { StepList, type StepView } from '../../ui/steps/StepList.tsx'
 import classes from './agentless.module.css'
 import { durationText, platformWords, stepWords } from './labels.ts'
+import { strings } from './strings.ts'
 
 const stepViews = (test: ConnectionTest): StepView[] =>
   pollSteps.map((step) => {
@@ -25,11 +26,9 @@ const stepViews = (test: ConnectionTest): StepView[] =>
 const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean }) => {
   if (test.state === 'waiting')
     return (
-      <p className={classes.text}>
-        {isPolling ? 'Waits for the worker…' : 'Waits: no worker is active. Activate one at the top of this page.'}
-      </p>
+      <p className={classes.text}>{isPolling ? strings.waitsForTheWorker : strings.waitsNoWorkerIsActiveActivate}</p>
     )
-  if (test.state === 'running') return <p className={classes.text}>The worker tries it…</p>
+  if (test.state === 'running') return <p className={classes.text}>{strings.theWorkerTriesIt}</p>
   if (test.ok !== true)
     return (
       <p className={classes.outcome}>
@@ -47,7 +46,7 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
   return (
     <>
       <p className={classes.text}>
-        <strong>It works.</strong> <DeviceText value={test.hostname} />
+        <strong>{strings.itWorks}</strong> <DeviceText value={test.hostname} />
         {test.platform === null ? '' : `, ${platformWords[test.platform]}`},{' '}
         {test.peripheralsCount.toLocaleString('en')} {test.peripheralsCount === 1 ? 'device' : 'devices'}
       </p>
@@ -62,7 +61,7 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
               <DeviceText value={device.name} />
             </li>
           ))}
-          {more > 0 ? <li>and {more.toLocaleString('en')} more</li> : null}
+          {more > 0 ? <li>{strings.andMoreMore({ more })}</li> : null}
         </ul>
       )}
     </>
@@ -87,16 +86,14 @@ export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
     <section
       ref={section}
       className={classes.test}
-      aria-label="Test"
+      aria-label={strings.test}
       aria-live="polite"
       aria-busy={test.state !== 'done'}
     >
       <StepList steps={stepViews(test)} />
       <Outcome test={test} isPolling={isPolling} />
       {test.hostKeyFingerprint === null ? null : (
-        <p className={classes.quiet}>
-          Host key <code>{test.hostKeyFingerprint}</code>
-        </p>
+        <p className={classes.quiet}>{strings.hostKeyCode({ code: <code>{test.hostKeyFingerprint}</code> })}</p>
       )}
     </section>
   )

@@ -14,6 +14,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import classes from './agentless.module.css'
 import { rereadConnections } from './connection-actions.ts'
+import { strings } from './strings.ts'
 import { previewLines, type UploadLine, type UploadReport, uploadText } from './upload-preview.ts'
 
 const header = 'ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags'
@@ -29,8 +30,8 @@ const Preview = ({ report }: { report: UploadReport }) => {
   return (
     <div className={classes.preview}>
       <SmallTable
-        label="Lines of the file"
-        head={[{ title: 'Line', align: 'right' }, 'Computer', 'Outcome', 'Why']}
+        label={strings.linesOfTheFile}
+        head={[{ title: strings.line, align: 'right' }, strings.computer, strings.outcome, strings.why]}
         rows={lines.map(({ line, computerName, outcome, message }) => ({
           key: String(line),
           quiet: outcome === 'unchanged',
@@ -47,7 +48,7 @@ const Preview = ({ report }: { report: UploadReport }) => {
             </span>,
           ],
         }))}
-        empty="The file has no line below its header."
+        empty={strings.theFileHasNoLineBelow}
       />
     </div>
   )
@@ -130,8 +131,7 @@ const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) =>
       </p>
       {report.secondPerson ? (
         <p className={classes.text} role="note">
-          The tags in this file need a second approver. Your request waits for 24 hours, and nothing is stored until it
-          is approved. Then upload the file again.
+          {strings.theTagsInThisFileNeed}
         </p>
       ) : null}
       {isDone || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
@@ -145,7 +145,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
   return (
     <>
       <MoreMenu
-        label="More of the upload"
+        label={strings.moreOfTheUpload}
         curl={() =>
           curlOf(window.location.origin, uploadConnections, {
             query: { dryRun: true },
@@ -154,7 +154,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
         }
       />
       <Button variant="default" onClick={close} data-autofocus>
-        {isStored ? 'Close' : 'Cancel'}
+        {isStored ? strings.close : strings.cancel}
       </Button>
       <FileButton resetRef={reset} accept=".csv,text/csv" onChange={(chosen) => void choose(chosen)}>
         {(props) => (
@@ -164,7 +164,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
             loading={busy && report === null}
             leftSection={<Icon name="upload" size={14} />}
           >
-            {file === null ? 'Choose a file…' : 'Choose another…'}
+            {file === null ? strings.chooseAFile : strings.chooseAnother}
           </Button>
         )}
       </FileButton>
@@ -174,9 +174,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
           disabled={willDo === 0 || lacksReason(opened, reason)}
           onClick={() => void send(file, false)}
         >
-          {report.secondPerson
-            ? 'Request approval'
-            : `Store ${willDo.toLocaleString('en')} ${willDo === 1 ? 'computer' : 'computers'}`}
+          {report.secondPerson ? strings.requestApproval : strings.storeWilldoOtherComputers({ willDo })}
         </Button>
       )}
     </>
@@ -190,15 +188,13 @@ const Body = ({ close }: { close: () => void }) => {
     <Stack gap="md">
       {isDone ? null : (
         <p className={classes.text}>
-          A CSV file in UTF-8 with the header <code className={classes.header}>{header}</code>. Only the first column is
-          needed, and tags are joined by semicolons. It is tried first; nothing is stored before you have seen what it
-          would do.
+          {strings.aCsvFileInUtf8({ code: <code className={classes.header}>{header}</code> })}
         </p>
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       {report === null ? null : <Result upload={upload} report={report} />}
       <Group justify="flex-end" gap="sm">
-        {isDone ? <Button onClick={close}>Done</Button> : <Actions upload={upload} close={close} />}
+        {isDone ? <Button onClick={close}>{strings.done}</Button> : <Actions upload={upload} close={close} />}
       </Group>
     </Stack>
   )
@@ -206,7 +202,7 @@ const Body = ({ close }: { close: () => void }) => {
 
 /** Adds and changes many polled computers by a file: first what it would do, then it. */
 export const UploadDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
-  <Modal opened={opened} onClose={close} title="Add computers by a file" size="xl">
+  <Modal opened={opened} onClose={close} title={strings.addComputersByAFile} size="xl">
     {opened ? <Body close={close} /> : null}
   </Modal>
 )

@@ -14,48 +14,42 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import { AddWorker } from './AddWorker.tsx'
 import classes from './agentless.module.css'
 import { Pollers } from './Pollers.tsx'
+import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
 
 const number = (value: number | null) => (value ?? 0).toLocaleString('en')
 
 const State = ({ worker }: { worker: WorkerPollerDetails }) => {
-  if (worker.adminStatus === null) return <SeverityTag severity="neutral" word="No worker" />
-  if (worker.adminStatus === 'Pending') return <SeverityTag severity="amber" word="Waits for you" />
-  if (worker.adminStatus === 'Deactivated') return <SeverityTag severity="neutral" word="Stopped" />
-  if (worker.status === 'Disconnected') return <SeverityTag severity="red" word="Silent" />
-  return <strong>Polls</strong>
+  if (worker.adminStatus === null) return <SeverityTag severity="neutral" word={strings.noWorker} />
+  if (worker.adminStatus === 'Pending') return <SeverityTag severity="amber" word={strings.waitsForYou} />
+  if (worker.adminStatus === 'Deactivated') return <SeverityTag severity="neutral" word={strings.stopped} />
+  if (worker.status === 'Disconnected') return <SeverityTag severity="red" word={strings.silent} />
+  return <strong>{strings.polls}</strong>
 }
 
 const Words = ({ worker }: { worker: WorkerPollerDetails }) => {
-  if (worker.adminStatus === null)
-    return (
-      <span>
-        Nothing polls. The worker of this server appears here within a minute of its start; another machine can run one.
-      </span>
-    )
+  if (worker.adminStatus === null) return <span>{strings.nothingPollsTheWorkerOfThis}</span>
   const name = (
     <>
-      <DeviceText value={worker.name ?? ''} /> at <DeviceText value={worker.ipAddress ?? ''} />, version{' '}
-      <DeviceText value={worker.version ?? ''} />
+      {strings.devicetextAtDevicetext2VersionDevicetext3({
+        deviceText: <DeviceText value={worker.name ?? ''} />,
+        deviceText2: <DeviceText value={worker.ipAddress ?? ''} />,
+        deviceText3: <DeviceText value={worker.version ?? ''} />,
+      })}
     </>
   )
-  if (worker.adminStatus === 'Pending')
-    return <span>{name}, asks to poll. It gets no credential of any computer before you activate it.</span>
+  if (worker.adminStatus === 'Pending') return <span>{strings.nameAsksToPollItGets({ name })}</span>
   return (
     <>
       <span>{name}</span>
       <span>
         <Pollers pollers={worker.pollers} />
-        {worker.status === 'Disconnected' ? (
-          <>
-            , last heard of <Time value={worker.lastSeen} />
-          </>
-        ) : null}
+        {worker.status === 'Disconnected' ? strings.lastHeardOfTime({ time: <Time value={worker.lastSeen} /> }) : null}
       </span>
-      <span>{Math.round(worker.utilization ?? 0)} % in use</span>
-      <span>{number(worker.due)} due</span>
+      <span>{strings.mathInUse({ Math: Math.round(worker.utilization ?? 0) })}</span>
+      <span>{strings.dueDue({ due: worker.due })}</span>
       {(worker.errorCount ?? 0) === 0 ? (
-        <span>none fails</span>
+        <span>{strings.noneFails}</span>
       ) : (
         <Link to="/agentless" search={{ StatusString: 'Failed' }}>
           {number(worker.errorCount)} {worker.errorCount === 1 ? 'fails' : 'fail'}
@@ -74,52 +68,55 @@ export const WorkerCard = () => {
   const data = worker.data
   if (worker.error !== null && data === undefined)
     return <ErrorState failure={worker.error} retry={() => void worker.refetch()} inline />
-  if (data === undefined) return <section className={classes.worker} aria-label="Worker" aria-busy />
+  if (data === undefined) return <section className={classes.worker} aria-label={strings.worker} aria-busy />
   const canWrite = session.may('config:write')
   const { id, adminStatus } = data
   const name = data.name ?? 'the worker'
 
   const activate = async (isActivated: boolean) => {
     await api.call(activateWorker, { body: { id: id ?? '', isActivated } })
-    tell(isActivated ? 'The worker polls.' : 'The worker is stopped.')
+    tell(isActivated ? strings.theWorkerPolls : strings.theWorkerIsStopped)
     await worker.refetch()
   }
   const waiting = data.pollers.filter((one) => one.isAlive && !one.isActivated)
   const activateNew = () =>
     confirm({
-      title: 'Activate worker processes',
+      title: strings.activateWorkerProcesses,
       names: waiting.map((one) => `${one.name} (${one.ipAddress})`),
       kind: ['process', 'processes'],
-      consequence: 'they receive the credentials of the computers they poll. Activate only processes that you started.',
-      action: 'Activate',
+      consequence: strings.theyReceiveTheCredentialsOfThe,
+      action: strings.activate,
       run: () => activate(true),
     })
   const stop = () =>
     confirm({
-      title: 'Stop the worker',
+      title: strings.stopTheWorker,
       names: [name],
       kind: ['worker', 'workers'],
-      consequence: 'running polls end without result, and no computer is polled until you activate it again.',
-      action: 'Stop',
+      consequence: strings.runningPollsEndWithoutResultAnd,
+      action: strings.stop,
       run: () => activate(false),
     })
   const remove = () =>
     confirm({
-      title: 'Delete the worker',
+      title: strings.deleteTheWorker,
       names: [name],
       kind: ['worker', 'workers'],
-      consequence:
-        'the keys of its processes are revoked and running polls end; computers stay. The one that the server runs itself comes back within a minute and waits for you; others need a new token.',
-      action: 'Delete',
+      consequence: strings.theKeysOfItsProcessesAre,
+      action: strings.deleteText2,
       run: async () => {
         await api.call(deleteWorker)
-        tell('The worker is deleted.')
+        tell(strings.theWorkerIsDeleted)
         await worker.refetch()
       },
     })
 
   return (
-    <section className={classes.worker} aria-label="Worker" data-pending={adminStatus === 'Pending' || undefined}>
+    <section
+      className={classes.worker}
+      aria-label={strings.worker}
+      data-pending={adminStatus === 'Pending' || undefined}
+    >
       <State worker={data} />
       <div className={classes.workerWords}>
         <Words worker={data} />
@@ -136,22 +133,25 @@ export const WorkerCard = () => {
                 .finally(() => setBusy(false))
             }}
           >
-            Activate
+            {strings.activate}
           </Button>
         ) : null}
         {canWrite && adminStatus === 'Activated' && waiting.length > 0 ? (
           <Button size="compact-sm" onClick={activateNew}>
-            {`Activate ${waiting.length === 1 ? 'the new process' : `${waiting.length} new processes`}…`}
+            {strings.activateValue({
+              value:
+                waiting.length === 1 ? 'the new process' : strings.waitingNewProcesses({ waiting: waiting.length }),
+            })}
           </Button>
         ) : null}
         {canWrite && adminStatus === 'Activated' ? (
           <Button size="compact-sm" variant="default" onClick={stop}>
-            Stop…
+            {strings.stop2}
           </Button>
         ) : null}
-        <MoreMenu label="More of the worker" curl={() => curlOf(window.location.origin, workerPollerDetails)}>
-          {canWrite ? <Menu.Item onClick={() => setIsAdding(true)}>Add a worker…</Menu.Item> : null}
-          {canWrite && adminStatus !== null ? <Menu.Item onClick={remove}>Delete the worker…</Menu.Item> : null}
+        <MoreMenu label={strings.moreOfTheWorker} curl={() => curlOf(window.location.origin, workerPollerDetails)}>
+          {canWrite ? <Menu.Item onClick={() => setIsAdding(true)}>{strings.addAWorker2}</Menu.Item> : null}
+          {canWrite && adminStatus !== null ? <Menu.Item onClick={remove}>{strings.deleteTheWorker2}</Menu.Item> : null}
         </MoreMenu>
       </div>
       <AddWorker opened={isAdding} close={() => setIsAdding(false)} />

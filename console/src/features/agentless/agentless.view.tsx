@@ -10,32 +10,33 @@ import type { Column } from '../../ui/table/column.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
 import { durationText, platformWords } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
+import { strings } from './strings.ts'
 
 const stateWords: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
-  Pending: { word: 'Waits', severity: 'neutral' },
-  Running: { word: 'Runs', severity: 'neutral' },
-  Success: { word: 'Read', severity: null },
-  Failed: { word: 'Failed', severity: 'amber' },
-  Unregistered: { word: 'Not polled', severity: 'neutral' },
+  Pending: { word: strings.waits, severity: 'neutral' },
+  Running: { word: strings.runs, severity: 'neutral' },
+  Success: { word: strings.read, severity: null },
+  Failed: { word: strings.failed, severity: 'amber' },
+  Unregistered: { word: strings.notPolled, severity: 'neutral' },
 }
 
 /** Filters of the list of polled computers, by the interface's names. */
 export const statusFilters = [
   {
     name: 'StatusString',
-    label: 'State',
+    label: strings.state,
     kind: 'choice',
     options: connectionStates.map((value) => ({ value, label: stateWords[value].word })),
   },
   {
     name: 'Cause',
-    label: 'Cause',
+    label: strings.cause,
     kind: 'choice',
     options: pollFailures.map((value) => ({ value, label: pollCauses[value].title })),
   },
-  { name: 'ComputerName', label: 'Computer', kind: 'text' },
-  { name: 'IsOverrideDefaults', label: 'Own credentials', kind: 'yesNo' },
-  { name: 'EndTime', label: 'Last run', kind: 'period' },
+  { name: 'ComputerName', label: strings.computer, kind: 'text' },
+  { name: 'IsOverrideDefaults', label: strings.ownCredentials, kind: 'yesNo' },
+  { name: 'EndTime', label: strings.lastRun, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const statusView: ViewSpec = {
@@ -56,7 +57,7 @@ const timelineOf = ({ statusDescription, statusErrorDescription }: ConnectionSta
 export const statusColumns: readonly Column<ConnectionStatus>[] = [
   {
     id: 'computer',
-    title: 'Computer',
+    title: strings.computer,
     width: 186,
     grow: true,
     sortKey: 'computerName',
@@ -64,14 +65,14 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'state',
-    title: 'State',
+    title: strings.state,
     width: 96,
     sortKey: 'statusString',
     cell: (row) => <State status={row.statusString} />,
   },
   {
     id: 'story',
-    title: 'What happened',
+    title: strings.whatHappened,
     width: 230,
     grow: true,
     sortKey: 'statusErrorDescription',
@@ -79,14 +80,14 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'platform',
-    title: 'System',
+    title: strings.system,
     width: 80,
     sortKey: 'platform',
     cell: (row) => (row.platform === 'auto' ? '–' : platformWords[row.platform]),
   },
   {
     id: 'devices',
-    title: 'Devices',
+    title: strings.devices,
     width: 76,
     align: 'right',
     sortKey: 'peripheralsCount',
@@ -100,7 +101,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'took',
-    title: 'Took',
+    title: strings.took,
     width: 74,
     align: 'right',
     sortKey: 'durationMs',
@@ -109,7 +110,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'ended',
-    title: 'Ended',
+    title: strings.ended,
     width: 76,
     align: 'right',
     sortKey: 'endTime',
@@ -118,7 +119,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'next',
-    title: 'Next',
+    title: strings.next,
     width: 84,
     align: 'right',
     sortKey: 'nextRun',
@@ -126,7 +127,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'failures',
-    title: 'Failures in a row',
+    title: strings.failuresInARow,
     width: 120,
     align: 'right',
     sortKey: 'failures',
@@ -135,14 +136,14 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'own',
-    title: 'Own credentials',
+    title: strings.ownCredentials,
     width: 120,
     sortKey: 'isOverrideDefaults',
     cell: (row) => (row.isOverrideDefaults ? 'yes' : 'no'),
   },
   {
     id: 'previous',
-    title: 'Last failures',
+    title: strings.lastFailures,
     width: 320,
     sortKey: 'prevRunningErrors',
     cell: (row) => <DeviceText value={row.prevRunningErrors} />,

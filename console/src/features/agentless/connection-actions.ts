@@ -9,6 +9,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'computer' : 'computers'}`
 
@@ -31,36 +32,36 @@ export const useConnectionActions = (onDone: () => void) => {
     poll: (computerNames: string[]) =>
       void api
         .call(registerConnections, { body: { computerNames } })
-        .then(({ accepted }) => done(`${counted(accepted.length)} due now.`), tellFailure),
+        .then(({ accepted }) => done(strings.acceptedDueNow({ accepted: counted(accepted.length) })), tellFailure),
     /** Lets the default password be sent to a computer. */
     confirmHost: (computerName: string) =>
       confirm({
-        title: 'Confirm a computer',
+        title: strings.confirmAComputer,
         names: [computerName],
         kind: ['computer', 'computers'],
-        consequence: 'the worker sends it the default user and password. Whoever runs it can keep them.',
-        action: 'Confirm',
+        consequence: strings.theWorkerSendsItTheDefault,
+        action: strings.confirm2,
         run: async () => {
           await api.call(updateConnection, { body: { computerName, isConfirmed: true } })
-          await done('Confirmed; it is polled anew.')
+          await done(strings.confirmedItIsPolledAnew)
         },
       }),
     /** Pins the host key of a computer after the operator has compared it. */
     confirmKey: (computerName: string, hostKeyFingerprint: string) =>
       confirm({
-        title: 'Confirm host key',
+        title: strings.confirmHostKey2,
         names: [computerName],
         kind: ['computer', 'computers'],
-        consequence: `${hostKeyFingerprint} is pinned. From now on the password is sent to any computer with this key.`,
-        action: 'Confirm host key',
+        consequence: strings.hostkeyfingerprintIsPinnedFromNowOn({ hostKeyFingerprint }),
+        action: strings.confirmHostKey2,
         run: async () => {
           const { confirmed } = await api.call(confirmHostKeys, {
             body: { hosts: [{ computerName, hostKeyFingerprint }] },
           })
           await done(
             confirmed.length === 1
-              ? 'Host key confirmed. The computer is polled again.'
-              : 'Not confirmed: the computer has presented another key since.',
+              ? strings.hostKeyConfirmedTheComputerIs
+              : strings.notConfirmedTheComputerHasPresented,
           )
         },
       }),
@@ -74,27 +75,26 @@ export const useConnectionActions = (onDone: () => void) => {
     },
     stop: (names: string[]) =>
       confirm({
-        title: 'Stop polling',
+        title: strings.stopPolling2,
         names,
         kind: ['computer', 'computers'],
-        consequence: 'nothing new is learnt of their devices until they are polled again. Their details stay.',
-        action: 'Stop polling',
+        consequence: strings.nothingNewIsLearntOfTheir,
+        action: strings.stopPolling2,
         run: async () => {
           const { accepted } = await api.call(unregisterConnections, { body: { computerNames: names } })
-          await done(`${counted(accepted.length)} not polled any more.`)
+          await done(strings.acceptedNotPolledAnyMore({ accepted: counted(accepted.length) }))
         },
       }),
     remove: (names: string[]) =>
       confirm({
-        title: 'Delete computers',
+        title: strings.deleteComputers,
         names,
         kind: ['computer', 'computers'],
-        consequence:
-          'their credentials and pinned host keys are forgotten. What is known of the hosts stays among the agents until it is deleted there.',
-        action: 'Delete',
+        consequence: strings.theirCredentialsAndPinnedHostKeys,
+        action: strings.deleteText2,
         run: async () => {
           const { accepted } = await api.call(deleteConnections, { body: names })
-          await done(`${counted(accepted.length)} deleted.`)
+          await done(strings.acceptedDeleted({ accepted: counted(accepted.length) }))
         },
       }),
   }

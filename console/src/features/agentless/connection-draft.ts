@@ -1,5 +1,6 @@
 import type { BodyOf, Connection, ConnectionInput, updateConnection } from '@portcullis/contract'
 import { type TagChanges, tagChanges } from '../../ui/policy/opens-by-tags.ts'
+import { strings } from './strings.ts'
 
 /** Secrets of a connection: written, never read. */
 export const secretNames = ['password', 'privateKey', 'passphrase'] as const
@@ -88,7 +89,7 @@ export const changeOf = (draft: ConnectionDraft, before: Connection): BodyOf<typ
 
 /** What a person has to mend before it is sent, by field. */
 export const faultsOf = (draft: ConnectionDraft): Partial<Record<keyof ConnectionDraft, string>> =>
-  draft.computerName.trim() === '' ? { computerName: 'A name or address is needed.' } : {}
+  draft.computerName.trim() === '' ? { computerName: strings.aNameOrAddressIsNeeded } : {}
 
 /** A body as it may stand in a command to be copied: typed secrets are left to be filled in. */
 export const shownBody = <Body extends object>(body: Body): Body => ({

@@ -8,6 +8,7 @@ import {
   exportCsvConnections,
 } from '@portcullis/contract'
 import type { ExportedList } from '../../ui/ExportMenu.tsx'
+import { strings } from './strings.ts'
 
 type Query = Readonly<Record<string, string>>
 
@@ -36,26 +37,26 @@ const computersQuery = (query: Query): { query: Query; isWhole: boolean } => {
 /** The files that the page of polled computers gives: its rows as shown, and the computers behind them. */
 export const exportedLists = (query: Query, columns: readonly string[], rows: number | null): ExportedList[] => {
   const computers = computersQuery(query)
-  const count = rows === null ? '' : `: ${rows.toLocaleString('en')}, as shown`
+  const count = rows === null ? '' : strings.rowsAsShown({ rows })
   return [
     {
-      label: `Last runs${count}`,
+      label: strings.lastRunsCount({ count }),
       name: 'runs',
       report: 'connectionRuns',
       query,
       columns,
       rows,
-      files: [{ title: 'Runs as CSV', ending: 'csv', operation: exportCsvConnections }],
+      files: [{ title: strings.runsAsCsv, ending: 'csv', operation: exportCsvConnections }],
     },
     {
-      label: computers.isWhole ? `Computers${count}` : 'Computers, however their last run went',
+      label: computers.isWhole ? strings.computersCount({ count }) : strings.computersHoweverTheirLastRunWent,
       name: 'computers',
       report: 'connections',
       query: computers.query,
       rows: computers.isWhole ? rows : null,
       files: [
-        { title: 'Computers as CSV', ending: 'csv', operation: exportAgentlessCsv },
-        { title: 'Computers as PDF', ending: 'pdf', operation: exportAgentlessPdf },
+        { title: strings.computersAsCsv, ending: 'csv', operation: exportAgentlessCsv },
+        { title: strings.computersAsPdf, ending: 'pdf', operation: exportAgentlessPdf },
       ],
     },
   ]

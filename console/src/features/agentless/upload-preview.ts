@@ -1,4 +1,5 @@
 import type { ResponseOf, uploadConnections } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 export type UploadReport = ResponseOf<typeof uploadConnections>
 export type UploadLine = UploadReport['lines'][number]
@@ -23,5 +24,5 @@ const lines = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'li
 export const uploadText = ({ added, updated, failed }: UploadReport, isDone: boolean): string => {
   const does = isDone ? 'added' : 'to add'
   const changes = isDone ? 'changed' : 'to change'
-  return `${added.toLocaleString('en')} ${does}, ${updated.toLocaleString('en')} ${changes}${failed === 0 ? '' : `, ${lines(failed)} in error`}`
+  return `${added.toLocaleString('en')} ${does}, ${updated.toLocaleString('en')} ${changes}${failed === 0 ? '' : strings.failedInError({ failed: lines(failed) })}`
 }

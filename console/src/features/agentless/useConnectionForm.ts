@@ -16,6 +16,7 @@ import {
   shownBody,
   tagChangesOf,
 } from './connection-draft.ts'
+import { strings } from './strings.ts'
 import { useConnectionTest } from './useConnectionTest.ts'
 import { useWorker } from './useWorker.ts'
 
@@ -97,7 +98,7 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
         setDraft(draftOf(next))
         setOpens(null)
         // Beside the button: a notice in the corner would lie on it.
-        setSaid('Changed; it is polled anew.')
+        setSaid(strings.changedItIsPolledAnew)
         onSaved(next.computerName)
       }
       void rereadConnections(queries)

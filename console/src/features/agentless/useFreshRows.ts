@@ -5,6 +5,7 @@ import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { ListPage, RowSource } from '../../ui/table/column.ts'
 import { windowSize } from '../../ui/table/useRows.ts'
+import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
 
 // A poll takes a second or so: while one runs or is due its step is worth seeing, else only the next start.
@@ -22,7 +23,7 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
   const running = useQuery({
     queryKey: ['connections-running'],
     queryFn: async ({ signal }) =>
-      (await api.call(connectionDetailsStatus, { query: { StatusString: 'Running', PageSize: 1 }, signal }))
+      (await api.call(connectionDetailsStatus, { query: { StatusString: strings.running, PageSize: 1 }, signal }))
         .recordsFiltered,
     refetchInterval: (query) => (isDue || (query.state.data ?? 0) > 0 ? whileRunning : whileIdle),
   })

@@ -9,6 +9,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLive } from '../../ui/useLive.ts'
+import { strings } from './strings.ts'
 
 const newest = 50
 
@@ -27,8 +28,14 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
   return (
     <>
       <SmallTable
-        label="Commands"
-        head={['Command', 'State', 'What happened', 'By', { title: 'When', align: 'right' }]}
+        label={strings.commands}
+        head={[
+          strings.command,
+          strings.state,
+          strings.whatHappened,
+          strings.by,
+          { title: strings.when, align: 'right' },
+        ]}
         rows={commands.data?.data.map((command) => {
           const { word, severity } = commandWords[command.state]
           return {
@@ -42,12 +49,12 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
             ],
           }
         })}
-        empty="No command was sent to this host yet. Arming, freeing, updates and logs are commands."
+        empty={strings.noCommandWasSentToThis}
       />
       {total > newest ? (
         <p>
           <Link to="/commands" search={{ hostUuid: agentId }}>
-            All {total.toLocaleString('en')} commands
+            {strings.allTotalCommands({ total })}
           </Link>
         </p>
       ) : null}

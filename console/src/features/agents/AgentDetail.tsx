@@ -36,6 +36,7 @@ import { AgentPolicy } from './AgentPolicy.tsx'
 import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
+import { strings } from './strings.ts'
 
 const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 const QuarantineDialog = lazily(async () => (await import('../../ui/nac/QuarantineDialog.tsx')).QuarantineDialog)
@@ -73,15 +74,15 @@ const Tools = ({ agent, reread }: PartProps) => {
           <TagEditor entityType="Agent" elementIds={[agentId]} current={tags} onChanged={reread}>
             {(open) => (
               <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
-                {tags.length === 0 ? 'Add tags' : 'Edit tags'}
+                {tags.length === 0 ? strings.addTags : strings.editTags}
               </Button>
             )}
           </TagEditor>
         ) : null}
-        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
+        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAgent, { params: { agentId } })}>
           {session.may('fleet:write') && nac.inUse.length > 0 ? (
             <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
-              Quarantine…
+              {strings.quarantine}
             </Menu.Item>
           ) : null}
           {session.may('fleet:write') ? (
@@ -89,7 +90,7 @@ const Tools = ({ agent, reread }: PartProps) => {
               leftSection={<Icon name="trash" />}
               onClick={() => setRemoving({ action: 'delete', hosts: { uuids: [agentId] } })}
             >
-              Remove…
+              {strings.remove}
             </Menu.Item>
           ) : null}
         </MoreMenu>
@@ -111,7 +112,7 @@ const Tools = ({ agent, reread }: PartProps) => {
 
 const Duplicates = ({ agent }: { agent: AgentDetails }) => (
   <p className={classes.notice}>
-    <SeverityTag severity="amber" word="possible duplicate" /> of{' '}
+    <SeverityTag severity="amber" word={strings.possibleDuplicate} /> {strings.of}{' '}
     {agent.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
       <span key={uuid}>
         {index > 0 ? ', ' : ''}
@@ -120,7 +121,7 @@ const Duplicates = ({ agent }: { agent: AgentDetails }) => (
         </PlainLink>
       </span>
     ))}
-    : the same machine enrolled twice, or its key was copied.
+    {strings.theSameMachineEnrolledTwiceOr}
   </p>
 )
 
@@ -135,9 +136,7 @@ const Head = ({ agent: data, reread }: PartProps) => {
       <div className={classes.line}>
         <HostStatus status={data.displayStatusCombined} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
-        <span className={classes.quiet}>
-          last contact <Time value={data.lastUpdated} />
-        </span>
+        <span className={classes.quiet}>{strings.lastContactTime({ time: <Time value={data.lastUpdated} /> })}</span>
       </div>
       <Tools agent={data} reread={reread} />
       <AgentMode agent={data} onChanged={reread} />
@@ -150,13 +149,13 @@ const Head = ({ agent: data, reread }: PartProps) => {
 
 const Events = ({ agent }: { agent: AgentDetails }) =>
   agent.recentEvents.length === 0 ? (
-    <p className={classes.quiet}>No events yet.</p>
+    <p className={classes.quiet}>{strings.noEventsYet}</p>
   ) : (
     <>
       <EventLines events={agent.recentEvents} />
       <p>
         <Link to="/events" search={{ source: `${agent.hostIdentifier} (` }}>
-          All events of this host
+          {strings.allEventsOfThisHost}
         </Link>
       </p>
     </>
@@ -175,13 +174,13 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
       className={classes.tabs}
     >
       <Tabs.List>
-        <Tabs.Tab value="devices">Devices {present.length}</Tabs.Tab>
-        <Tabs.Tab value="risk">Risk {data.riskScore}</Tabs.Tab>
-        <Tabs.Tab value="policy">Policy</Tabs.Tab>
-        <Tabs.Tab value="events">Events</Tabs.Tab>
-        <Tabs.Tab value="commands">Commands</Tabs.Tab>
-        <Tabs.Tab value="facts">Facts</Tabs.Tab>
-        <Tabs.Tab value="logs">Logs</Tabs.Tab>
+        <Tabs.Tab value="devices">{strings.devicesPresent({ present: present.length })}</Tabs.Tab>
+        <Tabs.Tab value="risk">{strings.riskRiskscore({ riskScore: data.riskScore })}</Tabs.Tab>
+        <Tabs.Tab value="policy">{strings.policy}</Tabs.Tab>
+        <Tabs.Tab value="events">{strings.events}</Tabs.Tab>
+        <Tabs.Tab value="commands">{strings.commands}</Tabs.Tab>
+        <Tabs.Tab value="facts">{strings.facts}</Tabs.Tab>
+        <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="devices" className={classes.panel}>
         <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tagsOf(data)} />
@@ -224,8 +223,8 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
 
   if (agent.error instanceof CallFailure && agent.error.code === 'not_found') {
     return (
-      <EmptyState icon="agents" title="This agent is not here any more">
-        <p>It was removed, or the address is not right. Its events stay in the list of events.</p>
+      <EmptyState icon="agents" title={strings.thisAgentIsNotHereAny}>
+        <p>{strings.itWasRemovedOrTheAddress}</p>
       </EmptyState>
     )
   }

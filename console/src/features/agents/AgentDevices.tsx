@@ -11,6 +11,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import text from '../../ui/text.module.css'
 import classes from './AgentDevices.module.css'
+import { strings } from './strings.ts'
 
 /** What all lines of a host share. */
 interface HostProps {
@@ -33,7 +34,7 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
           type="button"
           className={classes.verdict}
           onClick={() => setOpened(!opened)}
-          aria-label={`${verdict.word}: why`}
+          aria-label={strings.wordWhy({ word: verdict.word })}
         >
           {verdict.severity === 'neutral' ? (
             verdict.word
@@ -78,13 +79,13 @@ export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readon
   return (
     <div className={classes.devices}>
       {tree.length === 0 ? (
-        <p className={text.muted}>No USB device is attached.</p>
+        <p className={text.muted}>{strings.noUsbDeviceIsAttached}</p>
       ) : (
         <Branch nodes={tree} depth={0} {...host} />
       )}
       {gone.length === 0 ? null : (
         <>
-          <h3>Seen before</h3>
+          <h3>{strings.seenBefore}</h3>
           <ul className={classes.branch}>
             {gone.map((device) => (
               <li key={device.deviceID}>

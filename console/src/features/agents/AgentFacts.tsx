@@ -4,19 +4,20 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 const skewText = (seconds: number): string =>
   Math.abs(seconds) < 2
     ? 'in step with the server'
-    : `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`
+    : strings.mathSValueTheServer({ Math: Math.abs(seconds), value: seconds > 0 ? 'ahead of' : 'behind' })
 
 /** The release key of the agent, or why the agent has none. */
 const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
-  'Release key',
+  strings.releaseKey,
   releaseKey === undefined
-    ? 'No pinned release key. This agent is older: update it or install it again.'
+    ? strings.noPinnedReleaseKeyThisAgent
     : releaseKey === ''
-      ? 'No release key, so the agent refuses updates. Install it again from a build with a key.'
+      ? strings.noReleaseKeySoTheAgent
       : releaseKey,
 ]
 
@@ -27,33 +28,39 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
     <div className={classes.facts}>
       <Facts
         rows={[
-          ['System', <DeviceText key="os" value={facts.osName} />],
-          ['Kernel', <DeviceText key="k" value={[facts.kernel, facts.architecture].filter(Boolean).join(', ')} />],
-          ['Machine', <DeviceText key="m" value={[facts.vendor, facts.model].filter(Boolean).join(' ')} />],
-          ['Chassis', <DeviceText key="c" value={[facts.chassis, facts.sku].filter(Boolean).join(', ')} />],
-          ['Address', <DeviceText key="a" value={agent.localIpAddress} />],
-          ['Deployment', agent.deploymentMode],
-          ['Agent version', <DeviceText key="v" value={agent.serviceVersion} />],
+          [strings.system, <DeviceText key="os" value={facts.osName} />],
+          [
+            strings.kernel,
+            <DeviceText key="k" value={[facts.kernel, facts.architecture].filter(Boolean).join(', ')} />,
+          ],
+          [strings.machine, <DeviceText key="m" value={[facts.vendor, facts.model].filter(Boolean).join(' ')} />],
+          [strings.chassis, <DeviceText key="c" value={[facts.chassis, facts.sku].filter(Boolean).join(', ')} />],
+          [strings.address, <DeviceText key="a" value={agent.localIpAddress} />],
+          [strings.deployment, agent.deploymentMode],
+          [strings.agentVersion, <DeviceText key="v" value={agent.serviceVersion} />],
           ...(agent.deploymentMode === 'Agent' ? [releaseKeyRow(facts.releaseKey)] : []),
-          ['Clock', skewText(agent.clockSkewSeconds)],
-          ['First seen', <Time key="f" value={agent.firstSeen} form="local" />],
-          ['Last contact', <Time key="l" value={agent.lastUpdated} form="local" />],
-          ['Last configured', <Time key="lc" value={agent.lastConfiguered} form="local" />],
-          ['Licence', `${agent.licenseStatus}${agent.expirationDate === '' ? '' : `, until ${agent.expirationDate}`}`],
-          ['Id', <code key="id">{agent.uuid}</code>],
+          [strings.clock, skewText(agent.clockSkewSeconds)],
+          [strings.firstSeen, <Time key="f" value={agent.firstSeen} form="local" />],
+          [strings.lastContact, <Time key="l" value={agent.lastUpdated} form="local" />],
+          [strings.lastConfigured, <Time key="lc" value={agent.lastConfiguered} form="local" />],
+          [
+            strings.licence,
+            `${agent.licenseStatus}${agent.expirationDate === '' ? '' : strings.untilExpirationdate({ expirationDate: agent.expirationDate })}`,
+          ],
+          [strings.id, <code key="id">{agent.uuid}</code>],
         ]}
       />
-      <h3>Network interfaces</h3>
+      <h3>{strings.networkInterfaces}</h3>
       {agent.nics.length === 0 ? (
-        <p className={classes.quiet}>None were reported.</p>
+        <p className={classes.quiet}>{strings.noneWereReported}</p>
       ) : (
         <table className={classes.table}>
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">MAC</th>
-              <th scope="col">Addresses</th>
-              <th scope="col">State</th>
+              <th scope="col">{strings.name}</th>
+              <th scope="col">{strings.mac}</th>
+              <th scope="col">{strings.addresses}</th>
+              <th scope="col">{strings.state}</th>
             </tr>
           </thead>
           <tbody>

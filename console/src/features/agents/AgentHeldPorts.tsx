@@ -9,6 +9,7 @@ import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 /** The ports that the host holds, one per line, with their evidence and actions. */
 export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
@@ -22,17 +23,17 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
   })
   const release = (port: HeldPortRow, acceptDrivers: boolean) =>
     confirm({
-      title: acceptDrivers ? 'Accept drivers and release port' : 'Release port',
-      names: [`port ${port.portPath}`],
+      title: acceptDrivers ? strings.acceptDriversAndReleasePort : strings.releasePort,
+      names: [strings.portPortpath({ portPath: port.portPath })],
       kind: ['port', 'ports'],
       consequence: acceptDrivers
-        ? `this device may use these drivers on this host from now on (${port.evidence}).`
-        : 'the host checks the device at this port again. If the drivers still contradict its claim, the host holds the port again.',
-      action: acceptDrivers ? 'Accept drivers and release port' : 'Release port',
+        ? strings.thisDeviceMayUseTheseDrivers({ evidence: port.evidence })
+        : strings.theHostChecksTheDeviceAt,
+      action: acceptDrivers ? strings.acceptDriversAndReleasePort : strings.releasePort,
       run: async () => {
         await api.call(releaseHeldPort, { params: { agentId, id: port.id }, body: { acceptDrivers } })
         void found.refetch()
-        tell('Release command sent to the host.')
+        tell(strings.releaseCommandSentToTheHost)
       },
     })
   return (found.data ?? []).map((port) => (
@@ -41,26 +42,24 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
         severity={port.isEnforced ? 'red' : 'amber'}
         word={port.isEnforced ? 'port held' : 'held when armed'}
       />{' '}
-      Port {port.portPath}: <DeviceText value={port.name} /> ({port.vid}:{port.pid}){' '}
+      {strings.port} {port.portPath}: <DeviceText value={port.name} /> ({port.vid}:{port.pid}){' '}
       <strong>
         <DeviceText value={port.evidence} />
       </strong>{' '}
       · <Time value={port.heldAt} />{' '}
-      <span className={classes.quiet}>
-        To block this device on all hosts, add a deny rule with the fingerprint <code>{port.fingerprint}</code>.
-      </span>{' '}
+      <span className={classes.quiet}>{strings.toBlockThisDeviceOnAll({ code: <code>{port.fingerprint}</code> })}</span>{' '}
       {port.releaseAskedBy === null ? null : (
         <span className={classes.quiet}>
-          Release requested by <DeviceText value={port.releaseAskedBy} />. Waiting for the host.
+          {strings.releaseRequestedByDevicetextWaitingFor({ deviceText: <DeviceText value={port.releaseAskedBy} /> })}
         </span>
       )}
       {session.may('fleet:write') && port.releaseAskedBy === null ? (
         <>
           <Button size="compact-xs" variant="default" onClick={() => release(port, false)}>
-            Release port…
+            {strings.releasePort2}
           </Button>{' '}
           <Button size="compact-xs" variant="subtle" onClick={() => release(port, true)}>
-            Accept drivers…
+            {strings.acceptDrivers}
           </Button>
         </>
       ) : null}

@@ -10,6 +10,7 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 // Characters that no system wants in the name of a file; the name of a host may have any.
 const fileSafe = (text: string) => plainText(text).replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
@@ -24,7 +25,7 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
     try {
       const { jobId, accepted } = await api.call(runBulk, { body: { uuids: [agent.uuid], action: 'collectLogs' } })
       if (jobId !== null) work.follow(jobId)
-      tell(accepted === 0 ? 'The host is being asked already, or cannot be.' : 'The host was asked for its log.')
+      tell(accepted === 0 ? strings.theHostIsBeingAskedAlready : strings.theHostWasAskedForIts)
       reread()
     } catch (failure) {
       tellFailure(failure)
@@ -44,21 +45,21 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
             leftSection={<Icon name="refresh" size={14} />}
             onClick={() => void collect()}
           >
-            Collect now
+            {strings.collectNow}
           </Button>
         ) : null}
         <span className={classes.quiet}>
           {isAsked
             ? agent.connectionStatus === 'Connected'
-              ? 'Asked; it arrives in a moment.'
-              : 'Asked; it arrives when the host is back.'
-            : 'The newest five are kept. A log holds no secrets.'}
+              ? strings.askedItArrivesInAMoment
+              : strings.askedItArrivesWhenTheHost
+            : strings.theNewestFiveAreKeptA}
         </span>
       </div>
       {session.may('debuglogs:read') ? (
         <SmallTable
-          label="Debug logs"
-          head={['Received', { title: 'Size', align: 'right' }, { title: '', align: 'right' }]}
+          label={strings.debugLogs}
+          head={[strings.received, { title: strings.size, align: 'right' }, { title: '', align: 'right' }]}
           rows={agent.debugLogs.map(({ id, collectedAt, size }) => ({
             key: id,
             cells: [
@@ -78,14 +79,14 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
                   ).catch(tellFailure)
                 }
               >
-                Download
+                {strings.download}
               </Button>,
             ],
           }))}
-          empty="No log of this host yet."
+          empty={strings.noLogOfThisHostYet}
         />
       ) : (
-        <p className={classes.quiet}>Logs are read by Managers and Administrators.</p>
+        <p className={classes.quiet}>{strings.logsAreReadByManagersAnd}</p>
       )}
     </div>
   )

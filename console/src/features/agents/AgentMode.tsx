@@ -7,6 +7,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { gradeWords } from './grade.ts'
+import { strings } from './strings.ts'
 
 const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 
@@ -23,7 +24,7 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
     <div className={classes.mode}>
       {agent.displayStatusCombined === agent.operationalStatus ? null : <strong>{agent.operationalStatus}</strong>}
       <span className={classes.quiet}>{grade.short}</span>
-      {waiting > 0 ? <span>waiting for the host to confirm</span> : null}
+      {waiting > 0 ? <span>{strings.waitingForTheHostToConfirm}</span> : null}
       {session.may('fleet:write') ? (
         <>
           <Button
@@ -33,16 +34,16 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
             title={!isArmed && !grade.canArm ? grade.long : undefined}
             onClick={() => ask(isArmed ? 'free' : 'arm')}
           >
-            {isArmed ? 'Free…' : 'Arm…'}
+            {isArmed ? strings.free : strings.arm}
           </Button>
           <Button size="compact-xs" variant="default" onClick={() => ask('approveAll')}>
-            Approve all…
+            {strings.approveAll}
           </Button>
         </>
       ) : null}
       {agent.policy.reason === '' ? null : (
         <p className={classes.notice}>
-          <SeverityTag severity="amber" word="went back to Free by itself" /> {agent.policy.reason}
+          <SeverityTag severity="amber" word={strings.wentBackToFreeByItself} /> {agent.policy.reason}
         </p>
       )}
       <BulkDialog question={question} close={() => setQuestion(null)} onDone={onChanged} />

@@ -7,6 +7,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 type Row = readonly [name: string, value: ReactNode]
 
@@ -17,22 +18,22 @@ const text = (name: string, value: string, absent = '–'): Row => [
 
 const iseRows = (end: NacEndpoint['ise']['endpoints'][number]): Row[] => [
   text('ANC policy', end.ancPolicy, 'none'),
-  ...(end.isKnown ? [text('Group', end.groupId)] : [text('Endpoint', '', 'not known there')]),
+  ...(end.isKnown ? [text(strings.group, end.groupId)] : [text(strings.endpoint, '', 'not known there')]),
   ...(end.session === null
-    ? [text('Live session', '', 'none, or not readable')]
+    ? [text(strings.liveSession, '', strings.noneOrNotReadable)]
     : [
-        text('User', end.session.userName),
-        text('Address', end.session.address),
-        text('Switch', [end.session.nasAddress, end.session.nasPort].filter(Boolean).join(', ')),
-        text('Policy service node', end.session.server),
+        text(strings.user, end.session.userName),
+        text(strings.address, end.session.address),
+        text(strings.switchText, [end.session.nasAddress, end.session.nasPort].filter(Boolean).join(', ')),
+        text(strings.policyServiceNode, end.session.server),
       ]),
   ...Object.entries(end.attributes).map(([name, value]) => text(name, value)),
 ]
 
 const cactRows = (end: NacEndpoint['cact']['endpoints'][number]): Row[] =>
   end.isKnown
-    ? [text('Address', end.address), text('Property', end.property, 'not set')]
-    : [text('Host', '', 'not known there')]
+    ? [text(strings.address, end.address), text(strings.property, end.property, 'not set')]
+    : [text(strings.host, '', 'not known there')]
 
 interface SystemProps {
   name: string
@@ -51,7 +52,7 @@ const System = ({ name, known, ends }: SystemProps) => {
           <DeviceText value={known.message} />
         </p>
       ) : ends.length === 0 ? (
-        <p className={classes.quiet}>The host reports no interface that is up, so there is nothing to ask about.</p>
+        <p className={classes.quiet}>{strings.theHostReportsNoInterfaceThat}</p>
       ) : (
         ends.map(({ mac, rows }) => <Facts key={mac} rows={[['MAC', <code key="mac">{mac}</code>], ...rows]} />)
       )}
@@ -75,18 +76,18 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
   const { data } = known
   const isOff = data !== undefined && data.ise.status === 'off' && data.cact.status === 'off'
   return (
-    <section className={classes.nac} aria-label="Network access control">
-      <h3>What Cisco ISE and CounterACT know of it</h3>
+    <section className={classes.nac} aria-label={strings.networkAccessControl}>
+      <h3>{strings.whatCiscoIseAndCounteractKnow}</h3>
       <Button
         size="compact-sm"
         variant="default"
         loading={known.isFetching}
         onClick={() => (isAsked ? void known.refetch() : setIsAsked(true))}
       >
-        {isAsked ? 'Ask again' : 'Ask now'}
+        {isAsked ? strings.askAgain : strings.askNow}
       </Button>
       {known.error === null ? null : <ErrorState failure={known.error} inline />}
-      {isOff ? <p className={classes.quiet}>Neither of them is in use.</p> : null}
+      {isOff ? <p className={classes.quiet}>{strings.neitherOfThemIsInUse}</p> : null}
       {data === undefined ? null : (
         <>
           <System

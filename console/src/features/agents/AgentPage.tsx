@@ -2,15 +2,16 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { AgentDetail } from './AgentDetail.tsx'
+import { strings } from './strings.ts'
 
 /** The full page of a host. */
 export const AgentPage = () => {
   const { agentId } = useParams({ from: '/inside/agents/$agentId' })
   const { tab } = useSearch({ from: '/inside/agents/$agentId' })
   const navigate = useNavigate()
-  useTitle('Agent')
+  useTitle(strings.agent)
   return (
-    <FullPage back={<Link to="/agents">Agents</Link>}>
+    <FullPage back={<Link to="/agents">{strings.agents}</Link>}>
       <AgentDetail
         agentId={agentId}
         tab={tab ?? null}

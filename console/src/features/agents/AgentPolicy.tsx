@@ -5,6 +5,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 const levelWords = { grant: 'grant', host: 'for this host', tag: 'by a tag', global: 'for all hosts' } as const
 
@@ -17,21 +18,24 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
       <p>{policy.summary}</p>
       {policy.reason === '' ? null : (
         <p>
-          <SeverityTag severity="amber" word="went back to Free by itself" /> {policy.reason}
+          <SeverityTag severity="amber" word={strings.wentBackToFreeByItself} /> {policy.reason}
         </p>
       )}
       <p className={classes.quiet}>
         {policy.heldVersion === 0
-          ? 'It holds no policy yet.'
-          : `It holds version ${policy.heldVersion.toLocaleString('en')} of the policy${isBehind ? `; version ${policy.version.toLocaleString('en')} is on its way` : ''}.`}
+          ? strings.itHoldsNoPolicyYet
+          : strings.itHoldsVersionHeldversionOfThe({
+              heldVersion: policy.heldVersion,
+              value: isBehind ? strings.versionVersionIsOnItsWay({ version: policy.version }) : '',
+            })}
       </p>
-      <h3>Rules that speak to this host</h3>
+      <h3>{strings.rulesThatSpeakToThisHost}</h3>
       {policy.rules.length === 0 ? (
         <p className={classes.quiet}>
-          None.{' '}
-          {policy.mode === 'Armed'
-            ? 'Whatever is attached anew is blocked, but hubs.'
-            : 'Armed, it would block whatever is attached anew, but hubs.'}
+          {strings.noneValue({
+            value:
+              policy.mode === 'Armed' ? strings.whateverIsAttachedAnewIsBlocked : strings.armedItWouldBlockWhateverIs,
+          })}
         </p>
       ) : (
         <ol className={classes.rules}>
@@ -48,11 +52,11 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
       )}
       <p>
         <Link to="/policy" search={{ open: 'new', onHost: uuid }}>
-          Write a rule for <DeviceText value={hostIdentifier} />
+          {strings.writeARuleForDevicetext({ deviceText: <DeviceText value={hostIdentifier} /> })}
         </Link>
         {' · '}
         <Link to="/policy/simulator" search={{ hostUuid: uuid }}>
-          What arming would have blocked here
+          {strings.whatArmingWouldHaveBlockedHere}
         </Link>
       </p>
     </div>

@@ -8,6 +8,7 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 /** Quarantines of a host that are in force or on their way, a line each; nothing when there are none. */
 export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
@@ -22,9 +23,9 @@ export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
   })
   return (found.data ?? []).map((quarantine) => (
     <p key={quarantine.id} className={classes.notice}>
-      <State state={quarantine.state} /> Quarantine by {nacSystemNames[quarantine.system]} ·{' '}
+      <State state={quarantine.state} /> {strings.quarantineBy} {nacSystemNames[quarantine.system]} ·{' '}
       <Time value={quarantine.createdAt} /> · <DeviceText value={quarantine.error || quarantine.reason} />{' '}
-      <PlainLink href={quarantineAddress(quarantine)}>Open the quarantine</PlainLink>
+      <PlainLink href={quarantineAddress(quarantine)}>{strings.openTheQuarantine}</PlainLink>
     </p>
   ))
 }

@@ -1,19 +1,20 @@
 import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import classes from './AgentDetail.module.css'
+import { strings } from './strings.ts'
 
 /** The risk score with every factor, its points and its evidence. */
 export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
   <div className={classes.risk}>
     {agent.riskFactors.length === 0 ? (
-      <p className={classes.quiet}>Nothing raises the risk of this host.</p>
+      <p className={classes.quiet}>{strings.nothingRaisesTheRiskOfThis}</p>
     ) : (
       <table className={classes.table}>
         <thead>
           <tr>
-            <th scope="col">Points</th>
-            <th scope="col">What</th>
-            <th scope="col">Evidence</th>
+            <th scope="col">{strings.points}</th>
+            <th scope="col">{strings.what}</th>
+            <th scope="col">{strings.evidence}</th>
           </tr>
         </thead>
         <tbody>
@@ -30,7 +31,7 @@ export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
         <tfoot>
           <tr>
             <td className={classes.points}>{agent.riskScore}</td>
-            <td colSpan={2}>of 100</td>
+            <td colSpan={2}>{strings.of100}</td>
           </tr>
         </tfoot>
       </table>

@@ -13,6 +13,7 @@ import { useSelection } from '../../ui/table/useSelection.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { agentColumns, agentFilters, agentsView } from './agents.view.tsx'
 import { BulkBar } from './bulk/BulkBar.tsx'
+import { strings } from './strings.ts'
 
 const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)
 const hrefOf = (agent: Agent) => agentAddress(agent.uuid)
@@ -21,7 +22,7 @@ const idOf = (agent: Agent) => agent.uuid
 
 /** The list of hosts. `empty` is what is shown before the first host: the way to add one. */
 export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
-  useTitle('Agents')
+  useTitle(strings.agents)
   useIdlePreload(AgentDetail)
   const { session, queries } = useServices()
   const list = useList('/inside/agents', agentsView, getAgents, idOf)
@@ -37,19 +38,19 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
 
   return (
     <ListPage
-      title="Agents"
+      title={strings.agents}
       list={list}
       actions={
         session.may('enrolment:manage') ? (
           <LinkButton to="/settings/enrolment" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
-            Add a host
+            {strings.addAHost}
           </LinkButton>
         ) : null
       }
       filters={agentFilters}
-      searchPlaceholder="Host, address, system, tag"
+      searchPlaceholder={strings.hostAddressSystemTag}
       exports={{ name: 'agents', report: 'agents', csv: exportAgentCsv, pdf: exportAgentPdf }}
-      label="Agents"
+      label={strings.agents}
       columns={agentColumns}
       topics={['agents', 'summary']}
       hrefOf={hrefOf}
@@ -57,7 +58,11 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       empty={empty}
       drawer={
         open === null ? null : (
-          <SidePanel label="Agent" fullPage={agentAddress(open)} close={() => list.view.set({ open: null, tab: null })}>
+          <SidePanel
+            label={strings.agent}
+            fullPage={agentAddress(open)}
+            close={() => list.view.set({ open: null, tab: null })}
+          >
             <AgentDetail
               key={open}
               agentId={open}

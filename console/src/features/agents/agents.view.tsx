@@ -10,28 +10,29 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { strings } from './strings.ts'
 
 const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 /** Filters of the agents list, by the interface's names. */
 export const agentFilters = [
-  { name: 'Status', label: 'Status', kind: 'choice', options: options(agentStatuses) },
-  { name: 'Severity', label: 'Finding', kind: 'choice', options: severityOptions },
-  { name: 'HasKnownAttackTools', label: 'Attack tools', kind: 'yesNo' },
-  { name: 'HasVulnerablePeripherals', label: 'Vulnerable devices', kind: 'yesNo' },
-  { name: 'HasUnapprovedPeripherals', label: 'Devices not approved', kind: 'yesNo' },
-  { name: 'Hashtags', label: 'Tag', kind: 'tags' },
-  { name: 'Vendor', label: 'Device vendor', kind: 'text' },
-  { name: 'Model', label: 'Device model', kind: 'text' },
-  { name: 'HostIdentifier', label: 'Host name', kind: 'text' },
-  { name: 'IpAddress', label: 'Address', kind: 'text' },
-  { name: 'OsVersion', label: 'Operating system', kind: 'text' },
-  { name: 'Version', label: 'Agent version', kind: 'text' },
-  { name: 'ReleaseKey', label: 'Release key', kind: 'text' },
-  { name: 'LastUpdated', label: 'Last contact', kind: 'period' },
-  { name: 'LastConfiguration', label: 'Last configured', kind: 'period' },
-  { name: 'License', label: 'Licence', kind: 'choice', options: options(licenseStatuses) },
-  { name: 'DeploymentMode', label: 'Deployment', kind: 'choice', options: options(['Agent', 'Agentless']) },
+  { name: 'Status', label: strings.status, kind: 'choice', options: options(agentStatuses) },
+  { name: 'Severity', label: strings.finding, kind: 'choice', options: severityOptions },
+  { name: 'HasKnownAttackTools', label: strings.attackTools, kind: 'yesNo' },
+  { name: 'HasVulnerablePeripherals', label: strings.vulnerableDevices, kind: 'yesNo' },
+  { name: 'HasUnapprovedPeripherals', label: strings.devicesNotApproved, kind: 'yesNo' },
+  { name: 'Hashtags', label: strings.tag, kind: 'tags' },
+  { name: 'Vendor', label: strings.deviceVendor, kind: 'text' },
+  { name: 'Model', label: strings.deviceModel, kind: 'text' },
+  { name: 'HostIdentifier', label: strings.hostName, kind: 'text' },
+  { name: 'IpAddress', label: strings.address, kind: 'text' },
+  { name: 'OsVersion', label: strings.operatingSystem, kind: 'text' },
+  { name: 'Version', label: strings.agentVersion, kind: 'text' },
+  { name: 'ReleaseKey', label: strings.releaseKey, kind: 'text' },
+  { name: 'LastUpdated', label: strings.lastContact, kind: 'period' },
+  { name: 'LastConfiguration', label: strings.lastConfigured, kind: 'period' },
+  { name: 'License', label: strings.licence, kind: 'choice', options: options(licenseStatuses) },
+  { name: 'DeploymentMode', label: strings.deployment, kind: 'choice', options: options(['Agent', 'Agentless']) },
 ] as const satisfies readonly Filter[]
 
 export const agentsView: ViewSpec = {
@@ -54,7 +55,7 @@ const Findings = ({ agent }: { agent: Agent }) => {
 export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 170,
     grow: true,
     sortKey: 'hostIdentifier',
@@ -62,14 +63,14 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'status',
-    title: 'Status',
+    title: strings.status,
     width: 126,
     sortKey: 'displayStatusCombined',
     cell: (agent) => <HostStatus status={agent.displayStatusCombined} />,
   },
   {
     id: 'risk',
-    title: 'Risk',
+    title: strings.risk,
     width: 60,
     align: 'right',
     sortKey: 'riskScore',
@@ -78,7 +79,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'findings',
-    title: 'Findings',
+    title: strings.findings,
     width: 184,
     sortKey: 'severity',
     exportKeys: ['severity', 'hasKnownAttackTools', 'hasVulnerablePeripherals', 'hasUnapprovedPeripherals'],
@@ -87,7 +88,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'devices',
-    title: 'Devices',
+    title: strings.devices,
     width: 84,
     align: 'right',
     sortKey: 'approvedAndPresent',
@@ -97,7 +98,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'violating',
-    title: 'Not approved',
+    title: strings.notApproved,
     width: 116,
     align: 'right',
     sortKey: 'notApproved',
@@ -106,21 +107,21 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'tags',
-    title: 'Tags',
+    title: strings.tags,
     width: 140,
     sortKey: 'hashtags',
     cell: (agent) => <TagList oneLine tags={agent.hashtags} />,
   },
   {
     id: 'address',
-    title: 'Address',
+    title: strings.address,
     width: 124,
     sortKey: 'localIpAddress',
     cell: (agent) => <DeviceText value={agent.localIpAddress} />,
   },
   {
     id: 'os',
-    title: 'Operating system',
+    title: strings.operatingSystem,
     width: 200,
     grow: true,
     sortKey: 'osVersion',
@@ -128,7 +129,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'seen',
-    title: 'Last seen',
+    title: strings.lastSeen,
     width: 90,
     align: 'right',
     sortKey: 'lastUpdated',
@@ -137,21 +138,21 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'mode',
-    title: 'Mode',
+    title: strings.mode,
     width: 80,
     sortKey: 'operationalStatus',
     cell: (agent) => <span>{agent.operationalStatus}</span>,
   },
   {
     id: 'version',
-    title: 'Agent version',
+    title: strings.agentVersion,
     width: 110,
     sortKey: 'serviceVersion',
     cell: (agent) => <DeviceText value={agent.serviceVersion} />,
   },
   {
     id: 'approved',
-    title: 'Approved',
+    title: strings.approved,
     width: 90,
     align: 'right',
     sortKey: 'approvedAndPresent',
@@ -160,33 +161,33 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'licence',
-    title: 'Licence',
+    title: strings.licence,
     width: 96,
     sortKey: 'licenseStatus',
     cell: (agent) => <span>{agent.licenseStatus}</span>,
   },
   {
     id: 'deployment',
-    title: 'Deployment',
+    title: strings.deployment,
     width: 100,
     sortKey: 'deploymentMode',
     cell: (agent) => <span>{agent.deploymentMode}</span>,
   },
   {
     id: 'event',
-    title: 'Latest event',
+    title: strings.latestEvent,
     width: 320,
     exportKeys: ['latestEventText'],
     cell: (agent) => <DeviceText value={agent.latestEventText} />,
   },
   {
     id: 'first',
-    title: 'First seen',
+    title: strings.firstSeen,
     width: 96,
     align: 'right',
     sortKey: 'firstSeen',
     naturalSort: 'desc',
     cell: (agent) => <Time value={agent.firstSeen} />,
   },
-  { id: 'uuid', title: 'Id', width: 290, sortKey: 'uuid', cell: (agent) => <code>{agent.uuid}</code> },
+  { id: 'uuid', title: strings.id, width: 290, sortKey: 'uuid', cell: (agent) => <code>{agent.uuid}</code> },
 ]

@@ -1,3 +1,4 @@
+import { strings } from './strings.ts'
 export interface GradeWords {
   short: string
   /** What it means for a device that no rule allows. */
@@ -7,22 +8,22 @@ export interface GradeWords {
 
 const grades: Readonly<Record<string, GradeWords>> = {
   'before-driver': {
-    short: 'can block before any driver',
-    long: 'Armed, this host keeps a new device off before any driver sees it: not one keystroke gets through.',
+    short: strings.canBlockBeforeAnyDriver,
+    long: strings.armedThisHostKeepsANew,
     canArm: true,
   },
   'after-attach': {
-    short: 'can block after attaching',
-    long: 'Armed, this host takes a device off right after it was attached: it may act for a moment before that.',
+    short: strings.canBlockAfterAttaching,
+    long: strings.armedThisHostTakesADevice,
     canArm: true,
   },
   observe: {
-    short: 'can only observe',
-    long: 'This host cannot block devices: its agent has no permission to, or its kernel keeps the switch read-only. It cannot be armed.',
+    short: strings.canOnlyObserve,
+    long: strings.thisHostCannotBlockDevicesIts,
     canArm: false,
   },
 }
 
 /** The enforcement grade of a host in words. One that is not known here is shown as it is. */
 export const gradeWords = (grade: string): GradeWords =>
-  grades[grade] ?? { short: grade, long: `This host enforces by “${grade}”.`, canArm: true }
+  grades[grade] ?? { short: grade, long: strings.thisHostEnforcesByGrade({ grade }), canArm: true }

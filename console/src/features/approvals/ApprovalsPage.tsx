@@ -9,6 +9,7 @@ import { devices } from '../../ui/policy/labels.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './ApprovalsPage.module.css'
 import { approvalFilters } from './approvals.view.ts'
+import { strings } from './strings.ts'
 import { type Approvals, useApprovals } from './useApprovals.ts'
 import type { Inbox } from './useInbox.ts'
 import { WaitingModel } from './WaitingModel.tsx'
@@ -19,7 +20,7 @@ const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDia
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
   <header className={classes.head}>
-    <h1>Device approvals</h1>
+    <h1>{strings.deviceApprovals}</h1>
     <span className={classes.quiet} aria-live="polite">
       {inbox.newest.data === undefined || inbox.waiting === undefined
         ? ''
@@ -27,41 +28,45 @@ const Head = ({ inbox }: { inbox: Inbox }) => (
     </span>
     {inbox.changes > 0 ? (
       <Button size="compact-xs" variant="default" onClick={inbox.showLatest}>
-        {inbox.changes.toLocaleString('en')} changed: show
+        {strings.changesChangedShow({ changes: inbox.changes })}
       </Button>
     ) : null}
     <span className={classes.tools}>
-      <MoreMenu label="More" curl={inbox.curl} />
+      <MoreMenu label={strings.more} curl={inbox.curl} />
     </span>
   </header>
 )
 
 const Intro = ({ canDecide }: Pick<Approvals, 'canDecide'>) => (
   <p className={classes.quiet}>
-    Devices of armed hosts that no rule covers, attached now or seen in the last seven days.
-    {canDecide ? (
-      <>
-        {' '}
-        <kbd>j</kbd>/<kbd>k</kbd> to move, <kbd>enter</kbd> to show the devices, <kbd>x</kbd> to select, <kbd>a</kbd> to
-        approve and <kbd>d</kbd> to deny.
-      </>
-    ) : null}
+    {strings.devicesOfArmedHostsThatNo({
+      value: canDecide ? (
+        <>
+          {' '}
+          {strings.kbdKbd2ToMoveEnterTo({
+            kbd: <kbd>j</kbd>,
+            kbd2: <kbd>k</kbd>,
+            key: (text) => <kbd>{text}</kbd>,
+            kbd3: <kbd>x</kbd>,
+            kbd22: <kbd>a</kbd>,
+            kbd32: <kbd>d</kbd>,
+          })}
+        </>
+      ) : null,
+    })}
   </p>
 )
 
 const Nothing = ({ inbox }: { inbox: Inbox }) =>
   inbox.isFiltered ? (
-    <EmptyState icon="filter" title="Nothing matches these filters">
+    <EmptyState icon="filter" title={strings.nothingMatchesTheseFilters}>
       <Button variant="subtle" size="compact-sm" onClick={inbox.view.clearFilters}>
-        Clear all filters
+        {strings.clearAllFilters}
       </Button>
     </EmptyState>
   ) : (
-    <EmptyState icon="inbox" title="Nothing waits for a decision">
-      <p>
-        A device that no rule covers appears here as soon as it is attached to an armed host. Before arming, the{' '}
-        <Link to="/policy/simulator">simulator</Link> says what would come.
-      </p>
+    <EmptyState icon="inbox" title={strings.nothingWaitsForADecision}>
+      <p>{strings.aDeviceThatNoRuleCovers({ link: (text) => <Link to="/policy/simulator">{text}</Link> })}</p>
     </EmptyState>
   )
 
@@ -73,7 +78,7 @@ const Models = ({ state }: { state: Approvals }) => {
   return (
     <ul
       className={classes.models}
-      aria-label="Waiting"
+      aria-label={strings.waiting}
       onPointerEnter={() => inbox.setPointerInside(true)}
       onPointerLeave={() => inbox.setPointerInside(false)}
     >
@@ -96,22 +101,22 @@ const Models = ({ state }: { state: Approvals }) => {
 const SelectionBar = ({ state }: { state: Approvals }) => {
   const { all, chosen } = state
   return (
-    <section className={classes.selection} aria-label="Selection">
-      <strong>{devices(state.count)} selected</strong>
+    <section className={classes.selection} aria-label={strings.selection}>
+      <strong>{strings.countSelected({ count: devices(state.count) })}</strong>
       {chosen.size < all.length ? (
         <Button size="compact-sm" variant="subtle" onClick={state.chooseAll}>
-          Select all {all.length.toLocaleString('en')} models
+          {strings.selectAllAllModels({ all: all.length })}
         </Button>
       ) : null}
       <Button size="compact-sm" variant="subtle" onClick={state.clear}>
-        Clear
+        {strings.clear}
       </Button>
       <span className={classes.selectionActions}>
         <Button size="compact-sm" variant="default" onClick={() => void state.askAll('allow')}>
-          Approve…
+          {strings.approve}
         </Button>
         <Button size="compact-sm" variant="default" onClick={() => void state.askAll('deny')}>
-          Deny…
+          {strings.deny}
         </Button>
       </span>
     </section>
@@ -120,7 +125,7 @@ const SelectionBar = ({ state }: { state: Approvals }) => {
 
 /** What waits for a decision: devices of armed hosts that no rule covers, by model. Made for the keyboard. */
 export const ApprovalsPage = () => {
-  useTitle('Device approvals')
+  useTitle(strings.deviceApprovals)
   useIdlePreload(DecideDialog)
   const state = useApprovals()
   const { inbox, canDecide } = state
@@ -129,7 +134,7 @@ export const ApprovalsPage = () => {
     <div className={classes.page}>
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
-      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder="Device, vendor, id, serial, host" />
+      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.deviceVendorIdSerialHost} />
       {newest.error === null ? null : (
         <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={inbox.shown !== null} />
       )}

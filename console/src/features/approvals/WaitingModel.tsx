@@ -10,12 +10,13 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './ApprovalsPage.module.css'
+import { strings } from './strings.ts'
 import { amount, deviceKey, type Line, modelKey, modelName, type Waiting } from './waiting.ts'
 
 const wider: readonly [title: string, start: DecideStart][] = [
-  ['Approve for a tag…', { effect: 'allow', scope: 'tag' }],
-  ['Approve on all hosts…', { effect: 'allow', scope: 'all' }],
-  ['Grant for a limited time…', { effect: 'grant', scope: 'host' }],
+  [strings.approveForATag, { effect: 'allow', scope: 'tag' }],
+  [strings.approveOnAllHosts, { effect: 'allow', scope: 'all' }],
+  [strings.grantForALimitedTime, { effect: 'grant', scope: 'host' }],
 ]
 
 const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: DecideStart) => void }) => (
@@ -23,20 +24,20 @@ const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: Dec
     <Button
       size="compact-xs"
       variant="default"
-      title="Key a, when the row is selected"
+      title={strings.keyAWhenTheRowIs}
       onClick={() => decide(line, { effect: 'allow', scope: 'host' })}
     >
-      Approve…
+      {strings.approve}
     </Button>
     <Button
       size="compact-xs"
       variant="subtle"
-      title="Key d, when the row is selected"
+      title={strings.keyDWhenTheRowIs}
       onClick={() => decide(line, { effect: 'deny', scope: 'host' })}
     >
-      Deny…
+      {strings.deny}
     </Button>
-    <MoreMenu label={`More for ${modelName(line.model)}`}>
+    <MoreMenu label={strings.moreForModel({ model: modelName(line.model) })}>
       {wider.map(([title, start]) => (
         <Menu.Item key={title} onClick={() => decide(line, start)}>
           {title}
@@ -68,7 +69,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
     ) : (
       <input
         type="checkbox"
-        aria-label={`Select ${label}`}
+        aria-label={strings.selectLabel({ label })}
         checked={isChosen(one)}
         disabled={one.device !== null && isChosen(line)}
         onChange={() => choose(one)}
@@ -88,9 +89,9 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
         <DeviceIds device={model} />
         <span className={classes.findings}>
           {model.blockedCount > 0 ? (
-            <SeverityTag severity="amber" word={`${model.blockedCount.toLocaleString('en')} blocked`} />
+            <SeverityTag severity="amber" word={strings.blockedcountBlocked({ blockedCount: model.blockedCount })} />
           ) : null}
-          {model.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
+          {model.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
           {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word="vulnerable" /> : null}
         </span>
         <span className={classes.amount}>{amount(model)}</span>
@@ -105,7 +106,10 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
             const own = deviceKey(model, device)
             return (
               <li key={own} className={classes.device} data-line={own} data-cursor={cursor === own || undefined}>
-                {check({ key: own, model, device }, `${modelName(model)} on ${device.hostIdentifier}`)}
+                {check(
+                  { key: own, model, device },
+                  strings.modelOnHostidentifier({ model: modelName(model), hostIdentifier: device.hostIdentifier }),
+                )}
                 <span className={classes.clip}>
                   <PlainLink href={agentAddress(device.uuid)}>
                     <DeviceText value={device.hostIdentifier} />
@@ -113,7 +117,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
                 </span>
                 <span className={classes.clip}>
                   <PlainLink href={deviceAddress(device.uuid, device.deviceID)}>
-                    <DeviceText value={device.serialNumber} absent="no serial number" />
+                    <DeviceText value={device.serialNumber} absent={strings.noSerialNumber} />
                   </PlainLink>
                 </span>
                 <code>{device.caseNumber}</code>
@@ -128,9 +132,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
                       'still works'
                     )
                   ) : (
-                    <>
-                      gone <Time value={device.lastSeen} />
-                    </>
+                    strings.goneTime({ time: <Time value={device.lastSeen} /> })
                   )}
                 </span>
                 {decide === null ? <span /> : <Actions line={{ key: own, model, device }} decide={decide} />}
@@ -139,8 +141,10 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
           })}
           {model.peripheralsCount > model.devices.length ? (
             <li className={classes.quiet}>
-              The newest {model.devices.length} of {model.peripheralsCount.toLocaleString('en')}. A tag or all hosts
-              covers the others, too.
+              {strings.theNewestDevicesOfPeripheralscountA({
+                devices: model.devices.length,
+                peripheralsCount: model.peripheralsCount,
+              })}
             </li>
           ) : null}
         </ul>

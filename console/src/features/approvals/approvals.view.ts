@@ -1,14 +1,15 @@
 import type { ViewSpec } from '../../lib/view-state.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
+import { strings } from './strings.ts'
 
 /** Filters of devices that are waiting for approval, by their API names. */
 export const approvalFilters = [
-  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
-  { name: 'vendor', label: 'Vendor', kind: 'text' },
-  { name: 'vid', label: 'Vendor id', kind: 'text' },
-  { name: 'pid', label: 'Product id', kind: 'text' },
-  { name: 'hostIdentifier', label: 'Host name', kind: 'text' },
-  { name: 'hashtags', label: 'Tag of the host', kind: 'tags' },
+  { name: 'isKnownAttackTool', label: strings.attackTool2, kind: 'yesNo' },
+  { name: 'vendor', label: strings.vendor, kind: 'text' },
+  { name: 'vid', label: strings.vendorId, kind: 'text' },
+  { name: 'pid', label: strings.productId, kind: 'text' },
+  { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
+  { name: 'hashtags', label: strings.tagOfTheHost, kind: 'tags' },
 ] as const satisfies readonly Filter[]
 
 export const approvalsView: ViewSpec = {

@@ -4,6 +4,7 @@ import type { BulkQuestion } from '../../ui/policy/BulkDecideDialog.tsx'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
 import type { DecideStart } from '../../ui/policy/decide.ts'
 import { useKeys } from '../../ui/useKeys.ts'
+import { strings } from './strings.ts'
 import { useInbox } from './useInbox.ts'
 import { starts, useQuestions } from './useQuestions.ts'
 import { chosenCount, type Line, linesOf, modelKey, nextLine, toggled } from './waiting.ts'
@@ -88,21 +89,21 @@ export const useApprovals = (): Approvals => {
     else if (current !== undefined) void state.ask(current, start)
   }
   useKeys([
-    { keys: 'j', description: 'Next', run: () => move(1) },
-    { keys: 'k', description: 'Previous', run: () => move(-1) },
-    { keys: 'ArrowDown', description: 'Next', run: () => move(1) },
-    { keys: 'ArrowUp', description: 'Previous', run: () => move(-1) },
+    { keys: 'j', description: strings.next, run: () => move(1) },
+    { keys: 'k', description: strings.previous, run: () => move(-1) },
+    { keys: 'ArrowDown', description: strings.next, run: () => move(1) },
+    { keys: 'ArrowUp', description: strings.previous, run: () => move(-1) },
     {
       keys: 'Enter',
-      description: 'Show the devices',
+      description: strings.showTheDevices,
       run: () => {
         if (current?.device === null) state.toggle(current.key)
       },
     },
-    { keys: 'Escape', description: 'Close what is open', run: leave },
+    { keys: 'Escape', description: strings.closeWhatIsOpen, run: leave },
     ...(state.canDecide
       ? [
-          { keys: 'x', description: 'Select the row', run: () => current !== undefined && state.choose(current) },
+          { keys: 'x', description: strings.selectTheRow, run: () => current !== undefined && state.choose(current) },
           ...starts.map(({ keys, description, start }) => ({ keys, description, run: () => decide(start) })),
         ]
       : []),

@@ -4,6 +4,7 @@ import type { BulkQuestion } from '../../ui/policy/BulkDecideDialog.tsx'
 import { bulkLimit } from '../../ui/policy/bulk-decide.ts'
 import type { DecideStart, DecideSubject } from '../../ui/policy/decide.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 import { chosenDevices, type Line, modelKey, subjectOf, type Waiting } from './waiting.ts'
 
 /** Reads what a question about devices needs to say: evidence, and devices that the page does not list. */
@@ -31,7 +32,7 @@ export const useQuestions = () => {
       asked: Record<string, string>,
     ): Promise<Omit<BulkQuestion, 'effect' | 'done'> | null> => {
       if (count > bulkLimit) {
-        tell(`Select at most ${bulkLimit.toLocaleString('en')} devices, or write a rule for a model.`)
+        tell(strings.selectAtMostBulklimitDevicesOr({ bulkLimit }))
         return null
       }
       try {
@@ -62,6 +63,6 @@ export interface KeyedStart {
 
 /** Keys for the narrow decisions only; the wide ones are chosen from the menu of the row or in the dialog. */
 export const starts: readonly KeyedStart[] = [
-  { keys: 'a', description: 'Approve the selected row on its host', start: { effect: 'allow', scope: 'host' } },
-  { keys: 'd', description: 'Deny the selected row', start: { effect: 'deny', scope: 'host' } },
+  { keys: 'a', description: strings.approveTheSelectedRowOnIts, start: { effect: 'allow', scope: 'host' } },
+  { keys: 'd', description: strings.denyTheSelectedRow, start: { effect: 'deny', scope: 'host' } },
 ]

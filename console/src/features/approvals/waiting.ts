@@ -2,6 +2,7 @@ import type { policyApprovals, ResponseOf } from '@portcullis/contract'
 import type { BulkDevice } from '../../ui/policy/bulk-decide.ts'
 import type { DecideSubject } from '../../ui/policy/decide.ts'
 import { counted, devices, hosts } from '../../ui/policy/labels.ts'
+import { strings } from './strings.ts'
 
 /** A model of which devices wait. */
 export type Waiting = ResponseOf<typeof policyApprovals>['data'][number]
@@ -39,7 +40,10 @@ export const nextLine = (lines: readonly Line[], key: string | null, step: 1 | -
 
 /** How much waits, in words; a model of more devices than the answer lists says so. */
 export const amount = ({ agentsCount, peripheralsCount }: Waiting): string =>
-  `${devices(peripheralsCount)} on ${hosts(agentsCount)}`
+  strings.peripheralscountOnAgentscount({
+    peripheralsCount: devices(peripheralsCount),
+    agentsCount: hosts(agentsCount),
+  })
 
 /** What a decision on a line is about. Tags are those of its hosts, the commonest first. */
 export const subjectOf = ({ model, device }: Line, evidence: readonly string[]): DecideSubject => {
@@ -134,6 +138,6 @@ export const totalsText = ({
   attached: number
 }): string => {
   const models = counted(recordsTotal, 'model', 'models')
-  const shown = recordsFiltered === recordsTotal ? models : `${recordsFiltered.toLocaleString('en')} of ${models}`
-  return `${shown}; ${devices(attached)} attached now`
+  const shown = recordsFiltered === recordsTotal ? models : strings.recordsfilteredOfModels({ recordsFiltered, models })
+  return strings.shownAttachedAttachedNow({ shown, attached: devices(attached) })
 }

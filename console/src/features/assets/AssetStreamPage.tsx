@@ -23,6 +23,7 @@ import classes from './assets.module.css'
 import { ConsumersTable } from './ConsumersTable.tsx'
 import { MessagesTable } from './MessagesTable.tsx'
 import { ReplayCard } from './ReplayCard.tsx'
+import { strings } from './strings.ts'
 
 /** Positions of readers move without a hint; a replay under way moves fast. */
 const gap = 10_000
@@ -59,42 +60,41 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
   const left = data?.oldLocations ?? 0
   const replay = () =>
     confirm({
-      title: 'Publish every asset again',
+      title: strings.publishEveryAssetAgain,
       names: ['the whole inventory'],
       kind: ['replay', 'replays'],
-      consequence:
-        'each host and each peripheral gets a new message, between two marks. Consumers that hold the inventory change nothing; it can be cancelled.',
-      action: 'Publish again',
+      consequence: strings.eachHostAndEachPeripheralGets,
+      action: strings.publishAgain,
       run: async () => {
         const { jobId, assets } = await api.call(replayAll)
         work.follow(jobId)
-        tell(`${many(assets, 'asset is', 'assets are')} published again.`)
+        tell(strings.assetsPublishedAgain({ assets: many(assets, 'asset is', 'assets are') }))
         reread()
       },
     })
   const announce = () =>
     confirm({
-      title: 'Announce places that hosts have left',
+      title: strings.announcePlacesThatHostsHaveLeft,
       names: [many(left, 'place', 'places')],
       kind: ['call', 'calls'],
-      consequence: 'consumers are told each of them once, and can retire it. That cannot be taken back.',
-      action: 'Announce',
+      consequence: strings.consumersAreToldEachOfThem,
+      action: strings.announce,
       run: async () => {
         const { published } = await api.call(sendMonitorOldLocation)
-        tell(`${many(published, 'place was', 'places were')} announced.`)
+        tell(strings.publishedAnnounced({ published: many(published, 'place was', 'places were') }))
         reread()
       },
     })
   return (
     <>
       {data !== undefined && left === 0 ? (
-        <span className={classes.quiet}>No place that hosts left is to be announced.</span>
+        <span className={classes.quiet}>{strings.noPlaceThatHostsLeftIs}</span>
       ) : null}
       <Button size="compact-sm" variant="default" disabled={left === 0} onClick={announce}>
-        Announce old places ({left.toLocaleString('en')})…
+        {strings.announceOldPlacesLeft({ left })}
       </Button>
       <Button size="compact-sm" disabled={data === undefined || isReplaying} onClick={replay}>
-        Publish all again…
+        {strings.publishAllAgain}
       </Button>
     </>
   )
@@ -103,15 +103,15 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
 const StreamFacts = ({ data }: { data: State }) => (
   <Facts
     rows={[
-      ['Newest message', data.newest === 0 ? 'none yet' : data.newest.toLocaleString('en')],
+      [strings.newestMessage, data.newest === 0 ? 'none yet' : data.newest.toLocaleString('en')],
       [
-        'Waiting',
+        strings.waiting,
         data.waiting === 0
-          ? 'nothing: every change has its place'
-          : `${many(data.waiting, 'change', 'changes')} without a place yet`,
+          ? strings.nothingEveryChangeHasItsPlace
+          : strings.waitingWithoutAPlaceYet({ waiting: many(data.waiting, 'change', 'changes') }),
       ],
-      ['Readers of this server', String(data.readers)],
-      ['Source', <code key="source">{data.source}</code>],
+      [strings.readersOfThisServer, String(data.readers)],
+      [strings.source, <code key="source">{data.source}</code>],
     ]}
   />
 )
@@ -119,51 +119,54 @@ const StreamFacts = ({ data }: { data: State }) => (
 const HowToFollow = () => (
   <>
     <p className={classes.quiet}>
-      With an API token of profile User, from the beginning; to go on later, give the <code>sequence</code> of the last
-      message that was applied as <code>after</code>.
+      {strings.withAnApiTokenOfProfile({ code: (text) => <code>{text}</code>, code2: (text) => <code>{text}</code> })}
     </p>
     <CopyField
       value={curlOf(window.location.origin, assetStream, {
         query: { after: 0, consumer: 'my-asset-system' },
       }).replace('curl -sS', 'curl -sSN')}
-      what="The command"
+      what={strings.theCommand}
     />
     <p className={classes.quiet}>
-      Over NATS: start the server with <code>NATS_URL</code>; the stream <code>PORTCULLIS_ASSETS</code> has the subjects{' '}
-      <code>portcullis.assets.&gt;</code>. Over Kafka (experimental): <code>KAFKA_BROKERS</code>, topic{' '}
-      <code>portcullis.assets</code>.
+      {strings.overNatsStartTheServerWith({
+        code: (text) => <code>{text}</code>,
+        code2: (text) => <code>{text}</code>,
+        code3: (text) => <code>{text}</code>,
+        code4: (text) => <code>{text}</code>,
+        code5: (text) => <code>{text}</code>,
+      })}
     </p>
   </>
 )
 
 /** The inventory as others follow it: who does, how far, and what can be told them again. */
 export const AssetStreamPage = () => {
-  useTitle('Asset stream')
+  useTitle(strings.assetStream)
   const { session } = useServices()
   const { state, consumers, reread } = useAssetStream()
   const data = state.data
   return (
     <SettingsPage
-      title="Asset stream"
-      intro="Every host and every device, then every change, in order: asset systems follow it over HTTP, NATS JetStream or Kafka, and hold what this server holds."
+      title={strings.assetStream}
+      intro={strings.everyHostAndEveryDeviceThen}
       actions={
         <>
           {session.may('fleet:write') ? <Actions data={data} reread={reread} /> : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAssetStreamState)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAssetStreamState)} />
         </>
       }
     >
       {state.error === null ? null : <ErrorState failure={state.error} retry={() => void state.refetch()} inline />}
       {data === undefined ? null : <StreamFacts data={data} />}
       {data?.replay == null ? null : <ReplayCard replay={data.replay} reread={reread} />}
-      <h2>Who follows</h2>
+      <h2>{strings.whoFollows}</h2>
       {consumers.error === null ? null : (
         <ErrorState failure={consumers.error} retry={() => void consumers.refetch()} inline />
       )}
       <ConsumersTable consumers={consumers.data?.data} reread={reread} />
-      <h2>How to follow</h2>
+      <h2>{strings.howToFollow}</h2>
       <HowToFollow />
-      <h2>Newest messages</h2>
+      <h2>{strings.newestMessages}</h2>
       {data === undefined ? null : <MessagesTable newest={data.newest} />}
     </SettingsPage>
   )

@@ -9,17 +9,18 @@ import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import classes from './assets.module.css'
 import { lagText } from './messages.ts'
+import { strings } from './strings.ts'
 
-const kindWords = { http: 'Reader', nats: 'Sink', kafka: 'Sink' } as const
+const kindWords = { http: strings.reader, nats: strings.sink, kafka: strings.sink } as const
 
 const stateOf = ({ isConnected, error, kind }: AssetConsumer) => {
   if (error !== '')
     return (
       <span className={classes.bad}>
-        <Icon name="warn" size={14} /> Away: <DeviceText value={error} />
+        <Icon name="warn" size={14} /> {strings.away} <DeviceText value={error} />
       </span>
     )
-  return isConnected ? (kind === 'http' ? 'Reads now' : 'Connected') : 'Not there'
+  return isConnected ? (kind === 'http' ? strings.readsNow : strings.connected) : strings.notThere
 }
 
 export interface ConsumersTableProps {
@@ -32,21 +33,29 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
   const { api, session } = useServices()
   const forget = ({ kind, name, position }: AssetConsumer) =>
     confirm({
-      title: 'Forget the consumer',
+      title: strings.forgetTheConsumer,
       names: [name],
       kind: ['consumer', 'consumers'],
-      consequence: `its position (${position.toLocaleString('en')}) is shown no more. Nothing is lost: when it reads again, it says itself where it was.`,
-      action: 'Forget',
+      consequence: strings.itsPositionPositionIsShownNo({ position }),
+      action: strings.forget,
       run: async () => {
         await api.call(forgetAssetConsumer, { params: { kind, name } })
-        tell(`${name} is forgotten.`)
+        tell(strings.nameIsForgotten({ name }))
         reread()
       },
     })
   return (
     <SmallTable
-      label="Consumers"
-      head={['Who', 'Kind', 'State', { title: 'Position', align: 'right' }, 'Behind', 'Last there', '']}
+      label={strings.consumers}
+      head={[
+        strings.who,
+        strings.kind,
+        strings.state,
+        { title: strings.position, align: 'right' },
+        strings.behind,
+        strings.lastThere,
+        '',
+      ]}
       rows={consumers?.map((consumer) => ({
         key: `${consumer.kind} ${consumer.name}`,
         quiet: !consumer.isConnected && consumer.error === '',
@@ -59,12 +68,12 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
           <Time key="seen" value={consumer.lastSeen} />,
           session.may('fleet:write') && consumer.kind === 'http' && !consumer.isConnected ? (
             <Button key="forget" size="compact-xs" variant="default" onClick={() => forget(consumer)}>
-              Forget…
+              {strings.forget2}
             </Button>
           ) : null,
         ],
       }))}
-      empty="Nobody follows the stream yet. How to begin is below."
+      empty={strings.nobodyFollowsTheStreamYetHow}
     />
   )
 }

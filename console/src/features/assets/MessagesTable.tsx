@@ -10,6 +10,7 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './assets.module.css'
 import { aboutOf, newestFirst, typeWords } from './messages.ts'
+import { strings } from './strings.ts'
 
 const shown = 20
 
@@ -41,8 +42,8 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
   return (
     <>
       <SmallTable
-        label="Newest messages"
-        head={[{ title: 'Place', align: 'right' }, 'What', 'About', 'When', '']}
+        label={strings.newestMessages}
+        head={[{ title: strings.place, align: 'right' }, strings.what, strings.about, strings.when, '']}
         rows={messages.data?.map((message) => ({
           key: message.id,
           cells: [
@@ -57,17 +58,17 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
               aria-expanded={open === message.id}
               onClick={() => show(open === message.id ? undefined : message.id)}
             >
-              {open === message.id ? 'Close' : 'Whole'}
+              {open === message.id ? strings.close : strings.whole}
             </Button>,
           ],
         }))}
-        empty="Nothing yet: hosts and their devices come here as soon as there are any."
+        empty={strings.nothingYetHostsAndTheirDevices}
       />
       {one === undefined ? null : (
-        <section className={classes.card} aria-label="Message">
+        <section className={classes.card} aria-label={strings.message}>
           <CopyField
             value={JSON.stringify(one)}
-            what="The message"
+            what={strings.theMessage}
             shown={
               <span className={classes.json}>
                 <DeviceText value={JSON.stringify(one, null, 2)} />

@@ -4,6 +4,7 @@ import { useServices } from '../../lib/services.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import classes from './assets.module.css'
+import { strings } from './strings.ts'
 
 const words = {
   queued: 'waits to begin',
@@ -24,30 +25,34 @@ export const ReplayCard = ({ replay, reread }: ReplayCardProps) => {
   const share = replay.assets === 0 ? 100 : Math.min(100, (replay.published / replay.assets) * 100)
   const cancel = () =>
     api.call(cancelJob, { params: { id: replay.jobId } }).then(() => {
-      tell('The replay is cancelled.')
+      tell(strings.theReplayIsCancelled)
       reread()
     }, tellFailure)
   return (
-    <section className={classes.card} aria-label="Replay">
+    <section className={classes.card} aria-label={strings.replay}>
       <Group justify="space-between">
         <p>
-          The last replay {words[replay.status]}
-          {replay.completedAt === null ? null : (
-            <>
-              {', '}
-              <Time value={replay.completedAt} form="local" />
-            </>
-          )}
-          : {replay.published.toLocaleString('en')} of {replay.assets.toLocaleString('en')} assets published again.
-          {replay.error === '' ? null : ` ${replay.error}`}
+          {strings.theLastReplayValueValue2Published({
+            value: words[replay.status],
+            value2:
+              replay.completedAt === null ? null : (
+                <>
+                  {', '}
+                  <Time value={replay.completedAt} form="local" />
+                </>
+              ),
+            published: replay.published,
+            assets: replay.assets,
+            value3: replay.error === '' ? null : ` ${replay.error}`,
+          })}
         </p>
         {!isOver && session.may('fleet:write') ? (
           <Button size="compact-sm" variant="default" onClick={() => void cancel()}>
-            Cancel
+            {strings.cancel}
           </Button>
         ) : null}
       </Group>
-      {isOver ? null : <Progress value={share} aria-label="Assets published again" />}
+      {isOver ? null : <Progress value={share} aria-label={strings.assetsPublishedAgain2} />}
     </section>
   )
 }

@@ -1,4 +1,5 @@
 import type { AssetMessage } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 /** Messages of a body of NDJSON, newest first; empty lines are none. */
 export const newestFirst = (text: string): AssetMessage[] =>
@@ -9,11 +10,11 @@ export const newestFirst = (text: string): AssetMessage[] =>
     .reverse()
 
 export const typeWords: Readonly<Record<AssetMessage['type'], string>> = {
-  'asset.upserted': 'Added or changed',
-  'asset.removed': 'Removed',
-  'asset.location.previous': 'Place that was left',
-  'replay.started': 'Replay began',
-  'replay.completed': 'Replay ended',
+  'asset.upserted': strings.addedOrChanged,
+  'asset.removed': strings.removed,
+  'asset.location.previous': strings.placeThatWasLeft,
+  'replay.started': strings.replayBegan,
+  'replay.completed': strings.replayEnded,
 }
 
 /** What a message is about, for people: the name or product, else the subject. */
@@ -24,5 +25,4 @@ export const aboutOf = ({ data, subject }: AssetMessage): string => {
 }
 
 /** How far behind somebody is. */
-export const lagText = (lag: number): string =>
-  lag === 0 ? 'up to date' : `${lag.toLocaleString('en')} ${lag === 1 ? 'place' : 'places'} behind`
+export const lagText = (lag: number): string => (lag === 0 ? 'up to date' : strings.lagOtherPlacesBehind({ lag }))

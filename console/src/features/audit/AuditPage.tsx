@@ -19,6 +19,7 @@ import { Time } from '../../ui/Time.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './AuditPage.module.css'
 import { Checkpoints } from './Checkpoints.tsx'
+import { strings } from './strings.ts'
 
 const step = 100
 // The browser draws this many lines without getting slow; older ones are reached by a date.
@@ -69,7 +70,7 @@ const rowOf = (record: AuditRecord) => ({
 
 /** The audit trail: who did what, from where. */
 export const AuditPage = () => {
-  useTitle('Audit')
+  useTitle(strings.audit)
   const { api } = useServices()
   const navigate = useNavigate()
   const search = useSearch({ from: '/inside/settings/audit' })
@@ -88,16 +89,16 @@ export const AuditPage = () => {
     void navigate({ to: '.', search: { ...search, rows: undefined, ...change }, replace: true })
   return (
     <SettingsPage
-      title="Audit"
-      intro="Every change and every refused one, in a chain of hashes that is signed again and again: what was edited, deleted or swapped shows."
+      title={strings.audit}
+      intro={strings.everyChangeAndEveryRefusedOne}
       actions={
-        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAudits, { query })}>
+        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAudits, { query })}>
           <ReportItems list="audit" query={search.severity === undefined ? {} : { MinimumSeverity: search.severity }} />
           <Menu.Item
             leftSection={<Icon name="download" />}
             onClick={() => void downloadByTicket(api, exportAuditTrail, {}, 'audit.jsonl')}
           >
-            Whole trail, to verify
+            {strings.wholeTrailToVerify}
           </Menu.Item>
         </MoreMenu>
       }
@@ -106,7 +107,7 @@ export const AuditPage = () => {
       <Group gap="md" align="flex-end">
         <NativeSelect
           size="xs"
-          label="Severity at least"
+          label={strings.severityAtLeast}
           data={[
             { value: '', label: 'any' },
             ...severityNames.slice(0, 7).map((name) => ({ value: name, label: name })),
@@ -117,17 +118,25 @@ export const AuditPage = () => {
         <TextInput
           size="xs"
           type="datetime-local"
-          label="From (the oldest lines after it)"
+          label={strings.fromTheOldestLinesAfterIt}
           value={search.from === undefined ? '' : fieldOfInstant(search.from)}
           onChange={(event) => set({ from: instantOfField(event.currentTarget.value) ?? undefined })}
         />
       </Group>
       {trail.error === null ? null : <ErrorState failure={trail.error} retry={() => void trail.refetch()} inline />}
       <SmallTable
-        label="Audit trail"
-        head={[{ title: 'No.', align: 'right' }, 'When', 'Who', 'What', 'On', 'Details', 'From']}
+        label={strings.auditTrail}
+        head={[
+          { title: strings.no, align: 'right' },
+          strings.when,
+          strings.who,
+          strings.what,
+          strings.on,
+          strings.details,
+          strings.from,
+        ]}
         rows={trail.data?.data.map(rowOf)}
-        empty="Nothing was audited in this range."
+        empty={strings.nothingWasAuditedInThisRange}
       />
       {(trail.data?.data.length ?? 0) >= rows && rows < most ? (
         <Group>
@@ -137,7 +146,7 @@ export const AuditPage = () => {
             loading={trail.isFetching}
             onClick={() => set({ rows: String(rows + step * 3) })}
           >
-            Show more
+            {strings.showMore}
           </Button>
         </Group>
       ) : null}

@@ -5,6 +5,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { strings } from './strings.ts'
 
 // One comes a minute after a new record at the latest.
 const interval = 30_000
@@ -24,33 +25,41 @@ export const Checkpoints = () => {
   if (status.data === undefined) return null
   const { lastCheckpoint: last, newestAuditTrailID, uncovered, keyId, secondSink, problem } = status.data
   return (
-    <section aria-label="Checkpoints">
+    <section aria-label={strings.checkpoints}>
       <Facts
         rows={[
           [
-            'Signed',
+            strings.signed,
             last === null ? (
               'no checkpoint yet'
             ) : (
               <span key="signed">
-                {count(last.auditTrailID)} of {count(newestAuditTrailID)} lines, by checkpoint {count(last.number)} of{' '}
-                <Time value={last.time} form="local" />
-                {uncovered === 0 ? '' : `; ${count(uncovered)} wait for the next one`}
+                {strings.audittrailidOfNewestaudittrailidLinesByCheckpoint({
+                  auditTrailID: count(last.auditTrailID),
+                  newestAuditTrailID: count(newestAuditTrailID),
+                  number: count(last.number),
+                  time: <Time value={last.time} form="local" />,
+                  value: uncovered === 0 ? '' : strings.uncoveredWaitForTheNextOne({ uncovered: count(uncovered) }),
+                })}
               </span>
             ),
           ],
-          ['Key', <code key="key">{keyId}</code>],
+          [strings.key, <code key="key">{keyId}</code>],
           [
-            'Second sink',
+            strings.secondSink,
             secondSink.isCurrent ? (
-              'has all of them, outside of the database'
+              strings.hasAllOfThemOutsideOf
             ) : (
-              <SeverityTag key="sink" severity="amber" word={`has them up to ${count(secondSink.upTo)}`} />
+              <SeverityTag
+                key="sink"
+                severity="amber"
+                word={strings.hasThemUpToUpto({ upTo: count(secondSink.upTo) })}
+              />
             ),
           ],
           ...(problem === ''
             ? []
-            : [['Problem', <SeverityTag key="problem" severity="red" word={problem} />] as const]),
+            : [[strings.problem, <SeverityTag key="problem" severity="red" word={problem} />] as const]),
         ]}
       />
     </section>

@@ -5,6 +5,7 @@ import { ListPage } from '../../ui/list/ListPage.tsx'
 import { useList } from '../../ui/list/useList.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { commandColumns, commandFilters, commandsView } from './commands.view.tsx'
+import { strings } from './strings.ts'
 
 const hrefOf = (command: Command) => `${agentAddress(command.uuid)}?tab=commands`
 
@@ -12,25 +13,22 @@ const idOf = (command: Command) => command.id
 
 /** Every command to a host, newest first, each with what became of it. */
 export const CommandsPage = () => {
-  useTitle('Commands')
+  useTitle(strings.commands)
   const list = useList('/inside/commands', commandsView, listCommands, idOf)
   return (
     <ListPage
-      title="Commands"
+      title={strings.commands}
       list={list}
       filters={commandFilters}
-      searchPlaceholder="Host, command, who, why"
-      label="Commands"
+      searchPlaceholder={strings.hostCommandWhoWhy}
+      label={strings.commands}
       columns={commandColumns}
       topics={['agents', 'events']}
       hrefOf={hrefOf}
       opensPage
       empty={
-        <EmptyState icon="commands" title="No command yet">
-          <p>
-            Arming a host, freeing it, updating its agent or collecting its logs is a signed command that the host
-            confirms. Select hosts in the list of agents to send the first.
-          </p>
+        <EmptyState icon="commands" title={strings.noCommandYet}>
+          <p>{strings.armingAHostFreeingItUpdating}</p>
         </EmptyState>
       }
     />

@@ -8,33 +8,34 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { strings } from './strings.ts'
 
 const kindWords: Readonly<Record<(typeof agentCommandKinds)[number], string>> = {
-  configure: 'Arm or free',
-  policy: 'Fetch the policy',
-  'collect-logs': 'Collect logs',
-  'release-ports': 'Release ports',
-  update: 'Update',
+  configure: strings.armOrFree,
+  policy: strings.fetchThePolicy,
+  'collect-logs': strings.collectLogs,
+  'release-ports': strings.releasePorts,
+  update: strings.update,
 }
 
 /** Filters of the list of commands, by the interface's names. */
 export const commandFilters = [
   {
     name: 'state',
-    label: 'State',
+    label: strings.state,
     kind: 'choice',
     options: commandStates.map((value) => ({ value, label: commandWords[value].word })),
   },
   {
     name: 'kind',
-    label: 'Kind',
+    label: strings.kind,
     kind: 'choice',
     options: agentCommandKinds.map((value) => ({ value, label: kindWords[value] })),
   },
-  { name: 'hostIdentifier', label: 'Host', kind: 'text' },
-  { name: 'hostUuid', label: 'Host id', kind: 'text' },
-  { name: 'jobId', label: 'Job', kind: 'text' },
-  { name: 'createdAt', label: 'When', kind: 'period' },
+  { name: 'hostIdentifier', label: strings.host, kind: 'text' },
+  { name: 'hostUuid', label: strings.hostId, kind: 'text' },
+  { name: 'jobId', label: strings.job, kind: 'text' },
+  { name: 'createdAt', label: strings.when, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const commandsView: ViewSpec = {
@@ -51,7 +52,7 @@ const State = ({ command }: { command: Command }) => {
 export const commandColumns: readonly Column<Command>[] = [
   {
     id: 'when',
-    title: 'When',
+    title: strings.when,
     width: 76,
     align: 'right',
     sortKey: 'createdAt',
@@ -60,14 +61,14 @@ export const commandColumns: readonly Column<Command>[] = [
   },
   {
     id: 'title',
-    title: 'Command',
+    title: strings.command,
     width: 200,
     sortKey: 'title',
     cell: (command) => <DeviceText value={command.title} />,
   },
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 170,
     sortKey: 'hostIdentifier',
     cell: (command) => (
@@ -76,10 +77,10 @@ export const commandColumns: readonly Column<Command>[] = [
       </PlainLink>
     ),
   },
-  { id: 'state', title: 'State', width: 112, sortKey: 'state', cell: (command) => <State command={command} /> },
+  { id: 'state', title: strings.state, width: 112, sortKey: 'state', cell: (command) => <State command={command} /> },
   {
     id: 'story',
-    title: 'What happened',
+    title: strings.whatHappened,
     width: 380,
     grow: true,
     sortKey: 'message',
@@ -87,14 +88,14 @@ export const commandColumns: readonly Column<Command>[] = [
   },
   {
     id: 'by',
-    title: 'By',
+    title: strings.by,
     width: 110,
     sortKey: 'createdBy',
     cell: (command) => <DeviceText value={command.createdBy} />,
   },
   {
     id: 'ended',
-    title: 'Ended',
+    title: strings.ended,
     width: 80,
     align: 'right',
     sortKey: 'endedAt',
@@ -103,11 +104,11 @@ export const commandColumns: readonly Column<Command>[] = [
   },
   {
     id: 'expires',
-    title: 'Expires',
+    title: strings.expires,
     width: 80,
     align: 'right',
     sortKey: 'expiresAt',
     cell: (command) => <Time value={command.expiresAt} />,
   },
-  { id: 'id', title: 'Id', width: 290, sortKey: 'id', cell: (command) => <code>{command.id}</code> },
+  { id: 'id', title: strings.id, width: 290, sortKey: 'id', cell: (command) => <code>{command.id}</code> },
 ]

@@ -14,6 +14,7 @@ import { DeliveryDrawer } from './DeliveryDrawer.tsx'
 import { deliveriesView, deliveryColumns, deliveryFilters } from './deliveries.view.tsx'
 import { isOpen, stuckKey, useDeliveryActions } from './delivery-actions.ts'
 import { Streams } from './Streams.tsx'
+import { strings } from './strings.ts'
 import { Waiting } from './Waiting.tsx'
 
 const stuckGap = 3_000
@@ -22,7 +23,7 @@ const hrefOf = ({ id }: Delivery) => `/settings/deliveries?open=${encodeURICompo
 
 /** What leaves this server: streams of events, and messages to people and webhooks. */
 export const DeliveriesPage = () => {
-  useTitle('Deliveries')
+  useTitle(strings.deliveries)
   const { api, session } = useServices()
   const list = useList('/inside/settings/deliveries', deliveriesView, listDeliveries, idOf)
   const { open } = list.view.state
@@ -41,48 +42,45 @@ export const DeliveriesPage = () => {
   const rows = selection.rows()
   return (
     <ListPage
-      title="Deliveries"
+      title={strings.deliveries}
       list={list}
       actions={
         stuckNow === 0 ? null : (
           <>
             <Link to="/settings/deliveries" search={{ isStuck: 'true' }}>
-              {stuckNow.toLocaleString('en')} stuck
+              {strings.stucknowStuck({ stuckNow })}
             </Link>
             {canRetry ? (
               <Button size="compact-sm" variant="default" onClick={() => all.retry(null)}>
-                Send all stuck now
+                {strings.sendAllStuckNow}
               </Button>
             ) : null}
             {canDrop ? (
               <Button size="compact-sm" variant="default" onClick={() => all.drop(null, stuckNow)}>
-                Drop all stuck…
+                {strings.dropAllStuck}
               </Button>
             ) : null}
           </>
         )
       }
       filters={deliveryFilters}
-      searchPlaceholder="Message, receiver, failure"
+      searchPlaceholder={strings.messageReceiverFailure}
       above={
         <>
           <Waiting />
           <Streams />
         </>
       }
-      label="Deliveries"
+      label={strings.deliveries}
       columns={deliveryColumns}
       topics={['deliveries']}
       hrefOf={hrefOf}
       selection={canRetry ? selection : undefined}
       empty={
-        <EmptyState icon="upload" title="Nothing was sent yet">
+        <EmptyState icon="upload" title={strings.nothingWasSentYet}>
+          <p>{strings.mailsAndWebhooksOfNoticesAppear}</p>
           <p>
-            Mails and webhooks of notices appear here: what was delivered, what waits for a receiver that is away, and
-            what was refused.
-          </p>
-          <p>
-            Who is told, and how: <Link to="/settings/notifications">notification groups</Link>.
+            {strings.whoIsToldAndHowNotification({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
           </p>
         </EmptyState>
       }
@@ -97,16 +95,16 @@ export const DeliveriesPage = () => {
             {rows.some(isOpen) ? (
               <>
                 <Button size="compact-sm" variant="default" onClick={() => chosen.retry(rows)}>
-                  Send now
+                  {strings.sendNow}
                 </Button>
                 {canDrop ? (
                   <Button size="compact-sm" variant="default" onClick={() => chosen.drop(rows)}>
-                    Drop…
+                    {strings.drop}
                   </Button>
                 ) : null}
               </>
             ) : (
-              <span>These have ended; nothing is left to do.</span>
+              <span>{strings.theseHaveEndedNothingIsLeft}</span>
             )}
           </SelectionBar>
         ) : null

@@ -15,6 +15,7 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
 import { State } from './deliveries.view.tsx'
 import { isOpen, useDeliveryActions } from './delivery-actions.ts'
+import { strings } from './strings.ts'
 
 // A delivery is found among the newest of the shown list: the interface has no address for a single one.
 const lookedThrough = 1_000
@@ -43,8 +44,8 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
     )
   if (data === null)
     return (
-      <EmptyState icon="upload" title="This message is not here">
-        <p>The address is not right, or it ended more than 30 days ago.</p>
+      <EmptyState icon="upload" title={strings.thisMessageIsNotHere}>
+        <p>{strings.theAddressIsNotRightOr}</p>
       </EmptyState>
     )
   return (
@@ -59,12 +60,12 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
           <State delivery={data} />
           {isOpen(data) && session.may('notices:dismiss') ? (
             <Button size="compact-sm" variant="default" onClick={() => retry([data])}>
-              Send now
+              {strings.sendNow}
             </Button>
           ) : null}
           {isOpen(data) && session.may('config:write') ? (
             <Button size="compact-sm" variant="default" onClick={() => drop([data])}>
-              Drop…
+              {strings.drop}
             </Button>
           ) : null}
         </div>
@@ -75,22 +76,19 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
         )}
         <Facts
           rows={[
-            ['Group', data.groupName],
-            ['Channel', channelWords[data.channel]],
-            ['To', <DeviceText key="to" value={data.destination} />],
-            ['Written down', <Time key="created" value={data.createdAt} form="local" />],
-            ['Tries', data.attempts.toLocaleString('en')],
-            ...(data.nextAt === null ? [] : [['Next try', <Time key="next" value={data.nextAt} />] as const]),
+            [strings.group, data.groupName],
+            [strings.channel, channelWords[data.channel]],
+            [strings.to, <DeviceText key="to" value={data.destination} />],
+            [strings.writtenDown, <Time key="created" value={data.createdAt} form="local" />],
+            [strings.tries, data.attempts.toLocaleString('en')],
+            ...(data.nextAt === null ? [] : [[strings.nextTry, <Time key="next" value={data.nextAt} />] as const]),
             ...(data.endedAt === null
               ? []
-              : [['Ended', <Time key="ended" value={data.endedAt} form="local" />] as const]),
-            ['Id', <code key="id">{data.id}</code>],
+              : [[strings.ended, <Time key="ended" value={data.endedAt} form="local" />] as const]),
+            [strings.id, <code key="id">{data.id}</code>],
           ]}
         />
-        <p className={text.note}>
-          Every try carries the same id, so that a receiver tells a repeat from a new message. One that waits is tried
-          again by itself, at ever longer intervals up to a day; one that was refused is not.
-        </p>
+        <p className={text.note}>{strings.everyTryCarriesTheSameId}</p>
       </div>
     </>
   )
@@ -106,7 +104,7 @@ export const DeliveryDrawer = ({
   query: Record<string, string>
   close: () => void
 }) => (
-  <SidePanel label="Delivery" close={close}>
+  <SidePanel label={strings.delivery} close={close}>
     <Body key={id} id={id} query={query} />
   </SidePanel>
 )

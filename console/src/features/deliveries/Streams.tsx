@@ -14,12 +14,27 @@ import text from '../../ui/text.module.css'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
 import { streamState } from './stream-state.ts'
+import { strings } from './strings.ts'
 
 // A busy stream moves with every batch; figures that change faster cannot be read.
 const refreshGap = 2_000
 
 const number = (value: number) => value.toLocaleString('en')
 const events = (count: number) => `${number(count)} ${count === 1 ? 'event' : 'events'}`
+
+/** How far a stream got, and when it is tried next. */
+const Progress = ({ stream }: { stream: EventOutput }) => (
+  <p className={text.note}>
+    {strings.sentSentTheReceiverHasEverything({
+      sent: events(stream.sent),
+      position: stream.position,
+      value: stream.behind === 0 ? 'nothing is missing' : strings.behindBehind({ behind: events(stream.behind) }),
+      value2:
+        stream.succeededAt === null ? null : strings.lastSuccessTime({ time: <Time value={stream.succeededAt} /> }),
+      value3: stream.nextAt === null ? null : strings.nextTryTime({ time: <Time value={stream.nextAt} /> }),
+    })}
+  </p>
+)
 
 /** Streams of events to SIEMs and webhooks: how far each is, what is wrong with it. */
 export const Streams = () => {
@@ -35,18 +50,17 @@ export const Streams = () => {
   const retry = ({ groupId, channel, groupName }: EventOutput) =>
     void api
       .call(retryEventOutput, { body: { groupId, channel } })
-      .then(answered(`${groupName}, ${channelWords[channel]}: tried now.`), tellFailure)
+      .then(answered(strings.groupnameValueTriedNow({ groupName, value: channelWords[channel] })), tellFailure)
   const skip = ({ groupId, channel, groupName, behind, destination }: EventOutput) =>
     confirm({
-      title: 'Skip what the receiver has not got',
+      title: strings.skipWhatTheReceiverHasNot,
       names: [`${groupName}, ${channelWords[channel]}: ${destination}`],
       count: behind,
       kind: ['event', 'events'],
-      consequence:
-        'not sent to this receiver, now or later. The stream goes on with the newest event. The events stay in the list of events, and the audit trail has the ids that were skipped.',
-      action: 'Skip',
+      consequence: strings.notSentToThisReceiverNow,
+      action: strings.skip,
       run: async () =>
-        answered(`Skipped. ${groupName} goes on with the newest event.`)(
+        answered(strings.skippedGroupnameGoesOnWithThe({ groupName }))(
           await api.call(skipEventOutput, { body: { groupId, channel } }),
         ),
     })
@@ -58,12 +72,14 @@ export const Streams = () => {
       <ErrorState failure={streams.error} retry={() => void streams.refetch()} inline />
     )
   return (
-    <section className={classes.streams} aria-label="Streams of events">
-      <h2>Streams of events</h2>
+    <section className={classes.streams} aria-label={strings.streamsOfEvents}>
+      <h2>{strings.streamsOfEvents}</h2>
       {streams.data.length === 0 ? (
         <p className={text.note}>
-          None. A group with syslog switched on, or <em>All events</em> with a webhook, sends each event to a SIEM, in
-          order and exactly as it is stored. <Link to="/settings/notifications">Notification groups</Link>
+          {strings.noneAGroupWithSyslogSwitched({
+            em: (text) => <em>{text}</em>,
+            link: (text) => <Link to="/settings/notifications">{text}</Link>,
+          })}
         </p>
       ) : (
         <ul>
@@ -84,30 +100,17 @@ export const Streams = () => {
                   <span className={classes.streamTools}>
                     {stream.failures > 0 && session.may('notices:dismiss') ? (
                       <Button size="compact-xs" variant="default" onClick={() => retry(stream)}>
-                        Try now
+                        {strings.tryNow}
                       </Button>
                     ) : null}
                     {stream.behind > 0 && stream.failures > 0 && session.may('config:write') ? (
                       <Button size="compact-xs" variant="default" onClick={() => skip(stream)}>
-                        Skip…
+                        {strings.skip2}
                       </Button>
                     ) : null}
                   </span>
                 </div>
-                <p className={text.note}>
-                  {events(stream.sent)} sent; the receiver has everything up to {number(stream.position)},{' '}
-                  {stream.behind === 0 ? 'nothing is missing' : `${events(stream.behind)} behind`}
-                  {stream.succeededAt === null ? null : (
-                    <>
-                      ; last success <Time value={stream.succeededAt} />
-                    </>
-                  )}
-                  {stream.nextAt === null ? null : (
-                    <>
-                      ; next try <Time value={stream.nextAt} />
-                    </>
-                  )}
-                </p>
+                <Progress stream={stream} />
                 {stream.error === '' ? null : (
                   <p className={classes.error} role="note">
                     <DeviceText value={stream.error} />

@@ -6,6 +6,7 @@ import { channelWords } from '../../ui/notices/labels.ts'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
+import { strings } from './strings.ts'
 
 // A flood is folded in steps of a second or so.
 const refreshGap = 2_000
@@ -26,8 +27,8 @@ export const Waiting = () => {
     )
   if (waiting.data.length === 0) return null
   return (
-    <section className={classes.streams} aria-label="Waits to be told">
-      <h2>Waits to be told</h2>
+    <section className={classes.streams} aria-label={strings.waitsToBeTold}>
+      <h2>{strings.waitsToBeTold}</h2>
       <ul>
         {waiting.data.map(({ groupId, groupName, channel, notices, isForQuietHours, nextAt }) => (
           <li key={`${groupId} ${channel}`} className={classes.stream}>

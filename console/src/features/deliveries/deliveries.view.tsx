@@ -6,26 +6,27 @@ import { channelWords, deliveryWords } from '../../ui/notices/labels.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { strings } from './strings.ts'
 
 /** Filters of the list of deliveries, by the interface's names. */
 export const deliveryFilters = [
-  { name: 'isStuck', label: 'Stuck', kind: 'yesNo' },
+  { name: 'isStuck', label: strings.stuck, kind: 'yesNo' },
   {
     name: 'state',
-    label: 'State',
+    label: strings.state,
     kind: 'choice',
     options: deliveryStates.map((value) => ({ value, label: deliveryWords[value] })),
   },
   {
     name: 'channel',
-    label: 'Channel',
+    label: strings.channel,
     kind: 'choice',
     options: (['email', 'webhook'] as const).map((value) => ({ value, label: channelWords[value] })),
   },
-  { name: 'groupName', label: 'Group', kind: 'text' },
-  { name: 'destination', label: 'Receiver', kind: 'text' },
-  { name: 'title', label: 'What it tells', kind: 'text' },
-  { name: 'createdAt', label: 'Written down', kind: 'period' },
+  { name: 'groupName', label: strings.group, kind: 'text' },
+  { name: 'destination', label: strings.receiver, kind: 'text' },
+  { name: 'title', label: strings.whatItTells, kind: 'text' },
+  { name: 'createdAt', label: strings.writtenDown, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const deliveriesView: ViewSpec = {
@@ -38,21 +39,15 @@ export const deliveriesView: ViewSpec = {
 export const State = ({ delivery: { state, isStuck, attempts } }: { delivery: Delivery }) => {
   if (state === 'failed') return <SeverityTag severity="red" word={deliveryWords.failed} />
   if (isStuck)
-    return (
-      <SeverityTag
-        severity="amber"
-        word="stuck"
-        title={`Tried ${attempts.toLocaleString('en')} times; it is tried again by itself`}
-      />
-    )
+    return <SeverityTag severity="amber" word="stuck" title={strings.triedAttemptsTimesItIsTried({ attempts })} />
   return <span>{deliveryWords[state]}</span>
 }
 
 export const deliveryColumns: readonly Column<Delivery>[] = [
-  { id: 'state', title: 'State', width: 92, sortKey: 'state', cell: (row) => <State delivery={row} /> },
+  { id: 'state', title: strings.state, width: 92, sortKey: 'state', cell: (row) => <State delivery={row} /> },
   {
     id: 'title',
-    title: 'What it tells',
+    title: strings.whatItTells,
     // What people look for has what a window of 1,024 pixels leaves; a longer one is whole in its tip and the drawer.
     width: 300,
     grow: true,
@@ -61,7 +56,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'to',
-    title: 'To',
+    title: strings.to,
     width: 90,
     grow: true,
     sortKey: 'destination',
@@ -73,7 +68,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'error',
-    title: 'What is wrong, and what helps',
+    title: strings.whatIsWrongAndWhatHelps,
     width: 100,
     grow: true,
     sortKey: 'error',
@@ -81,7 +76,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'created',
-    title: 'Written',
+    title: strings.written,
     width: 88,
     align: 'right',
     sortKey: 'createdAt',
@@ -90,17 +85,17 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'next',
-    title: 'Next try',
+    title: strings.nextTry,
     width: 76,
     align: 'right',
     sortKey: 'nextAt',
     cell: (row) => <Time value={row.nextAt} />,
   },
-  { id: 'group', title: 'Group', width: 120, sortKey: 'groupName', cell: (row) => <span>{row.groupName}</span> },
-  { id: 'channel', title: 'Channel', width: 84, sortKey: 'channel', cell: (row) => channelWords[row.channel] },
+  { id: 'group', title: strings.group, width: 120, sortKey: 'groupName', cell: (row) => <span>{row.groupName}</span> },
+  { id: 'channel', title: strings.channel, width: 84, sortKey: 'channel', cell: (row) => channelWords[row.channel] },
   {
     id: 'attempts',
-    title: 'Tries',
+    title: strings.tries,
     width: 64,
     align: 'right',
     sortKey: 'attempts',
@@ -109,7 +104,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'ended',
-    title: 'Ended',
+    title: strings.ended,
     width: 76,
     align: 'right',
     sortKey: 'endedAt',

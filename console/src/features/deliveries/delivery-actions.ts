@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 export const stuckKey = ['stuck-deliveries']
 
@@ -30,17 +31,20 @@ export const useDeliveryActions = (onDone: () => void = () => undefined) => {
       const ids = rows === null ? null : rows.filter(isOpen).map(({ id }) => id)
       void api
         .call(retryDeliveries, { body: { ids } })
-        .then(({ accepted }) => finish(`${counted(accepted)} being sent now.`), tellFailure)
+        .then(({ accepted }) => finish(strings.acceptedBeingSentNow({ accepted: counted(accepted) })), tellFailure)
     },
     drop: (rows: readonly Delivery[] | null, stuck = 0): void => {
       const some = rows?.filter(isOpen) ?? null
       confirm({
-        title: some === null ? 'Drop all that is stuck' : 'Drop messages',
-        names: some === null ? [] : [...new Set(some.map(({ title, destination }) => `${title}, to ${destination}`))],
+        title: some === null ? strings.dropAllThatIsStuck : strings.dropMessages,
+        names:
+          some === null
+            ? []
+            : [...new Set(some.map(({ title, destination }) => strings.titleToDestination({ title, destination })))],
         count: some?.length ?? stuck,
         kind: ['message', 'messages'],
-        consequence: 'they are never sent, and whoever was to get them hears nothing. This cannot be taken back.',
-        action: 'Drop',
+        consequence: strings.theyAreNeverSentAndWhoever,
+        action: strings.drop2,
         run: async () => {
           let dropped = 0
           for (;;) {
@@ -49,7 +53,7 @@ export const useDeliveryActions = (onDone: () => void = () => undefined) => {
             // What was dropped is stuck no more: the next call finds the rest.
             if (some !== null || accepted < most) break
           }
-          await finish(`${counted(dropped)} dropped.`)
+          await finish(strings.droppedDropped({ dropped: counted(dropped) }))
         },
       })
     },

@@ -1,5 +1,6 @@
 import type { EventOutput } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
+import { strings } from './strings.ts'
 
 // A stream that works is behind by what was stored in the last moments; more than this it does not keep up.
 const farBehind = 10_000
@@ -10,8 +11,8 @@ export const streamState = ({
   isPaused,
   behind,
 }: Pick<EventOutput, 'failures' | 'isPaused' | 'behind'>): { severity: Severity | null; word: string } => {
-  if (isPaused) return { severity: 'red', word: `failing, ${failures.toLocaleString('en')} tries in a row` }
-  if (failures > 0) return { severity: 'amber', word: 'failed, tried again soon' }
-  if (behind > farBehind) return { severity: 'amber', word: 'far behind' }
+  if (isPaused) return { severity: 'red', word: strings.failingFailuresTriesInARow({ failures }) }
+  if (failures > 0) return { severity: 'amber', word: strings.failedTriedAgainSoon }
+  if (behind > farBehind) return { severity: 'amber', word: strings.farBehind }
   return { severity: null, word: behind === 0 ? 'up to date' : 'sending' }
 }

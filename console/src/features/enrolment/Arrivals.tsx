@@ -9,6 +9,7 @@ import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './enrolment.module.css'
 import type { MadeToken } from './NewTokenForm.tsx'
+import { strings } from './strings.ts'
 
 // The person adding a host is watching for it to appear.
 const refreshGap = 500
@@ -26,16 +27,19 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const token = tokens.data?.data.find(({ id }) => id === made.id) ?? made
   const { hosts, uses, maxUses, status } = token
-  const amount = maxUses === 1 ? 'the host' : `hosts (${uses.toLocaleString('en')} of ${maxUses.toLocaleString('en')})`
+  const amount = maxUses === 1 ? 'the host' : strings.hostsUsesOfMaxuses({ uses, maxUses })
   return (
     <div role="status" className={classes.arrivals}>
       {status === 'Active' ? (
         <p className={classes.waiting}>
-          <span className={classes.pulse} aria-hidden="true" />
-          Waiting for {amount}…
+          {strings.spanWaitingForAmount({ span: <span className={classes.pulse} aria-hidden="true" />, amount })}
         </p>
       ) : status === 'Used up' ? null : (
-        <p>{status === 'Expired' ? 'The token expired.' : 'The token was revoked.'} Create another command.</p>
+        <p>
+          {strings.valueCreateAnotherCommand({
+            value: status === 'Expired' ? strings.theTokenExpired : strings.theTokenWasRevoked,
+          })}
+        </p>
       )}
       {hosts.length === 0 ? null : (
         <ul>
@@ -45,12 +49,10 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
               <PlainLink href={agentAddress(uuid)}>
                 <DeviceText value={hostIdentifier} />
               </PlainLink>
-              <span>
-                enrolled <Time value={enrolledAt} />
-              </span>
+              <span>{strings.enrolledTime({ time: <Time value={enrolledAt} /> })}</span>
             </li>
           ))}
-          {uses > hosts.length ? <li>and {(uses - hosts.length).toLocaleString('en')} earlier</li> : null}
+          {uses > hosts.length ? <li>{strings.andUsesEarlier({ uses: uses - hosts.length })}</li> : null}
         </ul>
       )}
     </div>

@@ -5,6 +5,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { strings } from './strings.ts'
 
 const neverRotated = '1970-01-01T00:00:00.000Z'
 
@@ -17,29 +18,25 @@ export const CommandKeys = () => {
   })
   return (
     <>
-      <h2>Command key</h2>
-      <p>
-        This key signs every command to hosts. Rotate it on the server with{' '}
-        <code>npm run cli -- command-key rotate</code>. Hosts that have not followed a rotation obey commands only until
-        their key retires. Update their agents before then.
-      </p>
+      <h2>{strings.commandKey}</h2>
+      <p>{strings.thisKeySignsEveryCommandTo({ code: (text) => <code>{text}</code> })}</p>
       {error === null ? null : <ErrorState failure={error} retry={() => void refetch()} inline />}
       {data === undefined || data.hostsWithUnknownKey === 0 ? null : (
         <p role="note">
-          <SeverityTag severity="amber" word="Warning" /> {data.hostsWithUnknownKey.toLocaleString('en')} hosts hold a
-          key that this server does not have. Restore the newest copy of the key file.
+          <SeverityTag severity="amber" word={strings.warning} /> {data.hostsWithUnknownKey.toLocaleString('en')}{' '}
+          {strings.hostsHoldAKeyThatThis}
         </p>
       )}
       <SmallTable
-        label="Command keys"
+        label={strings.commandKeys}
         head={[
-          { title: 'Key', align: 'right' },
+          { title: strings.key, align: 'right' },
           'SHA-256',
-          'State',
-          'Created',
-          'Retires',
-          { title: 'Hosts', align: 'right' },
-          { title: 'Not followed yet', align: 'right' },
+          strings.state,
+          strings.created,
+          strings.retires,
+          { title: strings.hosts, align: 'right' },
+          { title: strings.notFollowedYet, align: 'right' },
         ]}
         rows={data?.keys.toReversed().map((key) => ({
           key: String(key.number),
@@ -54,7 +51,7 @@ export const CommandKeys = () => {
             key.state === 'In force' ? '' : key.hostsThatDoNotFollow.toLocaleString('en'),
           ],
         }))}
-        empty="No command keys."
+        empty={strings.noCommandKeys}
       />
     </>
   )

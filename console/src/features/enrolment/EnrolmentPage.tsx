@@ -17,13 +17,14 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { CommandKeys } from './CommandKeys.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
+import { strings } from './strings.ts'
 
 // The person adding a host is watching for it to appear.
 const refreshGap = 500
 
 /** Adds hosts: makes enrolment tokens and lists those that were made. */
 export const EnrolmentPage = () => {
-  useTitle('Add a host')
+  useTitle(strings.addAHost)
   const { api } = useServices()
   const tokens = useQuery({
     queryKey: ['enrolment-tokens'],
@@ -32,36 +33,36 @@ export const EnrolmentPage = () => {
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const revoke = (token: EnrollmentToken) =>
     confirm({
-      title: 'Revoke an enrolment token',
+      title: strings.revokeAnEnrolmentToken,
       names: [token.name],
       kind: ['token', 'tokens'],
-      consequence: 'no further host can enrol with it. Hosts that did stay.',
-      action: 'Revoke',
+      consequence: strings.noFurtherHostCanEnrolWith,
+      action: strings.revoke,
       run: async () => {
         await api.call(deleteEnrollmentToken, { params: { id: token.id } })
-        tell('Token revoked.')
+        tell(strings.tokenRevoked)
         await tokens.refetch()
       },
     })
   return (
     <SettingsPage
-      title="Add a host"
-      intro="One command installs the agent on a Linux host and enrols it. The command prompts for a token, which is valid for a limited time and number of hosts."
-      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
+      title={strings.addAHost}
+      intro={strings.oneCommandInstallsTheAgentOn}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
     >
       <ReleaseKeyNotice />
       <NewTokenForm onMade={() => void tokens.refetch()} />
-      <h2>Tokens</h2>
+      <h2>{strings.tokens}</h2>
       {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}
       <SmallTable
-        label="Enrolment tokens"
+        label={strings.enrolmentTokens}
         head={[
-          'Name',
-          'State',
-          { title: 'Hosts', align: 'right' },
-          'Tags',
-          'Created',
-          'Expires',
+          strings.name,
+          strings.state,
+          { title: strings.hosts, align: 'right' },
+          strings.tags,
+          strings.created,
+          strings.expires,
           { title: '', align: 'right' },
         ]}
         rows={tokens.data?.data.map((token) => ({
@@ -70,22 +71,23 @@ export const EnrolmentPage = () => {
           cells: [
             <DeviceText key="name" value={token.name} />,
             token.status,
-            <span key="hosts">
-              {token.uses.toLocaleString('en')} of {token.maxUses.toLocaleString('en')}
-            </span>,
+            <span key="hosts">{strings.usesOfMaxuses({ uses: token.uses, maxUses: token.maxUses })}</span>,
             <TagList key="tags" tags={token.hashtags.join(',')} />,
             <span key="made">
-              <Time value={token.createdAt} /> by <DeviceText value={token.createdBy} />
+              {strings.timeByDevicetext({
+                time: <Time value={token.createdAt} />,
+                deviceText: <DeviceText value={token.createdBy} />,
+              })}
             </span>,
             <Time key="ends" value={token.expiresAt} />,
             token.status === 'Active' ? (
               <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>
-                Revoke…
+                {strings.revoke2}
               </Button>
             ) : null,
           ],
         }))}
-        empty="No enrolment tokens yet."
+        empty={strings.noEnrolmentTokensYet}
       />
       <CommandKeys />
     </SettingsPage>

@@ -9,6 +9,7 @@ import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
 import type { MadeToken } from './NewTokenForm.tsx'
+import { strings } from './strings.ts'
 
 /**
  * What stands where the first host will be: the one-line command with a fresh token, then the wait for it. The list
@@ -22,8 +23,8 @@ export const FirstHost = () => {
 
   if (!session.may('enrolment:manage')) {
     return (
-      <EmptyState icon="agents" title="No host yet">
-        <p>Ask an Administrator to add the first host. It appears here automatically.</p>
+      <EmptyState icon="agents" title={strings.noHostYet}>
+        <p>{strings.askAnAdministratorToAddThe}</p>
       </EmptyState>
     )
   }
@@ -31,7 +32,9 @@ export const FirstHost = () => {
     setBusy(true)
     setFailure(null)
     try {
-      setMade(await api.call(createEnrollmentToken, { body: { name: 'First host', expiresInHours: 1, maxUses: 1 } }))
+      setMade(
+        await api.call(createEnrollmentToken, { body: { name: strings.firstHost, expiresInHours: 1, maxUses: 1 } }),
+      )
     } catch (reason) {
       setFailure(reason)
     } finally {
@@ -39,10 +42,10 @@ export const FirstHost = () => {
     }
   }
   return (
-    <EmptyState icon="agents" title="Add your first host">
+    <EmptyState icon="agents" title={strings.addYourFirstHost}>
       {made === null ? (
         <>
-          <p>One command installs the agent on a Linux host. Its USB devices appear here within a minute.</p>
+          <p>{strings.oneCommandInstallsTheAgentOn2}</p>
           {failure === null ? null : <ErrorState failure={failure} inline />}
           <Button
             leftSection={<Icon name="plus" />}
@@ -50,7 +53,7 @@ export const FirstHost = () => {
             onClick={() => void make()}
             data-testid="make-command"
           >
-            Create install command
+            {strings.createInstallCommand}
           </Button>
         </>
       ) : (

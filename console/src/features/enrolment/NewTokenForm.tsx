@@ -11,6 +11,7 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { Arrivals } from './Arrivals.tsx'
 import classes from './enrolment.module.css'
 import { InstallCommand } from './InstallCommand.tsx'
+import { strings } from './strings.ts'
 
 export type MadeToken = ResponseOf<typeof createEnrollmentToken>
 
@@ -23,7 +24,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
   const form = useForm({
     initialValues: {
-      name: 'New host',
+      name: strings.newHost,
       // By default a leaked token enrols one host, within one hour.
       expiresInHours: 1,
       maxUses: 1,
@@ -38,7 +39,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
         <Arrivals made={made} />
         <Group>
           <Button variant="default" size="xs" onClick={() => setMade(null)}>
-            Create another command
+            {strings.createAnotherCommand}
           </Button>
         </Group>
       </section>
@@ -64,7 +65,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
       <Stack gap="md">
         <Group grow gap="md" align="flex-start">
           <TextInput
-            label="Purpose"
+            label={strings.purpose}
             required
             withAsterisk={false}
             maxLength={120}
@@ -72,7 +73,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
             error={fieldMessage(failure, 'name')}
           />
           <NumberInput
-            label="Valid for (hours)"
+            label={strings.validForHours}
             min={1}
             max={8760}
             allowDecimal={false}
@@ -80,7 +81,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
             error={fieldMessage(failure, 'expiresInHours')}
           />
           <NumberInput
-            label="Maximum hosts"
+            label={strings.maximumHosts}
             min={1}
             max={1_000_000}
             allowDecimal={false}
@@ -89,7 +90,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           />
         </Group>
         <TagsInput
-          label="Tags its hosts get"
+          label={strings.tagsItsHostsGet}
           placeholder={form.values.hashtags.length === 0 ? 'none' : ''}
           data={(tags.data ?? []).map(({ name }) => name)}
           maxTags={50}
@@ -97,16 +98,16 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           error={fieldMessage(failure, 'hashtags')}
         />
         <Checkbox
-          label="Allow a reinstalled host to reclaim its record"
+          label={strings.allowAReinstalledHostToReclaim}
           {...form.getInputProps('allowTakeOver', { type: 'checkbox' })}
         />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group gap="sm">
           <Button type="submit" loading={busy}>
-            Create install command
+            {strings.createInstallCommand}
           </Button>
           <MoreMenu
-            label="More"
+            label={strings.more}
             curl={() => curlOf(window.location.origin, createEnrollmentToken, { body: bodyOf(form.values) })}
           />
         </Group>

@@ -14,6 +14,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './EventDetail.module.css'
+import { strings } from './strings.ts'
 
 const aroundCount = 12
 
@@ -50,8 +51,8 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
   if (one.isLoading) return <DetailSkeleton />
   if (event === undefined) {
     return (
-      <EmptyState icon="events" title="This event is not here">
-        <p>Old events are cleared away after their time; the number may also be wrong.</p>
+      <EmptyState icon="events" title={strings.thisEventIsNotHere}>
+        <p>{strings.oldEventsAreClearedAwayAfter}</p>
       </EmptyState>
     )
   }
@@ -63,40 +64,43 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
       <h2>{event.description}</h2>
       <Facts
         rows={[
-          ['Severity', <SeverityTag key="s" severity={eventSeverity(event.severity)} word={event.severityString} />],
-          ['When', <Time key="t" value={event.creationTime} form="local" />],
           [
-            'Host',
+            strings.severity,
+            <SeverityTag key="s" severity={eventSeverity(event.severity)} word={event.severityString} />,
+          ],
+          [strings.when, <Time key="t" value={event.creationTime} form="local" />],
+          [
+            strings.host,
             <Link key="h" to="/agents" search={{ HostIdentifier: hostOf(entity) }}>
               <DeviceText value={entity} />
             </Link>,
           ],
-          ['Details', <DeviceText key="d" value={event.details} />],
+          [strings.details, <DeviceText key="d" value={event.details} />],
           ...(ids === null
             ? []
             : [
                 [
-                  'Device',
+                  strings.device,
                   <Link key="p" to="/peripherals" search={{ vid: ids[1], pid: ids[2], hostIdentifier: hostOf(entity) }}>
-                    {`${ids[1]}:${ids[2]} on this host, with the decision and why`}
+                    {strings.valueValue2OnThisHostWith({ value: ids[1], value2: ids[2] })}
                   </Link>,
                 ] as [string, ReactNode],
               ]),
-          ['Tags then', event.hashtags === '' ? '–' : <TagList key="tags" tags={event.hashtags} />],
-          ['Category', event.category],
-          ['Code', <code key="c">{event.eventCode}</code>],
-          ['Id', String(event.eventID)],
+          [strings.tagsThen, event.hashtags === '' ? '–' : <TagList key="tags" tags={event.hashtags} />],
+          [strings.category, event.category],
+          [strings.code, <code key="c">{event.eventCode}</code>],
+          [strings.id, String(event.eventID)],
         ]}
       />
       {followed.length === 0 ? null : (
         <section>
-          <h3>What followed on this host</h3>
+          <h3>{strings.whatFollowedOnThisHost}</h3>
           <EventLines events={followed} />
         </section>
       )}
       {led.length === 0 ? null : (
         <section>
-          <h3>What led to it</h3>
+          <h3>{strings.whatLedToIt}</h3>
           <EventLines events={led} />
         </section>
       )}

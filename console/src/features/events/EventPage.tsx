@@ -2,13 +2,14 @@ import { Link, useParams } from '@tanstack/react-router'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { EventDetail } from './EventDetail.tsx'
+import { strings } from './strings.ts'
 
 /** The full page of an event. */
 export const EventPage = () => {
   const { eventId } = useParams({ from: '/inside/events/$eventId' })
-  useTitle('Event')
+  useTitle(strings.event)
   return (
-    <FullPage back={<Link to="/events">Events</Link>}>
+    <FullPage back={<Link to="/events">{strings.events}</Link>}>
       <EventDetail eventId={eventId} />
     </FullPage>
   )

@@ -8,6 +8,7 @@ import { useList } from '../../ui/list/useList.ts'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { eventColumns, eventFilters, eventsView } from './events.view.tsx'
+import { strings } from './strings.ts'
 
 const EventDetail = lazily(async () => (await import('./EventDetail.tsx')).EventDetail, <DetailSkeleton />)
 const hrefOf = (event: FleetEvent) => eventAddress(event.eventID)
@@ -16,29 +17,29 @@ const idOf = (event: FleetEvent) => String(event.eventID)
 
 /** Everything that happened, newest first. */
 export const EventsPage = () => {
-  useTitle('Events')
+  useTitle(strings.events)
   useIdlePreload(EventDetail)
   const list = useList('/inside/events', eventsView, getEvents, idOf)
   const { open } = list.view.state
   return (
     <ListPage
-      title="Events"
+      title={strings.events}
       list={list}
       filters={eventFilters}
-      searchPlaceholder="Host, device, what happened"
+      searchPlaceholder={strings.hostDeviceWhatHappened}
       exports={{ name: 'events', report: 'events', csv: exportEventsCsv, pdf: exportEventsPdf }}
-      label="Events"
+      label={strings.events}
       columns={eventColumns}
       topics={['events']}
       hrefOf={hrefOf}
       empty={
-        <EmptyState icon="events" title="Nothing has happened yet">
-          <p>The first event comes with the first host: its enrolment, then every device that is attached or goes.</p>
+        <EmptyState icon="events" title={strings.nothingHasHappenedYet}>
+          <p>{strings.theFirstEventComesWithThe}</p>
         </EmptyState>
       }
       drawer={
         open === null ? null : (
-          <SidePanel label="Event" fullPage={eventAddress(open)} close={() => list.view.set({ open: null })}>
+          <SidePanel label={strings.event} fullPage={eventAddress(open)} close={() => list.view.set({ open: null })}>
             <EventDetail key={open} eventId={open} />
           </SidePanel>
         )

@@ -8,28 +8,29 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { strings } from './strings.ts'
 
 /** Filters of the events list, by the interface's names. */
 export const eventFilters = [
   {
     name: 'minimumSeverity',
-    label: 'Severity at least',
+    label: strings.severityAtLeast,
     kind: 'choice',
     single: true,
     options: severityNames.map((name) => ({ value: name, label: name })),
   },
   {
     name: 'category',
-    label: 'Category',
+    label: strings.category,
     kind: 'choice',
     options: eventCategories.map((name) => ({ value: name, label: name })),
   },
-  { name: 'fromDate', label: 'From', kind: 'instant' },
-  { name: 'toDate', label: 'Until', kind: 'instant' },
-  { name: 'source', label: 'Host', kind: 'text' },
+  { name: 'fromDate', label: strings.from, kind: 'instant' },
+  { name: 'toDate', label: strings.until, kind: 'instant' },
+  { name: 'source', label: strings.host, kind: 'text' },
   {
     name: 'peripheralIcon',
-    label: 'Kind of device',
+    label: strings.kindOfDevice,
     kind: 'choice',
     options: Object.entries(icons)
       .filter(([number]) => number !== '0')
@@ -53,7 +54,7 @@ const What = ({ event }: { event: FleetEvent }) => (
 export const eventColumns: readonly Column<FleetEvent>[] = [
   {
     id: 'time',
-    title: 'When',
+    title: strings.when,
     width: 84,
     exportKeys: ['creationTime'],
     sortKey: 'eventID',
@@ -63,40 +64,46 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
   },
   {
     id: 'severity',
-    title: 'Severity',
+    title: strings.severity,
     width: 118,
     exportKeys: ['severityString'],
     sortKey: 'severity',
     cell: (event) => <SeverityTag severity={eventSeverity(event.severity)} word={event.severityString} />,
   },
-  { id: 'what', title: 'What', width: 280, sortKey: 'description', cell: (event) => <What event={event} /> },
+  { id: 'what', title: strings.what, width: 280, sortKey: 'description', cell: (event) => <What event={event} /> },
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 204,
     sortKey: 'eventEntityID',
     cell: (event) => <DeviceText value={event.eventEntityID} />,
   },
   {
     id: 'details',
-    title: 'Details',
+    title: strings.details,
     width: 360,
     grow: true,
     sortKey: 'details',
     cell: (event) => <DeviceText value={event.details} />,
   },
-  { id: 'category', title: 'Category', width: 90, sortKey: 'category', cell: (event) => <span>{event.category}</span> },
-  { id: 'code', title: 'Code', width: 90, sortKey: 'eventCode', cell: (event) => <code>{event.eventCode}</code> },
+  {
+    id: 'category',
+    title: strings.category,
+    width: 90,
+    sortKey: 'category',
+    cell: (event) => <span>{event.category}</span>,
+  },
+  { id: 'code', title: strings.code, width: 90, sortKey: 'eventCode', cell: (event) => <code>{event.eventCode}</code> },
   {
     id: 'tags',
-    title: 'Tags',
+    title: strings.tags,
     width: 140,
     sortKey: 'hashtags',
     cell: (event) => <TagList oneLine tags={event.hashtags} />,
   },
   {
     id: 'exact',
-    title: 'Date and time',
+    title: strings.dateAndTime,
     width: 190,
     sortKey: 'creationTime',
     naturalSort: 'desc',
@@ -104,7 +111,7 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
   },
   {
     id: 'id',
-    title: 'Id',
+    title: strings.id,
     width: 90,
     align: 'right',
     sortKey: 'eventID',

@@ -5,6 +5,7 @@ import { ListPage } from '../../ui/list/ListPage.tsx'
 import { useList } from '../../ui/list/useList.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { changeColumns, changeFilters, changesView } from './history.view.tsx'
+import { strings } from './strings.ts'
 
 /** A row leads to all changes of its part. */
 const hrefOf = ({ subsystem }: HealthChange) => `/settings/health/history?subsystem=${encodeURIComponent(subsystem)}`
@@ -12,26 +13,27 @@ const keyOf = (change: HealthChange) => String(change.id)
 
 /** Every change of a part of the product. */
 export const HealthHistoryPage = () => {
-  useTitle('History of health')
+  useTitle(strings.historyOfHealth)
   const list = useList('/inside/settings/health/history', changesView, healthHistory, keyOf)
   return (
     <ListPage
-      title="History of health"
+      title={strings.historyOfHealth}
       list={list}
-      actions={<Link to="/settings/health">How it is now</Link>}
+      actions={<Link to="/settings/health">{strings.howItIsNow}</Link>}
       filters={changeFilters}
-      searchPlaceholder="Part, state, what was seen"
-      label="Changes"
+      searchPlaceholder={strings.partStateWhatWasSeen}
+      label={strings.changes}
       columns={changeColumns}
       topics={['health']}
       hrefOf={hrefOf}
       opensPage
       empty={
-        <EmptyState icon="health" title="No part has changed">
+        <EmptyState icon="health" title={strings.noPartHasChanged}>
           <p>
-            A part that gets worse, or better, for two looks in a row is written down here, and kept for{' '}
-            {healthHistoryDays} days. Until then each is as <Link to="/settings/health">the page of health</Link> shows
-            it.
+            {strings.aPartThatGetsWorseOr({
+              healthHistoryDays,
+              link: (text) => <Link to="/settings/health">{text}</Link>,
+            })}
           </p>
         </EmptyState>
       }

@@ -13,13 +13,14 @@ import { MonitoringCard } from './MonitoringCard.tsx'
 import { Parts } from './Parts.tsx'
 import { ServerCard } from './ServerCard.tsx'
 import { Status } from './Status.tsx'
+import { strings } from './strings.ts'
 import { ThresholdsCard } from './ThresholdsCard.tsx'
 
 const interval = 15_000
 
 /** How the product is: its parts, now and over time, with what to do; its figures, thresholds and version. */
 export const HealthPage = () => {
-  useTitle('Health and version')
+  useTitle(strings.healthAndVersion)
   const { api, session } = useServices()
   const status = useQuery({
     queryKey: ['health', 'status'],
@@ -29,12 +30,12 @@ export const HealthPage = () => {
   const version = useQuery({ queryKey: ['version'], queryFn: ({ signal }) => api.call(primeVersion, { signal }) })
   return (
     <SettingsPage
-      title="Health and version"
-      intro="Each line is a real probe, at most half a minute old."
+      title={strings.healthAndVersion}
+      intro={strings.eachLineIsARealProbe}
       actions={
         <>
           {status.data === undefined ? null : <Status status={status.data.status} />}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, subsystemHealth)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, subsystemHealth)} />
         </>
       }
     >
@@ -42,7 +43,7 @@ export const HealthPage = () => {
       <div className={classes.cards}>
         <ServerCard status={status} />
         <section className={classes.card}>
-          <h2>Version</h2>
+          <h2>{strings.version}</h2>
           {version.data === undefined ? (
             version.error === null ? null : (
               <ErrorState failure={version.error} retry={() => void version.refetch()} inline />
@@ -50,12 +51,12 @@ export const HealthPage = () => {
           ) : (
             <Facts
               rows={[
-                ['Portcullis', version.data.version],
-                ['Built', <Time key="b" value={version.data.buildDate} form="local" />],
-                ['Commit', <code key="c">{version.data.commit || 'not known'}</code>],
-                ['Node', version.data.nodeVersion],
+                [strings.portcullis, version.data.version],
+                [strings.built, <Time key="b" value={version.data.buildDate} form="local" />],
+                [strings.commit, <code key="c">{version.data.commit || 'not known'}</code>],
+                [strings.node, version.data.nodeVersion],
                 ['PostgreSQL', version.data.databaseVersion],
-                ['Schema', String(version.data.schemaVersion)],
+                [strings.schema, String(version.data.schemaVersion)],
               ]}
             />
           )}

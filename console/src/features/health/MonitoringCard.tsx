@@ -1,5 +1,6 @@
 import { CopyField } from '../../ui/CopyField.tsx'
 import classes from './HealthPage.module.css'
+import { strings } from './strings.ts'
 
 /** How load balancers, Prometheus and collectors of traces are connected. */
 export const MonitoringCard = () => {
@@ -12,22 +13,29 @@ export const MonitoringCard = () => {
     `    static_configs: [{ targets: ['${host}'] }]`,
   ].join('\n')
   return (
-    <section className={classes.card} aria-label="Monitoring">
-      <h2>Monitoring</h2>
+    <section className={classes.card} aria-label={strings.monitoring}>
+      <h2>{strings.monitoring}</h2>
       <p>
-        A load balancer asks <code>/readyz</code>: 200 while the server can serve, 503 within three seconds of losing
-        its database. <code>/healthz</code> only says that the process is alive. Neither asks for a token.
+        {strings.aLoadBalancerAsksReadyz200({
+          code: (text) => <code>{text}</code>,
+          code2: (text) => <code>{text}</code>,
+        })}
       </p>
-      <CopyField value={`curl -i ${origin}/readyz`} what="The command" />
+      <CopyField value={strings.curlIOriginReadyz({ origin })} what={strings.theCommand} />
       <p>
-        Prometheus reads <code>/metrics</code>, on the same machine without a token, else with an API token. Alert on{' '}
-        <code>portcullis_subsystem_status &gt;= 2</code>. A dashboard for Grafana is{' '}
-        <code>ops/grafana/portcullis.json</code> of the server's folder.
+        {strings.prometheusReadsMetricsOnTheSame({
+          code: (text) => <code>{text}</code>,
+          code2: (text) => <code>{text}</code>,
+          code3: (text) => <code>{text}</code>,
+        })}
       </p>
-      <CopyField value={scrape} what="The configuration" shown={<span className={classes.lines}>{scrape}</span>} />
+      <CopyField
+        value={scrape}
+        what={strings.theConfiguration}
+        shown={<span className={classes.lines}>{scrape}</span>}
+      />
       <p>
-        Traces go to a collector by OTLP when the server is started with <code>OTEL_EXPORTER_OTLP_ENDPOINT</code>. The
-        guide <code>docs/guide/health.md</code> has all of it.
+        {strings.tracesGoToACollectorBy({ code: (text) => <code>{text}</code>, code2: (text) => <code>{text}</code> })}
       </p>
     </section>
   )

@@ -2,6 +2,7 @@ import type { HealthStatus } from '@portcullis/contract'
 import { localTime } from '../../lib/time.ts'
 import { healthWords } from '../../ui/health-labels.ts'
 import classes from './HealthPage.module.css'
+import { strings } from './strings.ts'
 import { type Segment, stripText } from './strip.ts'
 
 const width = 1_000
@@ -16,7 +17,12 @@ const bars: Record<HealthStatus | 'none', { share: number; className: string | u
 }
 
 const titleOf = ({ status, from, to, description }: Segment): string =>
-  `${status === null ? 'not looked at' : healthWords[status]}\n${localTime(from)} to ${localTime(to)}${description === '' ? '' : `\n${description}`}`
+  strings.valueFromToToValue2({
+    value: status === null ? 'not looked at' : healthWords[status],
+    from: localTime(from),
+    to: localTime(to),
+    value2: description === '' ? '' : `\n${description}`,
+  })
 
 /** How a part was over a time, drawn as a strip. */
 export const PartStrip = ({

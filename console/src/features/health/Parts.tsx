@@ -11,21 +11,23 @@ import classes from './HealthPage.module.css'
 import { partAddress } from './health.ts'
 import { PartStrip } from './PartStrip.tsx'
 import { Status } from './Status.tsx'
+import { strings } from './strings.ts'
 import { segmentsOf } from './strip.ts'
 
 // Probes are at most 30 s old; asking twice as often shows a change soon after it is known.
 const interval = 15_000
 const dayMs = 86_400_000
 const ranges = [
-  { value: '1', label: '24 hours' },
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
+  { value: '1', label: strings.n24Hours },
+  { value: '7', label: strings.n7Days },
+  { value: '30', label: strings.n30Days },
+  { value: '90', label: strings.n90Days },
 ] as const
 /** More than a part makes that flaps all the time. */
 const mostChanges = 5_000
 
-const tookText = (ms: number | null): string => (ms === null ? '–' : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`)
+const tookText = (ms: number | null): string =>
+  ms === null ? '–' : strings.valueMs({ value: ms < 10 ? ms.toFixed(1) : Math.round(ms) })
 
 /** Text in which commands stand between back ticks. */
 const Prose = ({ text }: { text: string }) =>
@@ -39,7 +41,7 @@ const Seen = ({ part }: { part: Subsystem }) => {
       {part.description === 'Not configured' && part.whatToDo !== '' ? null : part.description}
       {part.whatToDo === '' ? null : (
         <span className={part.status === 'Unknown' ? classes.hint : classes.cure}>
-          <Prose text={part.whatToDo} /> {to === undefined ? null : <Link to={to}>Open</Link>}
+          <Prose text={part.whatToDo} /> {to === undefined ? null : <Link to={to}>{strings.open}</Link>}
         </span>
       )}
     </span>
@@ -85,13 +87,13 @@ interface PartsTableProps {
 
 const PartsTable = ({ range, parts, known }: PartsTableProps) => (
   <SmallTable
-    label="Parts of the product"
+    label={strings.partsOfTheProduct}
     head={[
-      'Part',
-      'State, since',
-      'What was seen, and what to do',
-      `Last ${range.label}`,
-      { title: 'Looked', align: 'right' },
+      strings.part,
+      strings.stateSince,
+      strings.whatWasSeenAndWhatTo,
+      strings.lastLabel({ label: range.label }),
+      { title: strings.looked, align: 'right' },
     ]}
     rows={parts?.map((part) => {
       const segments =
@@ -121,19 +123,19 @@ const PartsTable = ({ range, parts, known }: PartsTableProps) => (
               to="/settings/health/history"
               search={{ subsystem: part.name }}
               className={classes.stripLink}
-              title="Its changes"
+              title={strings.itsChanges}
             >
               <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
             </Link>
           ),
           <span key="when" className={classes.stacked}>
             <Time value={part.lastUpdated} />
-            <span title="What the probe took">{tookText(part.latencyMs)}</span>
+            <span title={strings.whatTheProbeTook}>{tookText(part.latencyMs)}</span>
           </span>,
         ],
       }
     })}
-    empty="Nothing is probed."
+    empty={strings.nothingIsProbed}
   />
 )
 
@@ -144,7 +146,7 @@ export const Parts = () => {
   const range = ranges.find(({ value }) => value === search.days) ?? ranges[1]
   const { parts, history } = useParts(range)
   return (
-    <section className={classes.parts} aria-label="Parts">
+    <section className={classes.parts} aria-label={strings.parts}>
       {parts.error === null ? null : <ErrorState failure={parts.error} retry={() => void parts.refetch()} inline />}
       {history.error === null ? null : (
         <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
@@ -152,7 +154,7 @@ export const Parts = () => {
       <div className={classes.range}>
         <SegmentedControl
           size="xs"
-          aria-label="Time of the strips"
+          aria-label={strings.timeOfTheStrips}
           data={[...ranges]}
           value={range.value}
           onChange={(days) =>
@@ -164,14 +166,11 @@ export const Parts = () => {
           }
         />
         <Link to="/settings/health/history" className={classes.all}>
-          All changes
+          {strings.allChanges}
         </Link>
       </div>
       <PartsTable range={range} parts={parts.data} known={history.data} />
-      <p className={classes.legend}>
-        In the strips taller is worse: low is OK, half is a warning, full is an error, empty is not looked at. A change
-        counts after two looks in a row, 15 seconds apart.
-      </p>
+      <p className={classes.legend}>{strings.inTheStripsTallerIsWorse}</p>
     </section>
   )
 }

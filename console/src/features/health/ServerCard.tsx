@@ -6,6 +6,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './HealthPage.module.css'
+import { strings } from './strings.ts'
 
 const count = (value: number): string => value.toLocaleString('en')
 
@@ -14,7 +15,7 @@ export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> })
   const server = status.data
   return (
     <section className={classes.card}>
-      <h2>Server</h2>
+      <h2>{strings.server}</h2>
       {server === undefined ? (
         status.error === null ? null : (
           <ErrorState failure={status.error} retry={() => void status.refetch()} inline />
@@ -22,22 +23,51 @@ export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> })
       ) : (
         <Facts
           rows={[
-            ['Running for', durationText(server.uptimeSeconds)],
-            ['Clock', <Time key="c" value={server.serverTime} form="local" />],
-            ['Hosts', `${count(server.agents.connected)} of ${count(server.agents.total)} connected`],
-            ['Check-ins', `${server.checkInsPerSecond.toFixed(1)} a second, ${count(server.queueDepth)} waiting`],
+            [strings.runningFor, durationText(server.uptimeSeconds)],
+            [strings.clock, <Time key="c" value={server.serverTime} form="local" />],
             [
-              'Processor',
-              `${server.cpu.processPercent.toFixed(0)} % of one core; load ${server.cpu.loadAverage.toFixed(2)} on ${server.cpu.cores} cores`,
+              strings.hosts,
+              strings.connectedOfTotalConnected({
+                connected: count(server.agents.connected),
+                total: count(server.agents.total),
+              }),
             ],
             [
-              'Memory',
-              `${bytesText(server.memory.processBytes)} used, ${bytesText(server.memory.freeBytes)} of ${bytesText(server.memory.totalBytes)} free`,
+              'Check-ins',
+              strings.checkinspersecondASecondQueuedepthWaiting({
+                checkInsPerSecond: server.checkInsPerSecond.toFixed(1),
+                queueDepth: count(server.queueDepth),
+              }),
             ],
-            ['Disk', `${bytesText(server.disk.freeBytes)} of ${bytesText(server.disk.totalBytes)} free`],
-            ['Database', server.database.sizeBytes === null ? 'away' : bytesText(server.database.sizeBytes)],
-            ['Event loop', `${server.eventLoopDelayMs.toFixed(1)} ms (99th percentile)`],
-            ['Licence', server.licenseStatus],
+            [
+              strings.processor,
+              strings.processpercentOfOneCoreLoadLoadaverage({
+                processPercent: server.cpu.processPercent.toFixed(0),
+                loadAverage: server.cpu.loadAverage.toFixed(2),
+                cores: server.cpu.cores,
+              }),
+            ],
+            [
+              strings.memory,
+              strings.processbytesUsedFreebytesOfTotalbytesFree({
+                processBytes: bytesText(server.memory.processBytes),
+                freeBytes: bytesText(server.memory.freeBytes),
+                totalBytes: bytesText(server.memory.totalBytes),
+              }),
+            ],
+            [
+              strings.disk,
+              strings.freebytesOfTotalbytesFree({
+                freeBytes: bytesText(server.disk.freeBytes),
+                totalBytes: bytesText(server.disk.totalBytes),
+              }),
+            ],
+            [strings.database, server.database.sizeBytes === null ? 'away' : bytesText(server.database.sizeBytes)],
+            [
+              strings.eventLoop,
+              strings.eventloopdelaymsMs99thPercentile({ eventLoopDelayMs: server.eventLoopDelayMs.toFixed(1) }),
+            ],
+            [strings.licence, server.licenseStatus],
           ]}
         />
       )}

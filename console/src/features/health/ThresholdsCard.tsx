@@ -6,6 +6,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import classes from './HealthPage.module.css'
 import { thresholdText } from './health.ts'
+import { strings } from './strings.ts'
 
 const prefix = 'VENDORA_HEALTH_'
 
@@ -17,12 +18,12 @@ export const ThresholdsCard = () => {
     queryFn: ({ signal }) => api.call(getConfigItemsByPrefix, { params: { prefixes: prefix }, signal }),
   })
   return (
-    <section className={classes.card} aria-label="Thresholds">
+    <section className={classes.card} aria-label={strings.thresholds}>
       <div className={classes.cardHead}>
-        <h2>Thresholds</h2>
+        <h2>{strings.thresholds}</h2>
         {session.may('config:write') ? (
           <Link to="/settings/$page" params={{ page: 'thresholds' }}>
-            Change
+            {strings.change}
           </Link>
         ) : null}
       </div>
@@ -39,7 +40,10 @@ export const ThresholdsCard = () => {
               <span key={name} title={item.description}>
                 {thresholdText(name, value)}
                 {value === item.default ? null : (
-                  <span className={classes.standard}> (default {thresholdText(name, item.default)})</span>
+                  <span className={classes.standard}>
+                    {' '}
+                    {strings.defaultName({ name: thresholdText(name, item.default) })}
+                  </span>
                 )}
               </span>,
             ] as const

@@ -7,23 +7,24 @@ import { healthWords } from '../../ui/health-labels.ts'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { Status } from './Status.tsx'
+import { strings } from './strings.ts'
 
 /** Filters of the list of changes, by the interface's names. */
 export const changeFilters = [
   {
     name: 'subsystem',
-    label: 'Part',
+    label: strings.part,
     kind: 'choice',
     options: subsystemNames.map((value) => ({ value, label: value })),
   },
   {
     name: 'status',
-    label: 'Became',
+    label: strings.became,
     kind: 'choice',
     options: healthStatuses.map((value) => ({ value, label: healthWords[value] })),
   },
-  { name: 'at', label: 'When', kind: 'period' },
-  { name: 'description', label: 'What was seen', kind: 'text' },
+  { name: 'at', label: strings.when, kind: 'period' },
+  { name: 'description', label: strings.whatWasSeen, kind: 'text' },
 ] as const satisfies readonly Filter[]
 
 export const changesView: ViewSpec = {
@@ -41,19 +42,19 @@ const lasted = ({ at, endedAt }: HealthChange): string => {
 export const changeColumns: readonly Column<HealthChange>[] = [
   {
     id: 'when',
-    title: 'When',
+    title: strings.when,
     width: 208,
     sortKey: 'at',
     naturalSort: 'desc',
     cell: (row) => <Time value={row.at} form="local" />,
   },
-  { id: 'part', title: 'Part', width: 130, sortKey: 'subsystem', cell: (row) => row.subsystem },
-  { id: 'from', title: 'From', width: 116, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
-  { id: 'to', title: 'Became', width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
-  { id: 'lasted', title: 'Lasted', width: 96, align: 'right', cell: lasted },
+  { id: 'part', title: strings.part, width: 130, sortKey: 'subsystem', cell: (row) => row.subsystem },
+  { id: 'from', title: strings.from, width: 116, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
+  { id: 'to', title: strings.became, width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
+  { id: 'lasted', title: strings.lasted, width: 96, align: 'right', cell: lasted },
   {
     id: 'seen',
-    title: 'What was seen',
+    title: strings.whatWasSeen,
     width: 200,
     grow: true,
     sortKey: 'description',
@@ -61,7 +62,7 @@ export const changeColumns: readonly Column<HealthChange>[] = [
   },
   {
     id: 'noted',
-    title: 'Written down',
+    title: strings.writtenDown,
     width: 208,
     sortKey: 'notedAt',
     naturalSort: 'desc',

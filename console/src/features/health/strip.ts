@@ -1,5 +1,6 @@
 import type { HealthChange, HealthStatus, Subsystem } from '@portcullis/contract'
 import { healthWords } from '../../ui/health-labels.ts'
+import { strings } from './strings.ts'
 
 /** A time in which a part was the same; null: nobody looked yet. */
 export interface Segment {
@@ -61,5 +62,5 @@ export const stripText = (segments: readonly Segment[]): string => {
     const n = bad.filter((segment) => segment.status === status).length
     return n === 0 ? [] : [`${n} × ${healthWords[status]}`]
   }
-  return [`${shareText(share)} OK`, ...count('Error'), ...count('Warning')].join(', ')
+  return [strings.shareOk({ share: shareText(share) }), ...count('Error'), ...count('Warning')].join(', ')
 }

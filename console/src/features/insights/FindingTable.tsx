@@ -9,6 +9,7 @@ import { Time } from '../../ui/Time.tsx'
 import text from '../../ui/text.module.css'
 import { shareText } from './insight.ts'
 import classes from './insights.module.css'
+import { strings } from './strings.ts'
 
 /** A line of an insight: a kind of device, what was found, how many hosts have it. */
 export interface FindingLine {
@@ -37,24 +38,24 @@ const step = 100
 const Head = ({ hasShare }: { hasShare: boolean }) => (
   <thead>
     <tr>
-      <th scope="col">Device</th>
-      <th scope="col">Finding</th>
+      <th scope="col">{strings.device}</th>
+      <th scope="col">{strings.finding}</th>
       <th scope="col" data-align="right">
-        Hosts
+        {strings.hosts}
       </th>
       {hasShare ? (
         <th scope="col" data-align="right">
-          Share
+          {strings.share}
         </th>
       ) : null}
       <th scope="col" data-align="right">
-        Devices
+        {strings.devices}
       </th>
       <th scope="col" data-align="right">
-        First seen
+        {strings.firstSeen}
       </th>
       <th scope="col" data-align="right">
-        Last seen
+        {strings.lastSeen}
       </th>
     </tr>
   </thead>
@@ -63,17 +64,14 @@ const Head = ({ hasShare }: { hasShare: boolean }) => (
 /** The name of the model, its vendor and its ids. */
 const Name = ({ line }: { line: FindingLine }) => (
   <span className={classes.name}>
-    <DeviceText value={line.device.guiPid} absent="Not named" />
+    <DeviceText value={line.device.guiPid} absent={strings.notNamed} />
     <span className={text.muted}>
       <DeviceText value={line.device.guiVid} absent="" />{' '}
       <code>
         {line.device.vid}:{line.device.pid}
       </code>
       {line.serialNumber ? (
-        <>
-          {' '}
-          serial number <DeviceText value={line.serialNumber} />
-        </>
+        <> {strings.serialNumberDevicetext({ deviceText: <DeviceText value={line.serialNumber} /> })}</>
       ) : null}
     </span>
   </span>
@@ -164,7 +162,7 @@ export const FindingTable = ({
       {lines !== undefined && lines.length > shown ? (
         <div className={classes.foot}>
           <Button size="xs" variant="default" onClick={() => setShown(shown + step * 4)}>
-            Show more of {lines.length.toLocaleString('en')}
+            {strings.showMoreOfLines({ lines: lines.length })}
           </Button>
         </div>
       ) : null}
@@ -182,16 +180,17 @@ export interface HostsProps {
 /** The first hosts of a finding by name, and the way to all. */
 export const Hosts = ({ agents, count, href }: HostsProps) => (
   <p className={classes.hosts}>
-    On{' '}
-    {agents.map(({ uuid, hostIdentifier }, index) => (
-      <span key={uuid}>
-        {index > 0 ? ', ' : ''}
-        <PlainLink href={agentAddress(uuid)}>
-          <DeviceText value={hostIdentifier} />
-        </PlainLink>
-      </span>
-    ))}
-    {count > agents.length ? ` and ${(count - agents.length).toLocaleString('en')} more` : ''}.{' '}
-    <PlainLink href={href}>All these devices</PlainLink>
+    {strings.onAgentsValueAllTheseDevices({
+      agents: agents.map(({ uuid, hostIdentifier }, index) => (
+        <span key={uuid}>
+          {index > 0 ? ', ' : ''}
+          <PlainLink href={agentAddress(uuid)}>
+            <DeviceText value={hostIdentifier} />
+          </PlainLink>
+        </span>
+      )),
+      value: count > agents.length ? ` and ${(count - agents.length).toLocaleString('en')} more` : '',
+      link: (text) => <PlainLink href={href}>{text}</PlainLink>,
+    })}
   </p>
 )

@@ -18,9 +18,10 @@ import { useView } from '../../ui/useView.ts'
 import { FindingTable } from './FindingTable.tsx'
 import { insightOf, insightTabs } from './insight.ts'
 import classes from './insights.module.css'
+import { strings } from './strings.ts'
 import { insightSources, useInsight } from './useInsight.ts'
 
-const insightFilters: readonly Filter[] = [{ name: 'vendor', label: 'Vendor', kind: 'text' }]
+const insightFilters: readonly Filter[] = [{ name: 'vendor', label: strings.vendor, kind: 'text' }]
 const insightsView: ViewSpec = { filters: ['vendor'], defaultSort: '', defaultColumns: [] }
 
 /** Each as reports call it. */
@@ -33,11 +34,11 @@ const reported = {
 } as const
 
 const nothing = {
-  'attack-tools': 'No attack tool is known in this fleet.',
-  violations: 'Nothing violates a whitelist. Where no rule exists yet, no whitelist applies.',
-  spoofed: 'Every present device is in line with what its ids say.',
-  vulnerable: 'No present device has a published weakness that is known here.',
-  uncommon: 'Every device in the fleet is a common one.',
+  'attack-tools': strings.noAttackToolIsKnownIn,
+  violations: strings.nothingViolatesAWhitelistWhereNo,
+  spoofed: strings.everyPresentDeviceIsInLine,
+  vulnerable: strings.noPresentDeviceHasAPublished,
+  uncommon: strings.everyDeviceInTheFleetIs,
 } as const
 
 /** What is rare, weak, forbidden or not what it says it is, in the whole fleet. */
@@ -53,7 +54,7 @@ export const InsightsPage = () => {
   return (
     <div className={classes.page}>
       <header className={classes.head}>
-        <h1>Insights</h1>
+        <h1>{strings.insights}</h1>
         <div className={classes.actions}>
           {session.may('fleet:reload') ? (
             <Button
@@ -68,15 +69,18 @@ export const InsightsPage = () => {
                   .finally(() => setBusy(false))
               }}
             >
-              Reload
+              {strings.reload}
             </Button>
           ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation)}>
+          <MoreMenu
+            label={strings.more}
+            curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation)}
+          >
             <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
         </div>
       </header>
-      <nav className={classes.tabs} aria-label="Insights">
+      <nav className={classes.tabs} aria-label={strings.insights}>
         {insightTabs.map(({ id, title }) => (
           <Link
             key={id}
@@ -94,28 +98,24 @@ export const InsightsPage = () => {
       <FilterBar view={view} filters={insightFilters} />
       <p className={classes.facts} aria-live="polite">
         {data === undefined ? (
-          'Computing…'
+          strings.computing
         ) : (
           <>
             <strong>{data.total.toLocaleString('en')}</strong>{' '}
             {data.total === 1 ? 'kind of device' : 'kinds of devices'}
             {data.population === null ? '' : ` among ${data.population.toLocaleString('en')} active hosts`}
-            {data.lines.length < data.total ? `; the first ${data.lines.length.toLocaleString('en')} are shown` : ''}
-            {data.computedAt === null ? (
-              ', current data'
-            ) : (
-              <>
-                , computed at <Time value={data.computedAt} form="local" />
-              </>
-            )}
+            {data.lines.length < data.total ? strings.theFirstLinesAreShown({ lines: data.lines.length }) : ''}
+            {data.computedAt === null
+              ? strings.currentData
+              : strings.computedAtTime({ time: <Time value={data.computedAt} form="local" /> })}
             .
           </>
         )}
       </p>
       {data?.insufficientPopulation === true ? (
         <p className={classes.notice}>
-          <Icon name="info" /> Too few active hosts to identify uncommon devices:{' '}
-          {(data.population ?? 0).toLocaleString('en')} hosts are not enough. Results appear when the fleet grows.
+          <Icon name="info" /> {strings.tooFewActiveHostsToIdentify} {(data.population ?? 0).toLocaleString('en')}{' '}
+          {strings.hostsAreNotEnoughResultsAppear}
         </p>
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
@@ -125,7 +125,7 @@ export const InsightsPage = () => {
         lines={failure !== null && data === undefined ? [] : data?.lines}
         empty={
           vendor !== ''
-            ? `No findings for vendor ${vendor}.`
+            ? strings.noFindingsForVendorVendor({ vendor })
             : failure === null && data?.insufficientPopulation !== true
               ? nothing[chosen.id]
               : ''

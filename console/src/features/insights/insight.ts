@@ -1,34 +1,30 @@
+import { strings } from './strings.ts'
 /** The insights, in the order of how urgent they are; the words are those of the whole product. */
 export const insightTabs = [
   {
     id: 'attack-tools',
-    title: 'Attack tools',
-    definition:
-      'Devices whose ids are on the list of attack tools (suspected), or whose behaviour gave them away: a keyboard with a disk or a network card, descriptors that contradict what it claims to be (confirmed).',
+    title: strings.attackTools,
+    definition: strings.devicesWhoseIdsAreOnThe,
   },
   {
     id: 'violations',
-    title: 'Whitelist violations',
-    definition:
-      'Devices that are attached now, on hosts where a whitelist applies, and that no allow rule in force covers. Free hosts count, too: there nothing stops them.',
+    title: strings.whitelistViolations,
+    definition: strings.devicesThatAreAttachedNowOn,
   },
   {
     id: 'spoofed',
-    title: 'Spoofed identities',
-    definition:
-      'Devices that are hardly what their ids say: compared with the genuine product, or with the fleet, where at least 95 % of 20 or more devices of the same ids share one set of interfaces and this one has another.',
+    title: strings.spoofedIdentities,
+    definition: strings.devicesThatAreHardlyWhatTheir,
   },
   {
     id: 'vulnerable',
-    title: 'Vulnerable',
-    definition:
-      'Attached devices with a published weakness that fits their firmware, their model or their product family. The severest first.',
+    title: strings.vulnerable,
+    definition: strings.attachedDevicesWithAPublishedWeakness,
   },
   {
     id: 'uncommon',
-    title: 'Uncommon',
-    definition:
-      'Devices, by ids and set of interfaces, that hardly any host has: on at most 3 hosts and at most 1 % of the active hosts, in a fleet of at least 20, where the server is not configured otherwise. The rarest first.',
+    title: strings.uncommon,
+    definition: strings.devicesByIdsAndSetOf,
   },
 ] as const
 

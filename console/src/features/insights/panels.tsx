@@ -16,6 +16,7 @@ import type { FindingLine } from './FindingTable.tsx'
 import { Hosts } from './FindingTable.tsx'
 import { devicesAddress } from './insight.ts'
 import classes from './insights.module.css'
+import { strings } from './strings.ts'
 
 const tag = (severity: number) => {
   const finding = findingOf(severity)
@@ -36,10 +37,8 @@ export const attackToolLine = (model: PeripheralModel): FindingLine => {
     lastSeen: model.lastSeen,
     more: (
       <p>
-        {model.severity >= 50
-          ? 'Its behaviour gave it away; the evidence stands beside each device.'
-          : 'Its ids are on the list of attack tools; what it does would confirm it.'}{' '}
-        <a href={href}>The devices with their evidence</a>
+        {model.severity >= 50 ? strings.itsBehaviourGaveItAwayThe : strings.itsIdsAreOnTheList}{' '}
+        <a href={href}>{strings.theDevicesWithTheirEvidence}</a>
       </p>
     ),
   }
@@ -51,7 +50,7 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
     key: `${found.vid}:${found.pid}:${found.interfaces}`,
     device: found,
     finding: found.isKnownAttackTool ? (
-      <SeverityTag severity="red" word="attack tool" />
+      <SeverityTag severity="red" word={strings.attackTool} />
     ) : (
       <SeverityTag severity="neutral" word="uncommon" />
     ),
@@ -65,7 +64,7 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
       <>
         <Hosts agents={found.agents} count={found.agentsCount} href={href} />
         <p className={text.muted}>
-          Set of interfaces (class:subclass:protocol): <code>{found.interfaces}</code>
+          {strings.setOfInterfacesClassSubclassProtocol({ code: <code>{found.interfaces}</code> })}
         </p>
       </>
     ),
@@ -114,9 +113,9 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
     serialNumber: found.serialNumber,
     finding: (
       <span className={classes.finding}>
-        {found.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
-        <SeverityTag severity="amber" word="not approved" />
-        <span className={text.muted}>{found.enforced ? 'on an Armed host' : 'on Free hosts only'}</span>
+        {found.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
+        <SeverityTag severity="amber" word={strings.notApproved} />
+        <span className={text.muted}>{found.enforced ? strings.onAnArmedHost : strings.onFreeHostsOnly}</span>
       </span>
     ),
     hosts: found.agentsCount,
@@ -126,18 +125,16 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
     lastSeen: found.lastSeen,
     more: (
       <p>
-        {found.serialNumber === '' ? (
-          'It has no serial number. '
-        ) : (
-          <>
-            Serial number <DeviceText value={found.serialNumber} />.{' '}
-          </>
-        )}
-        No allow rule in force covers it.{' '}
-        {found.enforced
-          ? 'On an Armed host it is blocked, or works only because it was attached when the host was armed.'
-          : 'Its hosts are Free, so nothing stops it.'}{' '}
-        <a href={href}>The devices, to approve or deny</a>
+        {strings.valueNoAllowRuleInForce({
+          value:
+            found.serialNumber === '' ? (
+              'It has no serial number. '
+            ) : (
+              <>{strings.serialNumberDevicetext2({ deviceText: <DeviceText value={found.serialNumber} /> })} </>
+            ),
+          value2: found.enforced ? strings.onAnArmedHostItIs : strings.itsHostsAreFreeSoNothing,
+          link: (text) => <a href={href}>{text}</a>,
+        })}
       </p>
     ),
   }
@@ -147,9 +144,9 @@ const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
   <table className={`${base.table} ${classes.diff}`}>
     <thead>
       <tr>
-        <th scope="col">Member</th>
-        <th scope="col">This device</th>
-        <th scope="col">{basis === 'genuine' ? 'The genuine product' : 'The others in the fleet'}</th>
+        <th scope="col">{strings.member}</th>
+        <th scope="col">{strings.thisDevice}</th>
+        <th scope="col">{basis === 'genuine' ? strings.theGenuineProduct : strings.theOthersInTheFleet}</th>
       </tr>
     </thead>
     <tbody>
@@ -157,7 +154,7 @@ const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
         <tr key={field} data-differs={differs || undefined}>
           <th scope="row">
             {field}
-            {differs ? <span className={classes.differs}>differs</span> : null}
+            {differs ? <span className={classes.differs}>{strings.differs}</span> : null}
           </th>
           <td>
             <DeviceText value={device} absent="nothing" />
@@ -177,7 +174,10 @@ export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
     key: `${found.fingerprint}:${found.basis}`,
     device: found,
     finding: (
-      <SeverityTag severity={found.level === 'confirmed' ? 'violet' : 'red'} word={`${found.level} spoofed identity`} />
+      <SeverityTag
+        severity={found.level === 'confirmed' ? 'violet' : 'red'}
+        word={strings.levelSpoofedIdentity({ level: found.level })}
+      />
     ),
     hosts: found.agentsCount,
     href,
@@ -196,8 +196,10 @@ export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
         <Diff diff={found.diff} basis={found.basis} />
         {found.consensus === null ? null : (
           <p className={text.muted}>
-            {(found.consensus.share * 100).toFixed(1)} % of {found.consensus.devices.toLocaleString('en')} present
-            devices of these ids have the common set of interfaces.
+            {strings.shareOfDevicesPresentDevicesOf({
+              share: (found.consensus.share * 100).toFixed(1),
+              devices: found.consensus.devices,
+            })}
           </p>
         )}
         <Hosts agents={found.agents} count={found.agentsCount} href={href} />

@@ -13,6 +13,7 @@ import type { Severity } from '../../ui/theme/tokens.ts'
 import { useKeys } from '../../ui/useKeys.ts'
 import { useNow } from '../../ui/useNow.ts'
 import classes from './JobTray.module.css'
+import { strings } from './strings.ts'
 import { isOver, jobShare, jobText } from './tray.ts'
 import { useTrayJobs } from './useJobs.ts'
 
@@ -47,12 +48,12 @@ const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: 
     )}
     {isRunning ? (
       cancel === null ? null : (
-        <button type="button" className={classes.button} onClick={cancel} aria-label={`Cancel ${title}`}>
-          cancel
+        <button type="button" className={classes.button} onClick={cancel} aria-label={strings.cancelTitle({ title })}>
+          {strings.cancel}
         </button>
       )
     ) : (
-      <button type="button" className={classes.button} onClick={close} aria-label={`Close ${title}`}>
+      <button type="button" className={classes.button} onClick={close} aria-label={strings.closeTitle({ title })}>
         <Icon name="close" size={12} />
       </button>
     )}
@@ -97,16 +98,16 @@ export const JobTray = () => {
   const transfers = useSyncExternalStore(work.watch, work.transfers).filter(
     ({ endedAt, state }) => !isOver({ endedAt, failed: state === 'failed' }, now),
   )
-  useKeys([{ keys: 'g j', description: 'Go to the jobs at the foot of the page', run: () => tray.current?.focus() }])
+  useKeys([{ keys: 'g j', description: strings.goToTheJobsAtThe, run: () => tray.current?.focus() }])
   const count = jobs.length + transfers.length
   useFootHeight(tray)
   return (
-    <section ref={tray} className={classes.tray} aria-label="Jobs" tabIndex={-1} hidden={count === 0}>
+    <section ref={tray} className={classes.tray} aria-label={strings.jobs} tabIndex={-1} hidden={count === 0}>
       <ul className={classes.lines}>
         {transfers.map((transfer) => (
           <Line
             key={`transfer ${transfer.id}`}
-            title={`Export ${transfer.name}`}
+            title={strings.exportName({ name: transfer.name })}
             text={transferText(transfer)}
             share={transfer.share}
             isRunning={transfer.state === 'running'}
@@ -139,7 +140,7 @@ export const JobTray = () => {
         {[
           ...transfers
             .filter(({ state }) => state !== 'running')
-            .map((one) => `Export ${one.name}: ${transferText(one)}`),
+            .map((one) => strings.exportNameOne({ name: one.name, one: transferText(one) })),
           ...jobs.filter(({ job }) => job.state !== 'running').map(({ job }) => `${job.title}: ${jobText(job)}`),
         ].join('. ')}
       </p>

@@ -1,4 +1,5 @@
 import type { Job } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 /** How long something that has ended stays in the tray. */
 export const keptMs = 60_000
@@ -35,18 +36,18 @@ export const isOver = (one: { endedAt: number | null; failed: boolean }, now: nu
 export const jobShare = ({ total, done, failed }: Pick<Job, 'total' | 'done' | 'failed'>): number | null =>
   total === 0 ? null : Math.min(1, (done + failed) / total)
 
-const number = (value: number) => value.toLocaleString('en')
+const _number = (value: number) => value.toLocaleString('en')
 
 /** How a job stands, in words. */
 export const jobText = ({ state, total, done, failed, message }: Job): string => {
-  const faults = failed === 0 ? '' : `, ${number(failed)} not carried out`
+  const faults = failed === 0 ? '' : strings.failedNotCarriedOut({ failed })
   switch (state) {
     case 'running':
-      return total === 0 ? 'starting' : `${number(done)} of ${number(total)}${faults}`
+      return total === 0 ? 'starting' : strings.doneOfTotalFaults({ done, total, faults })
     case 'completed':
-      return failed === 0 ? `done, ${number(done)} of ${number(total)}` : `ended, ${number(done)} done${faults}`
+      return failed === 0 ? strings.doneDoneOfTotal({ done, total }) : strings.endedDoneDoneFaults({ done, faults })
     case 'cancelled':
-      return `cancelled, ${number(done)} of ${number(total)} done`
+      return strings.cancelledDoneOfTotalDone({ done, total })
     case 'failed':
       return message === '' ? 'failed' : `failed: ${message}`
   }

@@ -6,6 +6,7 @@ import { Icon, kindIcon } from '../../ui/icons.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import classes from './KnowledgePage.module.css'
+import { strings } from './strings.ts'
 
 type Verdict = Effect['data'][number]['before']
 
@@ -30,22 +31,36 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
   <>
     <p>
       {effect === undefined
-        ? 'Asking what it would change…'
+        ? strings.askingWhatItWouldChange
         : effect.designs === 0
-          ? `It changes no verdict in this fleet${effect.renamed > 0 ? `; ${number(effect.renamed)} models get another name` : ''}.`
-          : `It changes the verdict of ${number(effect.devices)} attached devices on ${number(effect.hosts)} hosts: ${number(effect.worse)} kinds of devices get worse, ${number(effect.better)} better; ${number(effect.renamed)} models get another name.`}
+          ? strings.itChangesNoVerdictInThis({
+              value: effect.renamed > 0 ? strings.renamedModelsGetAnotherName({ renamed: effect.renamed }) : '',
+            })
+          : strings.itChangesTheVerdictOfDevices({
+              devices: effect.devices,
+              hosts: effect.hosts,
+              worse: effect.worse,
+              better: effect.better,
+              renamed: effect.renamed,
+            })}
     </p>
     {effect !== undefined && effect.data.length === 0 ? null : (
       <SmallTable
-        label="Changed verdicts"
-        head={['Device', 'Now', 'Then', { title: 'Hosts', align: 'right' }, { title: 'Devices', align: 'right' }]}
+        label={strings.changedVerdicts}
+        head={[
+          strings.device,
+          strings.now,
+          strings.thenText,
+          { title: strings.hosts, align: 'right' },
+          { title: strings.devices, align: 'right' },
+        ]}
         rows={effect?.data.map((row) => ({
           key: row.fingerprint,
           cells: [
             <span key="device" className={classes.device}>
               <Icon name={kindIcon(row.devIcon)} />
               <span>
-                <DeviceText value={row.guiPid} absent="Not named" />{' '}
+                <DeviceText value={row.guiPid} absent={strings.notNamed} />{' '}
                 <span className={classes.quiet}>
                   <DeviceText value={row.guiVid} absent="" />{' '}
                   <code>

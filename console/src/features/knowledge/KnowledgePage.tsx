@@ -27,13 +27,14 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { KnowledgeEffect } from './KnowledgeEffect.tsx'
 import classes from './KnowledgePage.module.css'
 import { ageText, judgingText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
+import { strings } from './strings.ts'
 
 const fileWords: Readonly<Record<KnowledgeFileName, string>> = {
-  usbIds: 'Names of vendors and products (usb.ids)',
-  attackTools: 'Attack tools',
-  vulnerable: 'Vulnerable devices',
-  genuine: 'Descriptors of genuine products',
-  supplement: 'Names beyond usb.ids',
+  usbIds: strings.namesOfVendorsAndProductsUsb,
+  attackTools: strings.attackTools,
+  vulnerable: strings.vulnerableDevices,
+  genuine: strings.descriptorsOfGenuineProducts,
+  supplement: strings.namesBeyondUsbIds,
 }
 
 // A judgement of all designs takes seconds; its progress is worth this many questions.
@@ -51,7 +52,7 @@ const useUpload = (reread: () => Promise<unknown>) => {
     setUnknownKey(null)
     try {
       await api.call(uploadKnowledge, { body: trust === undefined ? upload : { ...upload, trust } })
-      tell('The file is a candidate now; nothing counts yet.')
+      tell(strings.theFileIsACandidateNow)
       await reread()
     } catch (reason) {
       const fingerprint = reason instanceof CallFailure ? trustAsked(reason) : null
@@ -85,29 +86,28 @@ const useVersions = (reread: () => Promise<unknown>) => {
   }
   const apply = (candidate: Candidate, hosts: number) => {
     confirm({
-      title: 'Put the candidate in force',
-      names: [`version ${candidate.version}, signed by ${candidate.key.slice(0, 16)}…`],
+      title: strings.putTheCandidateInForce,
+      names: [strings.versionVersionSignedByKey({ version: candidate.version, key: candidate.key.slice(0, 16) })],
       count: hosts,
       kind: ['host changes its verdict', 'hosts change their verdict'],
-      consequence:
-        'new devices are judged by it at once, known ones by a job. You can go back to what is in force now.',
-      action: 'Put in force',
+      consequence: strings.newDevicesAreJudgedByIt,
+      action: strings.putInForce,
       run: async () => {
         const { jobId, version } = await api.call(applyKnowledge, { body: { id: candidate.id } })
-        await afterChange(jobId, `Version ${version} is in force.`)
+        await afterChange(jobId, strings.versionVersionIsInForce({ version }))
       },
     })
   }
   const goBack = (version: string) =>
     confirm({
-      title: 'Go back',
-      names: [`from version ${version}`],
+      title: strings.goBack,
+      names: [strings.fromVersionVersion({ version })],
       kind: ['version', 'versions'],
-      consequence: 'what was in force before counts again; known devices are judged anew by a job.',
-      action: 'Go back',
+      consequence: strings.whatWasInForceBeforeCounts,
+      action: strings.goBack,
       run: async () => {
         const { jobId, version: restored } = await api.call(rollbackKnowledge)
-        await afterChange(jobId, `Version ${restored} is in force again.`)
+        await afterChange(jobId, strings.versionRestoredIsInForceAgain({ restored }))
       },
     })
 
@@ -171,19 +171,15 @@ interface UnknownKeyProps extends Pick<Knowledge, 'busy' | 'send' | 'forgetKey'>
 /** Asks whether the first key is to be trusted. */
 const UnknownKey = ({ unknownKey, busy, send, forgetKey }: UnknownKeyProps) => (
   <section className={classes.card}>
-    <h2>Whose key is this?</h2>
-    <p>
-      No key for knowledge is trusted yet. This file is signed by the key below. Compare it with the fingerprint that
-      you got from whoever made the file, by another way than the file itself. Once trusted, files of any other key are
-      refused.
-    </p>
+    <h2>{strings.whoseKeyIsThis}</h2>
+    <p>{strings.noKeyForKnowledgeIsTrusted}</p>
     <code className={classes.key}>{unknownKey.fingerprint}</code>
     <Group gap="sm">
       <Button size="compact-sm" loading={busy} onClick={() => void send(unknownKey.upload, unknownKey.fingerprint)}>
-        It is the same: trust this key
+        {strings.itIsTheSameTrustThis}
       </Button>
       <Button size="compact-sm" variant="default" onClick={forgetKey}>
-        Not now
+        {strings.notNow}
       </Button>
     </Group>
   </section>
@@ -191,9 +187,13 @@ const UnknownKey = ({ unknownKey, busy, send, forgetKey }: UnknownKeyProps) => (
 
 const InForce = ({ data }: { data: Data }) => (
   <p className={classes.force}>
-    Version <strong>{data.version}</strong> is in force, {ageText(data.ageDays)}
-    {data.source === 'release' ? ', as shipped with this server.' : '; this server was shipped with '}
-    {data.source === 'release' ? null : `${data.releaseVersion}.`} {judgingText(data.judging)}
+    {strings.versionStrongIsInForceAgedays({
+      strong: <strong>{data.version}</strong>,
+      ageDays: ageText(data.ageDays),
+      value: data.source === 'release' ? strings.asShippedWithThisServer : '; this server was shipped with ',
+      value2: data.source === 'release' ? null : `${data.releaseVersion}.`,
+      judging: judgingText(data.judging),
+    })}
   </p>
 )
 
@@ -204,19 +204,20 @@ interface CandidateProps extends Pick<Knowledge, 'effect' | 'canWrite' | 'apply'
 const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
   <section className={classes.card}>
     <Group justify="space-between">
-      <h2>
-        Candidate <DeviceText value={candidate.version} />
-      </h2>
+      <h2>{strings.candidateDevicetext({ deviceText: <DeviceText value={candidate.version} /> })}</h2>
       {canWrite ? (
         <Button size="compact-sm" disabled={effect.data === undefined} onClick={apply}>
-          Put in force…
+          {strings.putInForce2}
         </Button>
       ) : null}
     </Group>
     <p className={classes.quiet}>
-      Uploaded by <DeviceText value={candidate.uploadedBy} /> <Time value={candidate.uploadedAt} form="local" />, made{' '}
-      <Time value={candidate.createdAt} form="local" />. It brings:{' '}
-      {candidate.brings.map((name) => fileWords[name].toLowerCase()).join('; ')}.
+      {strings.uploadedByDevicetextTimeMadeTime2({
+        deviceText: <DeviceText value={candidate.uploadedBy} />,
+        time: <Time value={candidate.uploadedAt} form="local" />,
+        time2: <Time value={candidate.createdAt} form="local" />,
+        brings: candidate.brings.map((name) => fileWords[name].toLowerCase()).join('; '),
+      })}
     </p>
     {effect.error === null ? null : <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />}
     <KnowledgeEffect effect={effect.data} />
@@ -225,8 +226,14 @@ const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
 
 const Files = ({ data }: { data: Data | undefined }) => (
   <SmallTable
-    label="Knowledge in force"
-    head={['What', 'Version', { title: 'Entries', align: 'right' }, { title: 'Size', align: 'right' }, 'From']}
+    label={strings.knowledgeInForce}
+    head={[
+      strings.what,
+      strings.version,
+      { title: strings.entries, align: 'right' },
+      { title: strings.size, align: 'right' },
+      strings.from,
+    ]}
     rows={data?.files.map(({ name, version, entries, bytes, source }) => ({
       key: name,
       cells: [
@@ -237,14 +244,14 @@ const Files = ({ data }: { data: Data | undefined }) => (
         source === 'release' ? 'shipped with the server' : 'an uploaded file',
       ],
     }))}
-    empty="Nothing."
+    empty={strings.nothing}
   />
 )
 
 const History = ({ data }: { data: Data | undefined }) => (
   <SmallTable
-    label="History of knowledge"
-    head={['Version', 'State', 'Uploaded', 'By', 'In force since', 'By whom']}
+    label={strings.historyOfKnowledge}
+    head={[strings.version, strings.state, strings.uploaded, strings.by, strings.inForceSince, strings.byWhom]}
     rows={data?.history.map((set) => ({
       key: set.id,
       quiet: set.state === 'Replaced' || set.state === 'Withdrawn',
@@ -257,33 +264,33 @@ const History = ({ data }: { data: Data | undefined }) => (
         <DeviceText key="who" value={set.appliedBy} />,
       ],
     }))}
-    empty="No file was uploaded yet: what was shipped with the server is in force."
+    empty={strings.noFileWasUploadedYetWhat}
   />
 )
 
 /** What the server knows of USB devices: how fresh it is, and how newer knowledge comes into force. */
 export const KnowledgePage = () => {
-  useTitle('Knowledge')
+  useTitle(strings.knowledge)
   const state = useKnowledge()
   const { knowledge, effect, candidate, canWrite, failure, unknownKey, busy, canGoBack } = state
   const { send, choose, apply, goBack, forgetKey } = state
   const { data } = knowledge
   return (
     <SettingsPage
-      title="Knowledge"
-      intro="Names, attack tools, weaknesses and genuine descriptors: what devices are judged by. Newer knowledge comes as a signed file, is tried first, and counts only when you say so."
+      title={strings.knowledge}
+      intro={strings.namesAttackToolsWeaknessesAndGenuine}
       actions={
         <>
           {canWrite ? (
             <FileButton accept=".json,application/json" onChange={(file) => void choose(file)}>
               {(props) => (
                 <Button {...props} size="compact-sm" loading={busy} leftSection={<Icon name="upload" size={14} />}>
-                  Try a newer file…
+                  {strings.tryANewerFile}
                 </Button>
               )}
             </FileButton>
           ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, getKnowledge)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getKnowledge)} />
         </>
       }
     >
@@ -294,25 +301,29 @@ export const KnowledgePage = () => {
       {unknownKey === null ? null : <UnknownKey {...{ unknownKey, busy, send, forgetKey }} />}
       {data === undefined ? null : <InForce data={data} />}
       {candidate === null ? null : <Candidate {...{ candidate, effect, canWrite, apply }} />}
-      <h2>In force</h2>
+      <h2>{strings.inForce}</h2>
       <Files data={data} />
       <Group justify="space-between">
-        <h2>History</h2>
+        <h2>{strings.history}</h2>
         {canGoBack ? (
           <Button size="compact-sm" variant="default" onClick={goBack}>
-            Go back to what was before…
+            {strings.goBackToWhatWasBefore}
           </Button>
         ) : null}
       </Group>
       <History data={data} />
       {data !== undefined && data.trustedKeys.length > 0 ? (
         <p className={classes.quiet}>
-          Trusted key:{' '}
-          {data.trustedKeys.map(({ fingerprint, trustedBy }) => (
-            <span key={fingerprint}>
-              <code className={classes.key}>{fingerprint}</code> (by <DeviceText value={trustedBy} />)
-            </span>
-          ))}
+          {strings.trustedKeyTrustedkeys({
+            trustedKeys: data.trustedKeys.map(({ fingerprint, trustedBy }) => (
+              <span key={fingerprint}>
+                {strings.codeByDevicetext({
+                  code: <code className={classes.key}>{fingerprint}</code>,
+                  deviceText: <DeviceText value={trustedBy} />,
+                })}
+              </span>
+            )),
+          })}
         </p>
       ) : null}
     </SettingsPage>

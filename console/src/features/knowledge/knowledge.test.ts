@@ -5,7 +5,7 @@ const fingerprint = 'ab'.repeat(32)
 
 describe('knowledge', () => {
   it('refuses what is no signed file before anything is sent', () => {
-    expect(() => readKnowledgeFile('vid,pid')).toThrow(/no JSON/)
+    expect(() => readKnowledgeFile('vid,pid')).toThrow(/not JSON/)
     expect(() => readKnowledgeFile('null')).toThrow(/no signed knowledge file/)
     expect(() => readKnowledgeFile('{"payload":"{}"}')).toThrow(/no signature/)
     expect(readKnowledgeFile('{"payload":"{}","signature":"s"}')).toEqual({ payload: '{}', signature: 's' })

@@ -1,5 +1,6 @@
 import type { BodyOf, KnowledgeStatus, uploadKnowledge } from '@portcullis/contract'
 import type { CallFailure } from '../../lib/problem.ts'
+import { strings } from './strings.ts'
 
 /** A signed knowledge file as it is sent. */
 export type KnowledgeUpload = Omit<BodyOf<typeof uploadKnowledge>, 'trust'>
@@ -10,12 +11,10 @@ export const readKnowledgeFile = (text: string): KnowledgeUpload => {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new Error(
-      'This file is no JSON. A signed knowledge file begins with {"format":"portcullis-signed-knowledge-1".',
-    )
+    throw new Error(strings.notJson)
   }
   if (typeof value !== 'object' || value === null || !('payload' in value) || !('signature' in value)) {
-    throw new Error('This is no signed knowledge file: it has no payload or no signature.')
+    throw new Error(strings.thisIsNoSignedKnowledgeFile)
   }
   return value as KnowledgeUpload
 }
@@ -27,13 +26,12 @@ export const trustAsked = ({ code, message }: Pick<CallFailure, 'code' | 'messag
 /** How old the knowledge is. */
 export const ageText = (days: number): string => {
   if (days <= 0) return 'made today'
-  return days === 1 ? 'made yesterday' : `made ${days.toLocaleString('en')} days ago`
+  return days === 1 ? 'made yesterday' : strings.madeDaysDaysAgo({ days })
 }
 
 /** How far the judging by what is in force has come. */
 export const judgingText = ({ designs, waiting, hosts }: KnowledgeStatus['judging']): string => {
-  if (waiting > 0)
-    return `${(designs - waiting).toLocaleString('en')} of ${designs.toLocaleString('en')} designs of devices are judged by it so far.`
-  if (hosts > 0) return `${hosts.toLocaleString('en')} hosts still get their new verdict.`
-  return `All ${designs.toLocaleString('en')} designs of devices are judged by it.`
+  if (waiting > 0) return strings.designsOfDesigns2DesignsOfDevices({ designs: designs - waiting, designs2: designs })
+  if (hosts > 0) return strings.hostsHostsStillGetTheirNew({ hosts })
+  return strings.allDesignsDesignsOfDevicesAre({ designs })
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { useNacSystems } from '../../ui/nac/useNac.ts'
+import { strings } from './strings.ts'
 
 /** Before the first quarantine: how a system is set up, who asks for one, and what happens by itself. */
 export const NoQuarantines = () => {
@@ -10,21 +11,26 @@ export const NoQuarantines = () => {
   const inUse = useNacSystems().map(({ system }) => nacSystemNames[system])
   const links = (
     <>
-      <Link to="/settings/$page" params={{ page: 'ise' }}>
-        Cisco ISE
-      </Link>{' '}
-      or{' '}
-      <Link to="/settings/$page" params={{ page: 'counteract' }}>
-        Forescout CounterACT
-      </Link>
+      {strings.ciscoIseOrForescoutCounteract({
+        link: (text) => (
+          <Link to="/settings/$page" params={{ page: 'ise' }}>
+            {text}
+          </Link>
+        ),
+        link2: (text) => (
+          <Link to="/settings/$page" params={{ page: 'counteract' }}>
+            {text}
+          </Link>
+        ),
+      })}
     </>
   )
   return (
-    <EmptyState icon="lock" title="No host was quarantined yet">
+    <EmptyState icon="lock" title={strings.noHostWasQuarantinedYet}>
       <p>
         {inUse.length > 0
-          ? `${inUse.join(' and ')} can take a host off the network: choose “Quarantine…” in the menu of a host.`
-          : 'Cisco ISE or Forescout CounterACT can take a host off the network, asked by a person or because of an attack tool.'}
+          ? strings.inuseCanTakeAHostOff({ inUse: inUse.join(' and ') })
+          : strings.ciscoIseOrForescoutCounteractCan}
       </p>
       {session.may('config:read') ? (
         <p>
@@ -32,13 +38,9 @@ export const NoQuarantines = () => {
           {links}.
         </p>
       ) : inUse.length > 0 ? null : (
-        <p>An Administrator sets that up in the settings.</p>
+        <p>{strings.anAdministratorSetsThatUpIn}</p>
       )}
-      <p>
-        By itself, nothing is quarantined until that is switched on for a system. Then a confirmed attack tool that
-        stays attached for 30 seconds quarantines its host; hosts with a tag that forbids it are left alone, and more
-        than a few at once wait here for a person.
-      </p>
+      <p>{strings.byItselfNothingIsQuarantinedUntil}</p>
     </EmptyState>
   )
 }

@@ -22,6 +22,7 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './nac.module.css'
 import { isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
 import { Ends } from './quarantines.view.tsx'
+import { strings } from './strings.ts'
 import { timelineOf } from './timeline.ts'
 
 // A host is rarely quarantined so often; older ones are found by the list.
@@ -30,8 +31,8 @@ const lookedThrough = 1_000
 const Story = ({ quarantine }: { quarantine: Quarantine }) => {
   const { lines, next } = timelineOf(quarantine)
   return (
-    <section aria-label="Story" className={classes.story}>
-      <h3>What happened</h3>
+    <section aria-label={strings.story} className={classes.story}>
+      <h3>{strings.whatHappened}</h3>
       <StepList
         steps={[
           ...lines.map(({ key, words, mark, seen, by, at }) => ({
@@ -57,28 +58,31 @@ const WhatIsMeant = ({ quarantine }: { quarantine: Quarantine }) => {
   return (
     <Facts
       rows={[
-        ['System', nacSystemNames[system]],
-        [system === 'ise' ? 'ANC policy' : 'Property', <DeviceText key="policy" value={policy} />],
-        ['Reason', <DeviceText key="reason" value={quarantine.reason} />],
+        [strings.system, nacSystemNames[system]],
+        [system === 'ise' ? 'ANC policy' : strings.property, <DeviceText key="policy" value={policy} />],
+        [strings.reason, <DeviceText key="reason" value={quarantine.reason} />],
         ...(deviceID === ''
           ? []
           : [
               [
-                'Because of',
+                strings.becauseOf,
                 <PlainLink key="device" href={deviceAddress(uuid, deviceID)}>
-                  the attached device
+                  {strings.theAttachedDevice}
                 </PlainLink>,
               ] as const,
             ]),
-        ['Asked by', quarantine.isAutomatic ? 'this server, by itself' : <DeviceText key="by" value={quarantine.by} />],
-        ['Asked for', <Time key="since" value={quarantine.createdAt} form="local" />],
-        ['Ends', <Ends key="ends" quarantine={quarantine} />],
-        ['Addresses', <DeviceText key="macs" value={macs.join(', ')} />],
         [
-          'Quarantined by this server',
+          strings.askedBy,
+          quarantine.isAutomatic ? strings.thisServerByItself : <DeviceText key="by" value={quarantine.by} />,
+        ],
+        [strings.askedFor, <Time key="since" value={quarantine.createdAt} form="local" />],
+        [strings.ends, <Ends key="ends" quarantine={quarantine} />],
+        [strings.addresses, <DeviceText key="macs" value={macs.join(', ')} />],
+        [
+          strings.quarantinedByThisServer,
           targets.length === 0 ? 'none' : <DeviceText key="targets" value={targets.join(', ')} />,
         ],
-        ...(attempts === 0 ? [] : [['Failed tries', attempts.toLocaleString('en')] as const]),
+        ...(attempts === 0 ? [] : [[strings.failedTries, attempts.toLocaleString('en')] as const]),
       ]}
     />
   )
@@ -107,8 +111,8 @@ const Body = ({ name }: { name: string }) => {
     )
   if (quarantine.data === null)
     return (
-      <EmptyState icon="lock" title="This quarantine is not here">
-        <p>The address is not right, or it ended so long ago that it was forgotten.</p>
+      <EmptyState icon="lock" title={strings.thisQuarantineIsNotHere}>
+        <p>{strings.theAddressIsNotRightOr}</p>
       </EmptyState>
     )
   const data = quarantine.data
@@ -121,7 +125,7 @@ const Body = ({ name }: { name: string }) => {
           </PlainLink>
         </h2>
         <MoreMenu
-          label="More of this quarantine"
+          label={strings.moreOfThisQuarantine}
           curl={() => curlOf(window.location.origin, listQuarantines, { query: { uuid: data.uuid } })}
         />
       </SidePanelHead>
@@ -133,21 +137,21 @@ const Body = ({ name }: { name: string }) => {
               {isWaiting(data) ? (
                 <>
                   <Button size="compact-sm" onClick={() => decide('approve', [data])}>
-                    Quarantine…
+                    {strings.quarantine}
                   </Button>
                   <Button size="compact-sm" variant="default" onClick={() => decide('dismiss', [data])}>
-                    Dismiss…
+                    {strings.dismiss}
                   </Button>
                 </>
               ) : null}
               {data.state === 'failed' && inUse.some(({ system }) => system === data.system) ? (
                 <Button size="compact-sm" variant="default" onClick={() => setIsTryingAgain(true)}>
-                  Try again…
+                  {strings.tryAgain}
                 </Button>
               ) : null}
               {isClearable(data) ? (
                 <Button size="compact-sm" variant="default" onClick={() => decide('clear', [data])}>
-                  Take back…
+                  {strings.takeBack}
                 </Button>
               ) : null}
             </>
@@ -175,7 +179,7 @@ const Body = ({ name }: { name: string }) => {
 
 /** The drawer of a quarantine: how it stands, its story, and what can be decided. */
 export const QuarantineDrawer = ({ name, close }: { name: string; close: () => void }) => (
-  <SidePanel label="Quarantine" close={close}>
+  <SidePanel label={strings.quarantine2} close={close}>
     <Body key={name} name={name} />
   </SidePanel>
 )

@@ -3,6 +3,7 @@ import type { Quarantine } from '@portcullis/contract'
 import { SelectionBar } from '../../ui/table/SelectionBar.tsx'
 import type { Selection } from '../../ui/table/useSelection.ts'
 import { type Decision, isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
+import { strings } from './strings.ts'
 
 export interface QuarantinesBarProps {
   selection: Selection<Quarantine>
@@ -16,11 +17,11 @@ export const QuarantinesBar = ({ selection, filtered }: QuarantinesBarProps) => 
   const offered: readonly (readonly [Decision, string])[] = [
     ...(rows.some(isWaiting)
       ? ([
-          ['approve', 'Quarantine…'],
-          ['dismiss', 'Dismiss…'],
+          ['approve', strings.quarantine],
+          ['dismiss', strings.dismiss],
         ] as const)
       : []),
-    ...(rows.some(isClearable) ? ([['clear', 'Take back…']] as const) : []),
+    ...(rows.some(isClearable) ? ([['clear', strings.takeBack]] as const) : []),
   ]
   return (
     <SelectionBar selection={selection} filtered={filtered}>
@@ -29,7 +30,7 @@ export const QuarantinesBar = ({ selection, filtered }: QuarantinesBarProps) => 
           {words}
         </Button>
       ))}
-      {rows.length > 0 && offered.length === 0 ? <span>Nothing is left to decide about these.</span> : null}
+      {rows.length > 0 && offered.length === 0 ? <span>{strings.nothingIsLeftToDecideAbout}</span> : null}
     </SelectionBar>
   )
 }

@@ -9,12 +9,13 @@ import { NoQuarantines } from './NoQuarantines.tsx'
 import { QuarantineDrawer } from './QuarantineDrawer.tsx'
 import { QuarantinesBar } from './QuarantinesBar.tsx'
 import { quarantineColumns, quarantineFilters, quarantinesView } from './quarantines.view.tsx'
+import { strings } from './strings.ts'
 
 const hrefOf = (quarantine: Quarantine) => quarantineAddress(quarantine)
 
 /** Hosts that were taken off the network, or are to be: who asked for it, how it stands, what helps where it failed. */
 export const QuarantinesPage = () => {
-  useTitle('Quarantines')
+  useTitle(strings.quarantines)
   const { session } = useServices()
   const list = useList('/inside/quarantines', quarantinesView, listQuarantines, quarantineKey)
   const { open } = list.view.state
@@ -22,11 +23,11 @@ export const QuarantinesPage = () => {
   const canWrite = session.may('fleet:write')
   return (
     <ListPage
-      title="Quarantines"
+      title={strings.quarantines}
       list={list}
       filters={quarantineFilters}
-      searchPlaceholder="Host, address, reason, who, failure"
-      label="Quarantines"
+      searchPlaceholder={strings.hostAddressReasonWhoFailure}
+      label={strings.quarantines}
       columns={quarantineColumns}
       topics={['agents']}
       hrefOf={hrefOf}

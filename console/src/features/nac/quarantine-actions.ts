@@ -9,6 +9,7 @@ import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { rereadQuarantines } from '../../ui/nac/useNac.ts'
 import { tell } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 /** Waits for a person. */
 export const isWaiting = ({ state }: Quarantine): boolean => state === 'waiting'
@@ -22,28 +23,27 @@ const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'quarantin
 const decisions = {
   clear: {
     operation: clearQuarantines,
-    title: 'Take quarantines back',
-    action: 'Take back',
+    title: strings.takeQuarantinesBack,
+    action: strings.takeBack2,
     does: isClearable,
-    consequence:
-      'the system is asked to let the host back onto the network, and it is read back that it did; what never took effect is closed at once. One that was applied at a system that the settings do not name any more is closed by your word that it was taken back there. An attack tool that is still attached does not cause another one until it is attached again.',
-    done: (n: number) => `${counted(n)} being taken back.`,
+    consequence: strings.theSystemIsAskedToLet,
+    done: (n: number) => strings.nBeingTakenBack({ n: counted(n) }),
   },
   approve: {
     operation: approveQuarantines,
-    title: 'Quarantine now',
-    action: 'Quarantine',
+    title: strings.quarantineNow,
+    action: strings.quarantine2,
     does: isWaiting,
-    consequence: 'the host is taken off the network. Its time begins now.',
-    done: (n: number) => `${counted(n)} on the way.`,
+    consequence: strings.theHostIsTakenOffThe,
+    done: (n: number) => strings.nOnTheWay({ n: counted(n) }),
   },
   dismiss: {
     operation: dismissQuarantines,
-    title: 'Dismiss quarantines',
-    action: 'Dismiss',
+    title: strings.dismissQuarantines,
+    action: strings.dismiss2,
     does: isWaiting,
-    consequence: 'the host stays on the network. The device causes another one only when it is attached again.',
-    done: (n: number) => `${counted(n)} dismissed.`,
+    consequence: strings.theHostStaysOnTheNetwork,
+    done: (n: number) => strings.nDismissed({ n: counted(n) }),
   },
 } as const
 

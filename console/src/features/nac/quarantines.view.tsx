@@ -14,29 +14,30 @@ import { State } from '../../ui/nac/State.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
+import { strings } from './strings.ts'
 
 /** Filters of the list of quarantines, by the interface's names. */
 export const quarantineFilters = [
   {
     name: 'state',
-    label: 'State',
+    label: strings.state,
     kind: 'choice',
     options: quarantineStates.map((value) => ({ value, label: quarantineWords[value].word })),
   },
-  { name: 'isActive', label: 'In force or on its way', kind: 'yesNo' },
+  { name: 'isActive', label: strings.inForceOrOnItsWay, kind: 'yesNo' },
   {
     name: 'system',
-    label: 'System',
+    label: strings.system,
     kind: 'choice',
     options: nacSystems.map((value) => ({ value, label: nacSystemNames[value] })),
   },
-  { name: 'isAutomatic', label: 'Without a person', kind: 'yesNo' },
-  { name: 'hostIdentifier', label: 'Host', kind: 'text' },
-  { name: 'ipAddress', label: 'Address', kind: 'text' },
-  { name: 'mac', label: 'MAC', kind: 'text' },
-  { name: 'uuid', label: 'Id of the host', kind: 'text' },
-  { name: 'by', label: 'Asked by', kind: 'text' },
-  { name: 'createdAt', label: 'Asked for', kind: 'period' },
+  { name: 'isAutomatic', label: strings.withoutAPerson, kind: 'yesNo' },
+  { name: 'hostIdentifier', label: strings.host, kind: 'text' },
+  { name: 'ipAddress', label: strings.address, kind: 'text' },
+  { name: 'mac', label: strings.mac, kind: 'text' },
+  { name: 'uuid', label: strings.idOfTheHost, kind: 'text' },
+  { name: 'by', label: strings.askedBy, kind: 'text' },
+  { name: 'createdAt', label: strings.askedFor, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const quarantinesView: ViewSpec = {
@@ -60,7 +61,7 @@ export const Ends = ({ quarantine: { expiresAt, state } }: { quarantine: Quarant
 export const quarantineColumns: readonly Column<Quarantine>[] = [
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 116,
     grow: true,
     sortKey: 'hostIdentifier',
@@ -72,15 +73,17 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'system',
-    title: 'System',
+    title: strings.system,
     width: 96,
     sortKey: 'system',
-    cell: (row) => <span title={nacSystemNames[row.system]}>{row.system === 'ise' ? 'Cisco ISE' : 'CounterACT'}</span>,
+    cell: (row) => (
+      <span title={nacSystemNames[row.system]}>{row.system === 'ise' ? strings.ciscoIse : 'CounterACT'}</span>
+    ),
   },
-  { id: 'state', title: 'State', width: 190, sortKey: 'state', cell: (row) => <State state={row.state} /> },
+  { id: 'state', title: strings.state, width: 190, sortKey: 'state', cell: (row) => <State state={row.state} /> },
   {
     id: 'reason',
-    title: 'Reason',
+    title: strings.reason,
     width: 116,
     grow: true,
     sortKey: 'reason',
@@ -88,16 +91,16 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'error',
-    title: 'What is wrong, and what helps',
+    title: strings.whatIsWrongAndWhatHelps,
     width: 116,
     grow: true,
     sortKey: 'error',
     cell: (row) => <DeviceText value={troubleOf(row)} />,
   },
-  { id: 'by', title: 'By', width: 76, sortKey: 'by', cell: (row) => <DeviceText value={who(row.by)} /> },
+  { id: 'by', title: strings.by, width: 76, sortKey: 'by', cell: (row) => <DeviceText value={who(row.by)} /> },
   {
     id: 'since',
-    title: 'Since',
+    title: strings.since,
     width: 76,
     align: 'right',
     sortKey: 'createdAt',
@@ -106,7 +109,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'ends',
-    title: 'Ends',
+    title: strings.ends,
     width: 70,
     align: 'right',
     sortKey: 'expiresAt',
@@ -114,7 +117,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'changed',
-    title: 'Last change',
+    title: strings.lastChange,
     width: 96,
     align: 'right',
     sortKey: 'updatedAt',
@@ -123,29 +126,35 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'address',
-    title: 'Address',
+    title: strings.address,
     width: 124,
     sortKey: 'ipAddress',
     cell: (row) => <DeviceText value={row.ipAddress} />,
   },
   {
     id: 'macs',
-    title: 'MAC',
+    title: strings.mac,
     width: 150,
     sortKey: 'macs',
     cell: (row) => <DeviceText value={row.macs.join(', ')} />,
   },
-  { id: 'policy', title: 'Policy', width: 120, sortKey: 'policy', cell: (row) => <DeviceText value={row.policy} /> },
+  {
+    id: 'policy',
+    title: strings.policy,
+    width: 120,
+    sortKey: 'policy',
+    cell: (row) => <DeviceText value={row.policy} />,
+  },
   {
     id: 'automatic',
-    title: 'Without a person',
+    title: strings.withoutAPerson,
     width: 120,
     sortKey: 'isAutomatic',
     cell: (row) => (row.isAutomatic ? 'yes' : 'no'),
   },
   {
     id: 'attempts',
-    title: 'Failed tries',
+    title: strings.failedTries,
     width: 92,
     align: 'right',
     sortKey: 'attempts',

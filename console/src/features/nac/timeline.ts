@@ -1,19 +1,20 @@
 import { nacSystemNames, type Quarantine, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 /** Steps of a story in words; `{system}` carries it out. */
 const stepWords: Readonly<Record<QuarantineStepName, string>> = {
-  asked: 'Asked for',
-  waiting: 'Waits for a person',
-  approved: 'Approved',
-  dismissed: 'Dismissed',
+  asked: strings.askedFor,
+  waiting: strings.waitsForAPerson,
+  approved: strings.approved,
+  dismissed: strings.dismissed,
   applying: 'Sent to {system}',
   applied: 'Taken by {system}',
-  verified: 'Read back: in force',
+  verified: strings.readBackInForce,
   attributes: 'Reason written to {system}',
-  delayed: 'Tried again later',
-  failed: 'Failed',
-  clear: 'Taking back asked for',
-  cleared: 'Read back: gone',
+  delayed: strings.triedAgainLater,
+  failed: strings.failed,
+  clear: strings.takingBackAskedFor,
+  cleared: strings.readBackGone,
 }
 
 /** What comes next; states that are an end have nothing. */
@@ -21,7 +22,7 @@ const nextWords: Readonly<Partial<Record<QuarantineState, string>>> = {
   wanted: '{system} is asked',
   applying: '{system} is asked',
   applied: 'Read back from {system}',
-  clearing: 'Taken back, and read back that it is gone',
+  clearing: strings.takenBackAndReadBackThat,
 }
 
 export interface StoryLine {

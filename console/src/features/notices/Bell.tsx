@@ -4,6 +4,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { lazily } from '../../ui/lazily.tsx'
 import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
 import classes from './Bell.module.css'
+import { strings } from './strings.ts'
 
 const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel)
 
@@ -11,7 +12,7 @@ const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel
 export const Bell = () => {
   const [isOpen, setIsOpen] = useState(false)
   const unread = useNoticeCounts().data?.unread ?? 0
-  const words = unread === 0 ? 'Notices, none unread' : `Notices, ${unread.toLocaleString('en')} unread`
+  const words = unread === 0 ? strings.noticesNoneUnread : strings.noticesUnreadUnread({ unread })
   return (
     <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus returnFocus>
       <Popover.Target>

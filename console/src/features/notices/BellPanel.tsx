@@ -12,6 +12,7 @@ import { lineOfHealth, lineOfRisk, timesText } from './line.ts'
 import { newestOf } from './newest.ts'
 import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
+import { strings } from './strings.ts'
 
 const shown = 5
 const nothing = () => undefined
@@ -44,7 +45,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
   return (
     <section
       className={classes.panel}
-      aria-label="Newest notices"
+      aria-label={strings.newestNotices}
       onKeyDown={(event) => {
         // A letter typed here is not meant for the list behind, which would dismiss or pin.
         if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) event.stopPropagation()
@@ -57,7 +58,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
           <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline />
         )
       ) : newest.data.length === 0 ? (
-        <p className={classes.panelEmpty}>Nothing needs you. Attack tools, blocked devices and the like appear here.</p>
+        <p className={classes.panelEmpty}>{strings.nothingNeedsYouAttackToolsBlocked}</p>
       ) : (
         <ul className={classes.panelList}>
           {newest.data.map(({ list, line }) => (
@@ -84,7 +85,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
       )}
       <footer className={classes.panelFoot}>
         <Link to="/notices" onClick={close}>
-          All notices{counts === undefined ? '' : ` (${counts.total.toLocaleString('en')})`}
+          {strings.allNoticesValue({ value: counts === undefined ? '' : ` (${counts.total.toLocaleString('en')})` })}
         </Link>
         {(counts?.unread ?? 0) > 0 ? (
           <Button
@@ -95,7 +96,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
               health.readAll()
             }}
           >
-            Mark all as read
+            {strings.markAllAsRead}
           </Button>
         ) : null}
       </footer>

@@ -10,12 +10,13 @@ import type { View } from '../../ui/useView.ts'
 import { lineOfHealth, statusSeverity } from './line.ts'
 import { NoticeGrid } from './NoticeGrid.tsx'
 import classes from './notices.module.css'
+import { strings } from './strings.ts'
 
 const overallWords: Readonly<Record<HealthStatus, string>> = {
-  OK: 'All parts of the server are OK',
-  Warning: 'A part of the server has a warning',
-  Error: 'A part of the server has an error',
-  Unknown: 'No part of the server was looked at yet',
+  OK: strings.allPartsOfTheServerAre,
+  Warning: strings.aPartOfTheServerHas,
+  Error: strings.aPartOfTheServerHas2,
+  Unknown: strings.noPartOfTheServerWas,
 }
 
 /** Notices of parts of this server that are, or lately were, not well. */
@@ -29,30 +30,27 @@ export const HealthInbox = ({ view }: { view: View }) => {
     <div className={classes.list}>
       <p className={classes.overall} aria-live="polite">
         {overall.data === undefined ? (
-          'Looking…'
+          strings.looking
         ) : (
           <>
             <SeverityTag severity={statusSeverity[overall.data.status]} word={overallWords[overall.data.status]} />
             <span className={classes.quiet}>
-              looked at <Time value={overall.data.lastUpdated} />
+              {strings.lookedAtTime({ time: <Time value={overall.data.lastUpdated} /> })}
             </span>
-            {session.may('health:read') ? <Link to="/settings/health">Each part, and what to do</Link> : null}
+            {session.may('health:read') ? <Link to="/settings/health">{strings.eachPartAndWhatToDo}</Link> : null}
           </>
         )}
       </p>
       <NoticeGrid
         list="health"
-        label="Health notices"
+        label={strings.healthNotices}
         view={view}
         name="health"
         read={async (_size, signal) => (await api.call(listHealthNotices, { signal })).items.map(lineOfHealth)}
         canDismiss={session.may('notices:dismiss')}
         empty={
-          <EmptyState icon="health" title="No part of the server was unwell">
-            <p>
-              A notice comes when a part gets worse: the database, a disk that fills, a queue that grows, a connected
-              system that does not answer. One that is well again stays for a day.
-            </p>
+          <EmptyState icon="health" title={strings.noPartOfTheServerWas2}>
+            <p>{strings.aNoticeComesWhenAPart}</p>
           </EmptyState>
         }
       />

@@ -27,6 +27,7 @@ import { Time } from '../../ui/Time.tsx'
 import { type Line, lineOfHealth, lineOfRisk, type NoticeList } from './line.ts'
 import { NoticeHosts } from './NoticeHosts.tsx'
 import classes from './notices.module.css'
+import { strings } from './strings.ts'
 
 export interface NoticeDrawerProps {
   id: number
@@ -66,16 +67,16 @@ const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
       {line.isDismissed ? null : (
         <span className={classes.decide}>
           <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
-            {line.isPinned ? 'Unpin' : 'Pin'}
+            {line.isPinned ? strings.unpin : strings.pin}
           </Button>
           {canDismiss ? (
             <Button
               size="compact-sm"
               variant="default"
-              title="For all; it comes back when it happens again"
+              title={strings.forAllItComesBackWhen}
               onClick={() => dismiss(line)}
             >
-              Dismiss
+              {strings.dismiss}
             </Button>
           ) : null}
         </span>
@@ -88,8 +89,8 @@ const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
 )
 
 const Why = ({ data, line }: { data: Data; line: Line | null }) => (
-  <section aria-label="Why" className={classes.section}>
-    <h3>Why did I get this?</h3>
+  <section aria-label={strings.why} className={classes.section}>
+    <h3>{strings.whyDidIGetThis}</h3>
     <p>{data.why}</p>
     {data.matched.length === 0 ? null : (
       <ul>
@@ -102,12 +103,12 @@ const Why = ({ data, line }: { data: Data; line: Line | null }) => (
     )}
     <Facts
       rows={[
-        ['Happened', data.count === 1 ? 'once' : `${data.count.toLocaleString('en')} times`],
+        [strings.happened, data.count === 1 ? 'once' : strings.countTimes({ count: data.count })],
         ...(line === null
           ? []
           : [
-              ['First', <Time key="first" value={line.firstAt} form="local" />] as const,
-              ['Last', <Time key="last" value={line.lastAt} form="local" />] as const,
+              [strings.first, <Time key="first" value={line.firstAt} form="local" />] as const,
+              [strings.last, <Time key="last" value={line.lastAt} form="local" />] as const,
             ]),
       ]}
     />
@@ -115,14 +116,14 @@ const Why = ({ data, line }: { data: Data; line: Line | null }) => (
 )
 
 const Events = ({ data }: { data: Data }) => (
-  <section aria-label="Events" className={classes.section}>
+  <section aria-label={strings.events} className={classes.section}>
     <h3>
       {data.events.length < data.count && data.events.length > 0
-        ? `The newest ${data.events.length.toLocaleString('en')} of ${data.count.toLocaleString('en')} events`
-        : 'The events behind it'}
+        ? strings.theNewestEventsOfCountEvents({ events: data.events.length, count: data.count })
+        : strings.theEventsBehindIt}
     </h3>
     {data.events.length === 0 ? (
-      <p className={classes.quiet}>None of them is stored any more.</p>
+      <p className={classes.quiet}>{strings.noneOfThemIsStoredAny}</p>
     ) : (
       <ol className={classes.events}>
         {data.events.map((event) => (
@@ -145,12 +146,11 @@ const Events = ({ data }: { data: Data }) => (
 const Told = ({ data }: { data: Data }) => {
   const { session } = useServices()
   return (
-    <section aria-label="Told" className={classes.section}>
-      <h3>Who was told</h3>
+    <section aria-label={strings.told} className={classes.section}>
+      <h3>{strings.whoWasTold}</h3>
       {data.told.length === 0 ? (
         <p className={classes.quiet}>
-          Nobody by mail or webhook: no group that speaks of it has a channel in use, or its severity or tags are left
-          out. <Link to="/settings/notifications">Who is told of what</Link>
+          {strings.nobodyByMailOrWebhookNo({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
         </p>
       ) : (
         <ol className={classes.told}>
@@ -158,10 +158,18 @@ const Told = ({ data }: { data: Data }) => {
             // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may be alike in all that is shown
             <li key={index}>
               <span>
-                {channelWords[one.channel as Channel] ?? one.channel} to <DeviceText value={one.destination} />
-                <span className={classes.details}>
-                  group {one.groupName}, {deliveryWords[one.state as DeliveryState] ?? one.state}
-                </span>
+                {strings.valueToDevicetextSpan({
+                  value: channelWords[one.channel as Channel] ?? one.channel,
+                  deviceText: <DeviceText value={one.destination} />,
+                  span: (
+                    <span className={classes.details}>
+                      {strings.groupGroupnameValue({
+                        groupName: one.groupName,
+                        value: deliveryWords[one.state as DeliveryState] ?? one.state,
+                      })}
+                    </span>
+                  ),
+                })}
               </span>
               <Time value={one.at} />
             </li>
@@ -169,7 +177,7 @@ const Told = ({ data }: { data: Data }) => {
         </ol>
       )}
       {data.told.length > 0 && session.may('config:read') ? (
-        <Link to="/settings/deliveries">All deliveries</Link>
+        <Link to="/settings/deliveries">{strings.allDeliveries}</Link>
       ) : null}
     </section>
   )
@@ -202,7 +210,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
           <DeviceText value={line?.title ?? data.title} />
         </h2>
         <MoreMenu
-          label="More of this notice"
+          label={strings.moreOfThisNotice}
           curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
         />
       </SidePanelHead>
@@ -210,15 +218,15 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
         {line === null ? null : <LineHead {...{ line, canDismiss, pin, dismiss }} />}
         {data.dismissedBy === '' ? null : (
           <p className={classes.quiet} role="note">
-            Dismissed for all by <DeviceText value={data.dismissedBy} />. It comes back when it happens again.
+            {strings.dismissedForAllByDevicetextIt({ deviceText: <DeviceText value={data.dismissedBy} /> })}
           </p>
         )}
         {data.hosts.length === 0 ? null : (
-          <section aria-label="Hosts" className={classes.section}>
-            <h3>{data.hosts.length === 1 ? 'Host' : 'Hosts'}</h3>
+          <section aria-label={strings.hosts} className={classes.section}>
+            <h3>{data.hosts.length === 1 ? strings.host : strings.hosts}</h3>
             <NoticeHosts hosts={data.hosts} evidence={data.matched} />
             {line?.about?.words === 'Devices of this model' ? (
-              <PlainLink href={line.about.href}>All hosts with this model</PlainLink>
+              <PlainLink href={line.about.href}>{strings.allHostsWithThisModel}</PlainLink>
             ) : null}
           </section>
         )}
@@ -232,7 +240,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
 
 /** The drawer of a notice: why it is there, what is behind it, who was told, and what can be done. */
 export const NoticeDrawer = ({ close, ...rest }: NoticeDrawerProps) => (
-  <SidePanel label="Notice" close={close}>
+  <SidePanel label={strings.notice} close={close}>
     <Body key={`${rest.list} ${rest.id}`} {...rest} />
   </SidePanel>
 )

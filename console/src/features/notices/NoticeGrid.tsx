@@ -10,6 +10,7 @@ import type { Line, NoticeList } from './line.ts'
 import { NoticeDrawer } from './NoticeDrawer.tsx'
 import { NoticeRow } from './NoticeRow.tsx'
 import classes from './notices.module.css'
+import { strings } from './strings.ts'
 import { useNoticeGrid } from './useNoticeGrid.ts'
 
 export interface NoticeGridProps {
@@ -92,9 +93,9 @@ export const NoticeGrid = (props: NoticeGridProps) => {
           {rows.hasMore ? (
             <div className={classes.more}>
               <Button size="compact-sm" variant="default" onClick={rows.showMore} loading={rows.isStale}>
-                Load more
+                {strings.loadMore}
               </Button>
-              <span>The first {lines.length.toLocaleString('en')} are shown.</span>
+              <span>{strings.theFirstLinesAreShown({ lines: lines.length })}</span>
             </div>
           ) : null}
         </div>

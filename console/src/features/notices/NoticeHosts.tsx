@@ -11,6 +11,7 @@ import { PlainLink } from '../../ui/PlainLink.tsx'
 import type { DecideQuestion } from '../../ui/policy/DecideDialog.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './notices.module.css'
+import { strings } from './strings.ts'
 
 const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDialog.tsx')).DecideDialog)
 
@@ -52,9 +53,9 @@ export const NoticeHosts = ({
                 size="compact-xs"
                 variant="default"
                 to={agentAddress(host.uuid)}
-                aria-label={`Open host ${host.hostIdentifier}`}
+                aria-label={strings.openHostHostidentifier({ hostIdentifier: host.hostIdentifier })}
               >
-                Open host
+                {strings.openHost}
               </LinkButton>
             </div>
             {host.devices.map((device) => (
@@ -63,10 +64,10 @@ export const NoticeHosts = ({
                   <DeviceText value={device.name} />
                 </PlainLink>
                 <DeviceIds device={device} />
-                {device.isKnownAttackTool ? <SeverityTag severity="red" word="attack tool" /> : null}
+                {device.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
                 {device.waits && canDecide ? (
                   <Button size="compact-xs" variant="default" onClick={() => ask(host, device)}>
-                    Approve…
+                    {strings.approve}
                   </Button>
                 ) : null}
               </div>

@@ -7,6 +7,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Line, timesText } from './line.ts'
 import classes from './notices.module.css'
+import { strings } from './strings.ts'
 
 export interface NoticeRowProps {
   line: Line
@@ -56,14 +57,16 @@ export const NoticeRow = (props: NoticeRowProps) => {
           <input
             type="checkbox"
             tabIndex={-1}
-            aria-label="Select this notice"
+            aria-label={strings.selectThisNotice}
             checked={isSelected}
             onChange={props.toggle}
           />
         )}
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.state}>
-        {line.isRead ? null : <span className={classes.dot} role="img" aria-label="not read" title="Not read" />}
+        {line.isRead ? null : (
+          <span className={classes.dot} role="img" aria-label={strings.notRead} title={strings.notRead2} />
+        )}
         <SeverityTag severity={line.severity} word={line.word} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.words}>
@@ -76,20 +79,18 @@ export const NoticeRow = (props: NoticeRowProps) => {
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.times}>
         {line.count > 1 ? (
-          <strong title={`${line.count.toLocaleString('en')} events`}>{timesText(line.count)}</strong>
+          <strong title={strings.countEvents({ count: line.count })}>{timesText(line.count)}</strong>
         ) : null}
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.when}>
         <Time value={line.lastAt} />
         {line.count > 1 ? (
-          <span className={classes.first}>
-            first <Time value={line.firstAt} />
-          </span>
+          <span className={classes.first}>{strings.firstTime({ time: <Time value={line.firstAt} /> })}</span>
         ) : null}
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.tools}>
         {line.isDismissed ? (
-          <span className={classes.first}>dismissed</span>
+          <span className={classes.first}>{strings.dismissed}</span>
         ) : (
           <ActionIcon
             variant="subtle"
@@ -97,8 +98,8 @@ export const NoticeRow = (props: NoticeRowProps) => {
             data-quiet={!line.isPinned || undefined}
             tabIndex={-1}
             aria-pressed={line.isPinned}
-            aria-label={line.isPinned ? 'Unpin' : 'Pin'}
-            title={line.isPinned ? 'Pinned by you: unpin (p)' : 'Pin for you (p)'}
+            aria-label={line.isPinned ? strings.unpin : strings.pin}
+            title={line.isPinned ? strings.pinnedByYouUnpinP : strings.pinForYouP}
             onClick={props.pin}
           >
             <Icon name="pin" />
@@ -110,8 +111,8 @@ export const NoticeRow = (props: NoticeRowProps) => {
             color="gray"
             data-quiet
             tabIndex={-1}
-            aria-label="Dismiss"
-            title="Dismiss for all (d); comes back when it happens again"
+            aria-label={strings.dismiss}
+            title={strings.dismissForAllDComesBack}
             onClick={dismiss}
           >
             <Icon name="check" />

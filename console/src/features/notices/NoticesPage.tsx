@@ -13,10 +13,11 @@ import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
 import { noticesView, riskQueryOf } from './notices.view.ts'
 import { RiskInbox } from './RiskInbox.tsx'
+import { strings } from './strings.ts'
 
 const tabs = [
-  { list: 'risk', title: 'Risk', total: 'riskNotifications', unread: 'riskUnread' },
-  { list: 'health', title: 'Server health', total: 'systemHealth', unread: 'systemHealthUnread' },
+  { list: 'risk', title: strings.risk, total: 'riskNotifications', unread: 'riskUnread' },
+  { list: 'health', title: strings.serverHealth, total: 'systemHealth', unread: 'systemHealthUnread' },
 ] as const satisfies readonly {
   list: NoticeList
   title: string
@@ -26,7 +27,7 @@ const tabs = [
 
 /** The inbox: what happened to the fleet, and how this server is. */
 export const NoticesPage = () => {
-  useTitle('Notices')
+  useTitle(strings.notices)
   const view = useView('/inside/notices', noticesView)
   const counts = useNoticeCounts().data
   const list: NoticeList = view.state.tab === 'health' ? 'health' : 'risk'
@@ -35,8 +36,8 @@ export const NoticesPage = () => {
   return (
     <div className={classes.page}>
       <header className={classes.head}>
-        <h1>Notices</h1>
-        <nav className={classes.tabs} aria-label="Notices">
+        <h1>{strings.notices}</h1>
+        <nav className={classes.tabs} aria-label={strings.notices}>
           {tabs.map((tab) => (
             <Link
               key={tab.list}
@@ -50,7 +51,7 @@ export const NoticesPage = () => {
               {counts === undefined ? null : (
                 <span className={classes.tabCount}>
                   {counts[tab.total].toLocaleString('en')}
-                  {counts[tab.unread] > 0 ? `, ${counts[tab.unread].toLocaleString('en')} unread` : ''}
+                  {counts[tab.unread] > 0 ? strings.valueUnread({ value: counts[tab.unread] }) : ''}
                 </span>
               )}
             </Link>
@@ -60,14 +61,14 @@ export const NoticesPage = () => {
           <Button
             size="compact-sm"
             variant="default"
-            title="For you only"
+            title={strings.forYouOnly}
             disabled={(counts?.[here.unread] ?? 0) === 0}
             onClick={readAll}
           >
-            Mark all as read
+            {strings.markAllAsRead}
           </Button>
           <MoreMenu
-            label="More"
+            label={strings.more}
             curl={() =>
               [
                 curlOf(window.location.origin, countNotices),

@@ -14,24 +14,19 @@ import { NoticeGrid } from './NoticeGrid.tsx'
 import { useNoticeActions } from './notice-actions.ts'
 import classes from './notices.module.css'
 import { riskFilters, riskQueryOf } from './notices.view.ts'
+import { strings } from './strings.ts'
 
 const Nothing = () => (
-  <EmptyState icon="bell" title="Nothing needs you">
-    <p>
-      A notice comes when an attack tool, a vulnerable or an uncommon device is attached, when a device is blocked or
-      breaks a whitelist, when the key of an agent is copied, and when a host falls silent. Repeats are folded into one,
-      with their number.
-    </p>
-    <p>
-      Who else is told, and how: <Link to="/settings/notifications">notification groups</Link>.
-    </p>
+  <EmptyState icon="bell" title={strings.nothingNeedsYou}>
+    <p>{strings.aNoticeComesWhenAnAttack}</p>
+    <p>{strings.whoElseIsToldAndHow({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</p>
   </EmptyState>
 )
 
 const NoMatch = ({ clear }: { clear: () => void }) => (
-  <EmptyState icon="filter" title="Nothing matches these filters">
+  <EmptyState icon="filter" title={strings.nothingMatchesTheseFilters}>
     <Button variant="subtle" size="compact-sm" onClick={clear}>
-      Clear all filters
+      {strings.clearAllFilters}
     </Button>
   </EmptyState>
 )
@@ -70,10 +65,10 @@ export const RiskInbox = ({ view }: { view: View }) => {
   const { dismiss } = useNoticeActions('risk', () => undefined)
   return (
     <div className={classes.list}>
-      <FilterBar view={view} filters={riskFilters} searchPlaceholder="Host, device, model" />
+      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.hostDeviceModel} />
       <NoticeGrid
         list="risk"
-        label="Risk notices"
+        label={strings.riskNotices}
         view={view}
         name={JSON.stringify(query)}
         read={(size, signal) => load(1, size, signal)}
@@ -85,7 +80,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
       {canDismiss ? (
         <SelectionBar selection={selection} filtered={counts.data?.riskNotifications ?? null}>
           <Button size="compact-sm" variant="default" onClick={() => dismiss(selection.rows(), selection.clear)}>
-            Dismiss…
+            {strings.dismiss2}
           </Button>
         </SelectionBar>
       ) : null}

@@ -3,6 +3,7 @@ import { agentAddress } from '../../lib/addresses.ts'
 import { eventSeverity } from '../../ui/findings.ts'
 import { healthWords } from '../../ui/health-labels.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
+import { strings } from './strings.ts'
 
 export type NoticeList = 'risk' | 'health'
 
@@ -26,17 +27,17 @@ export interface Line {
 
 /** What each kind of notice is called. */
 export const kindWords: Readonly<Record<(typeof noticeKinds)[number], string>> = {
-  attackTool: 'Attack tool',
-  driverMismatch: 'Driver mismatch',
-  vulnerable: 'Vulnerable device',
-  uncommon: 'Uncommon device',
-  whitelistViolation: 'Whitelist violation',
-  blocked: 'Blocked device',
-  keyClone: 'Copied agent key',
-  agentSilent: 'Silent host',
-  tokenExpiring: 'API token expires soon',
-  accountSuspended: 'Account suspended',
-  accountDisabled: 'Account disabled or deleted',
+  attackTool: strings.attackTool2,
+  driverMismatch: strings.driverMismatch,
+  vulnerable: strings.vulnerableDevice,
+  uncommon: strings.uncommonDevice,
+  whitelistViolation: strings.whitelistViolation,
+  blocked: strings.blockedDevice,
+  keyClone: strings.copiedAgentKey,
+  agentSilent: strings.silentHost,
+  tokenExpiring: strings.apiTokenExpiresSoon,
+  accountSuspended: strings.accountSuspended,
+  accountDisabled: strings.accountDisabledOrDeleted,
 }
 
 export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
@@ -50,10 +51,10 @@ export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
 const isPath = (link: string): boolean => /^\/(?![/\\])/.test(link)
 
 const aboutOf = ({ entityType, entityId, link }: RiskNotification): Line['about'] => {
-  if (entityType === 'Agent' && entityId !== '') return { href: agentAddress(entityId), words: 'Open the host' }
+  if (entityType === 'Agent' && entityId !== '') return { href: agentAddress(entityId), words: strings.openTheHost }
   if (!isPath(link)) return null
-  if (entityType === 'Account') return { href: link, words: 'Open the list' }
-  return { href: link, words: entityType === 'Model' ? 'Devices of this model' : 'The events, one by one' }
+  if (entityType === 'Account') return { href: link, words: strings.openTheList }
+  return { href: link, words: entityType === 'Model' ? strings.devicesOfThisModel : strings.theEventsOneByOne }
 }
 
 export const lineOfRisk = (notice: RiskNotification): Line => ({
@@ -83,7 +84,7 @@ export const lineOfHealth = (notice: HealthNotice): Line => ({
   isRead: notice.isRead,
   isPinned: notice.isPinned,
   isDismissed: false,
-  about: { href: '/settings/health', words: 'What to do about it' },
+  about: { href: '/settings/health', words: strings.whatToDoAboutIt },
 })
 
 /** `10,000×`; nothing for one. */

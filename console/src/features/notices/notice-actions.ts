@@ -11,10 +11,11 @@ import { confirm } from '../../ui/confirm.ts'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import type { Line, NoticeList } from './line.ts'
+import { strings } from './strings.ts'
 
 // The interface dismisses one at a time; a few at once keep a long list from taking minutes.
 const atOnce = 6
-const comesBack = 'It comes back when it happens again.'
+const comesBack = strings.itComesBackWhenItHappens
 
 /** What can be done with notices of a list. `gone` hears which ones were dismissed. */
 export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<number>) => void) => {
@@ -39,19 +40,19 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
       if (open.length === 1) {
         void dismissOne(only.id).then(() => {
           gone(new Set([only.id]))
-          tell(`Dismissed for all. ${comesBack}`)
+          tell(strings.dismissedForAllComesback({ comesBack }))
           done()
           return reread()
         }, tellFailure)
         return
       }
       confirm({
-        title: 'Dismiss notices',
+        title: strings.dismissNotices,
         names: [...new Set(open.map(({ title }) => title))],
         count: open.length,
         kind: ['notice', 'notices'],
-        consequence: 'they leave the list of every account. Each comes back when it happens again.',
-        action: 'Dismiss',
+        consequence: strings.theyLeaveTheListOfEvery,
+        action: strings.dismiss,
         run: async () => {
           const rest = open.map(({ id }) => id)
           const ended: number[] = []
@@ -68,7 +69,7 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
             gone(new Set(ended))
             void reread()
           }
-          tell(`${ended.length.toLocaleString('en')} notices dismissed for all.`)
+          tell(strings.endedNoticesDismissedForAll({ ended: ended.length }))
           done()
         },
       })

@@ -2,37 +2,38 @@ import { noticeEntities, noticeKinds, severityNames } from '@portcullis/contract
 import type { ViewSpec, ViewState } from '../../lib/view-state.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { kindWords } from './line.ts'
+import { strings } from './strings.ts'
 
 /** Filters of risk notices, by the interface's names. */
 export const riskFilters = [
   {
     name: 'kind',
-    label: 'About',
+    label: strings.about,
     kind: 'choice',
     options: noticeKinds.map((value) => ({ value, label: kindWords[value] })),
   },
   {
     name: 'severityString',
-    label: 'Severity',
+    label: strings.severity,
     kind: 'choice',
     options: severityNames.map((value) => ({ value, label: value })),
   },
-  { name: 'isRead', label: 'Read', kind: 'yesNo' },
-  { name: 'isPinned', label: 'Pinned', kind: 'yesNo' },
-  { name: 'isDismissed', label: 'Dismissed', kind: 'yesNo' },
+  { name: 'isRead', label: strings.read, kind: 'yesNo' },
+  { name: 'isPinned', label: strings.pinned, kind: 'yesNo' },
+  { name: 'isDismissed', label: strings.dismissed2, kind: 'yesNo' },
   {
     name: 'entityType',
-    label: 'Concerns',
+    label: strings.concerns,
     kind: 'choice',
     options: noticeEntities.map((value) => ({
       value,
-      label: { Agent: 'A host', Model: 'A model', Many: 'Many at once', Account: 'Account or API token' }[value],
+      label: { Agent: 'A host', Model: 'A model', Many: strings.manyAtOnce, Account: strings.accountOrApiToken }[value],
     })),
   },
-  { name: 'description', label: 'What happened', kind: 'text' },
-  { name: 'entityId', label: 'Id of host or model', kind: 'text' },
-  { name: 'fromDate', label: 'From', kind: 'instant' },
-  { name: 'toDate', label: 'Until', kind: 'instant' },
+  { name: 'description', label: strings.whatHappened, kind: 'text' },
+  { name: 'entityId', label: strings.idOfHostOrModel, kind: 'text' },
+  { name: 'fromDate', label: strings.from, kind: 'instant' },
+  { name: 'toDate', label: strings.until, kind: 'instant' },
 ] as const satisfies readonly Filter[]
 
 export const noticesView: ViewSpec = {

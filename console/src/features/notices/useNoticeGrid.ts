@@ -5,6 +5,7 @@ import { useKeys } from '../../ui/useKeys.ts'
 import type { Line } from './line.ts'
 import type { NoticeGridProps } from './NoticeGrid.tsx'
 import { useNoticeActions } from './notice-actions.ts'
+import { strings } from './strings.ts'
 import { useNoticeRows } from './useNoticeRows.ts'
 
 // Two lines of text plus padding, two more on a phone; keep in sync with `.row`.
@@ -41,21 +42,21 @@ interface GridMoves {
 
 const useNoticeKeys = ({ step, toFirst, toLast, open, pin, leave, change }: GridMoves): void =>
   useKeys([
-    { keys: 'j', description: 'Next notice', run: () => step(1) },
-    { keys: 'k', description: 'Previous notice', run: () => step(-1) },
-    { keys: 'ArrowDown', description: 'Next notice', run: () => step(1) },
-    { keys: 'ArrowUp', description: 'Previous notice', run: () => step(-1) },
-    { keys: 'Home', description: 'First notice', run: toFirst },
-    { keys: 'End', description: 'Last notice', run: toLast },
-    { keys: 'Enter', description: 'Open the notice', run: open },
-    { keys: 'p', description: 'Pin or unpin the notice', run: pin },
+    { keys: 'j', description: strings.nextNotice, run: () => step(1) },
+    { keys: 'k', description: strings.previousNotice, run: () => step(-1) },
+    { keys: 'ArrowDown', description: strings.nextNotice, run: () => step(1) },
+    { keys: 'ArrowUp', description: strings.previousNotice, run: () => step(-1) },
+    { keys: 'Home', description: strings.firstNotice, run: toFirst },
+    { keys: 'End', description: strings.lastNotice, run: toLast },
+    { keys: 'Enter', description: strings.openTheNotice, run: open },
+    { keys: 'p', description: strings.pinOrUnpinTheNotice, run: pin },
     ...(change === null
       ? []
       : [
-          { keys: 'd', description: 'Dismiss the notice, or all selected', run: change.dismiss },
-          { keys: 'x', description: 'Select the notice', run: change.select },
+          { keys: 'd', description: strings.dismissTheNoticeOrAllSelected, run: change.dismiss },
+          { keys: 'x', description: strings.selectTheNotice, run: change.select },
         ]),
-    { keys: 'Escape', description: 'Close what is open', run: leave },
+    { keys: 'Escape', description: strings.closeWhatIsOpen, run: leave },
   ])
 
 /** What the list of notices does: lines as they come, a cursor, keys, opening, pinning, and dismissing. */

@@ -6,6 +6,7 @@ import { StepList } from '../../ui/steps/StepList.tsx'
 import text from '../../ui/text.module.css'
 import { faultsOfFailure } from './draft.ts'
 import classes from './notifications.module.css'
+import { strings } from './strings.ts'
 import type { GroupDraft } from './useGroupDraft.ts'
 
 /** Sends a real message by a channel as it is entered, and shows how each step went. */
@@ -16,23 +17,23 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
       <div className={classes.testHead}>
         {trial?.busy === true ? (
           <Button size="compact-sm" variant="default" onClick={entry.stop}>
-            Stop the test
+            {strings.stopTheTest}
           </Button>
         ) : (
           <Button size="compact-sm" variant="default" onClick={() => void entry.tryOut(channel)}>
-            Send a test
+            {strings.sendATest}
           </Button>
         )}
-        <span className={text.note}>By what is entered here, saved or not.</span>
+        <span className={text.note}>{strings.byWhatIsEnteredHereSaved}</span>
       </div>
       <div aria-live="polite" className={classes.testResult}>
         {trial?.busy === true ? (
-          <StepList steps={[{ key: 'run', words: 'The server tries it…', state: 'running' }]} />
+          <StepList steps={[{ key: 'run', words: strings.theServerTriesIt, state: 'running' }]} />
         ) : null}
         {trial === null || trial.failure === null ? null : Object.keys(faultsOfFailure(trial.failure)).length > 0 ? (
           <p className={classes.outcome}>
             <SeverityShape severity="amber" />
-            <span>Not tried: a field cannot be so.</span>
+            <span>{strings.notTriedAFieldCannotBe}</span>
           </p>
         ) : (
           <ErrorState failure={trial.failure} inline />
@@ -49,7 +50,7 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
             />
             <p className={classes.outcome}>
               {trial.result.ok ? null : <SeverityShape severity="amber" />}
-              <strong>{trial.result.ok ? 'It works.' : 'It does not work yet: see the step that failed.'}</strong>
+              <strong>{trial.result.ok ? strings.itWorks : strings.itDoesNotWorkYetSee}</strong>
             </p>
           </>
         )}

@@ -13,15 +13,15 @@ import { FreshSecret } from './FreshSecret.tsx'
 import { MailFields } from './MailFields.tsx'
 import classes from './notifications.module.css'
 import { SyslogFields } from './SyslogFields.tsx'
+import { strings } from './strings.ts'
 import { useGroupDraft } from './useGroupDraft.ts'
 import { WebhookFields } from './WebhookFields.tsx'
 import { WhatFields } from './WhatFields.tsx'
 import { WhenFields } from './WhenFields.tsx'
 
 const secretWords = {
-  title: 'Leave without the secret?',
-  words:
-    'The new secret of the webhook is shown on this page only, this once. Without it the receiver can check nothing.',
+  title: strings.leaveWithoutTheSecret,
+  words: strings.theNewSecretOfTheWebhook,
 }
 
 /** The form of a group: of what it tells, when, and by which channels. */
@@ -49,14 +49,13 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
         <fieldset disabled={!canWrite} className={classes.sections}>
           <Switch
             name="isEnabled"
-            label="In use"
-            description="Off: nobody is told anything by this group. What it is set to stays."
+            label={strings.inUse}
+            description={strings.offNobodyIsToldAnythingBy}
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
           <p className={text.note}>
-            A channel that is switched on tells of what comes from then on. What is open already stands in the{' '}
-            <Link to="/notices">inbox</Link>.
+            {strings.aChannelThatIsSwitchedOn({ link: (text) => <Link to="/notices">{text}</Link> })}
           </p>
           <WhatFields {...shared} />
           {isOfEvents ? null : <WhenFields {...shared} />}
@@ -73,13 +72,13 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
             {entry.said !== ''
               ? entry.said
               : failure !== null && isAtField
-                ? 'Not saved: see the fields.'
+                ? strings.notSavedSeeTheFields
                 : isDirty
-                  ? 'Not saved yet.'
+                  ? strings.notSavedYet
                   : ''}
           </p>
           <MoreMenu
-            label="More of this form"
+            label={strings.moreOfThisForm}
             curl={() => {
               const { secret, ...webhook } = change.channels?.webhook ?? {}
               // A secret never goes to the clipboard with a command.
@@ -95,15 +94,15 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           />
           {isDirty ? (
             <Button variant="default" onClick={entry.discard}>
-              Discard
+              {strings.discard}
             </Button>
           ) : null}
           <Button type="submit" form={formId} loading={entry.busy}>
-            Save
+            {strings.save}
           </Button>
         </Group>
       ) : (
-        <p className={text.note}>You can read these; an Administrator can change them.</p>
+        <p className={text.note}>{strings.youCanReadTheseAnAdministrator}</p>
       )}
     </div>
   )

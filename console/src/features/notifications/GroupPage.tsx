@@ -5,6 +5,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { GroupForm } from './GroupForm.tsx'
+import { strings } from './strings.ts'
 import { useGroups } from './useGroups.ts'
 
 /** The page of one group. */
@@ -12,7 +13,7 @@ export const GroupPage = () => {
   const { group: id } = useParams({ from: '/inside/settings/notifications/$group' })
   const groups = useGroups()
   const group = groups.data?.find((one) => String(one.id) === id)
-  useTitle(group === undefined ? 'Notification group' : `Notifications: ${group.groupName}`)
+  useTitle(group === undefined ? strings.notificationGroup : `Notifications: ${group.groupName}`)
   if (groups.data === undefined)
     return groups.error === null ? (
       <DetailSkeleton />
@@ -21,9 +22,9 @@ export const GroupPage = () => {
     )
   if (group === undefined)
     return (
-      <EmptyState icon="bell" title="There is no such group">
+      <EmptyState icon="bell" title={strings.thereIsNoSuchGroup}>
         <p>
-          <Link to="/settings/notifications">All notification groups</Link>
+          <Link to="/settings/notifications">{strings.allNotificationGroups}</Link>
         </p>
       </EmptyState>
     )
@@ -31,7 +32,7 @@ export const GroupPage = () => {
     <SettingsPage
       title={group.groupName}
       intro={group.description}
-      actions={<Link to="/settings/notifications">All groups</Link>}
+      actions={<Link to="/settings/notifications">{strings.allGroups}</Link>}
     >
       <GroupForm key={group.id} group={group} />
     </SettingsPage>

@@ -13,6 +13,7 @@ import text from '../../ui/text.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { chipsOf, termsOf } from './chips.ts'
 import classes from './notifications.module.css'
+import { strings } from './strings.ts'
 import { useGroups, useHasMail } from './useGroups.ts'
 
 const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean | null }) => {
@@ -25,18 +26,18 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
             {group.groupName}
           </Link>
         </h2>
-        {group.isEnabled ? null : <span className={classes.chip}>switched off</span>}
+        {group.isEnabled ? null : <span className={classes.chip}>{strings.switchedOff}</span>}
         <span className={text.note}>{group.description}</span>
       </div>
       <div className={classes.chips}>
-        {chips.length === 0 ? <span className={text.note}>Tells nobody yet.</span> : null}
+        {chips.length === 0 ? <span className={text.note}>{strings.tellsNobodyYet}</span> : null}
         {chips.map(({ channel, words, state, why }) => (
           <span key={channel} className={classes.chip} data-state={state} title={why}>
             {state === 'on' ? <Icon name="check" size={12} title="on" /> : null}
             {state === 'idle' ? <SeverityShape severity="amber" /> : null}
             <span>
               <DeviceText value={words} />
-              {state === 'off' ? ', off' : state === 'idle' ? ', no mail server' : ''}
+              {state === 'off' ? ', off' : state === 'idle' ? strings.noMailServer : ''}
             </span>
           </span>
         ))}
@@ -50,23 +51,18 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
 
 /** The groups: who is told of what, and how. */
 export const GroupsPage = () => {
-  useTitle('Notification groups')
+  useTitle(strings.notificationGroups)
   const { session } = useServices()
   const groups = useGroups()
   const hasMail = useHasMail()
   return (
     <SettingsPage
-      title="Notification groups"
-      intro={
-        <>
-          Who is told of what, beside the <Link to="/notices">inbox</Link> of this console. Repeats are folded: people
-          hear of a matter once, and again when it comes back.
-        </>
-      }
+      title={strings.notificationGroups}
+      intro={strings.whoIsToldOfWhatBeside({ link: (text) => <Link to="/notices">{text}</Link> })}
       actions={
         <>
-          {session.may('config:read') ? <Link to="/settings/deliveries">What was sent</Link> : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, listNotificationGroups)} />
+          {session.may('config:read') ? <Link to="/settings/deliveries">{strings.whatWasSent}</Link> : null}
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listNotificationGroups)} />
         </>
       }
     >
@@ -74,11 +70,13 @@ export const GroupsPage = () => {
         <p className={classes.hint} role="note">
           <Icon name="info" />
           <span>
-            No mail server is set up, so nobody gets mail:{' '}
-            <Link to="/settings/$page" params={{ page: 'mail' }}>
-              Settings, Mail
-            </Link>
-            .
+            {strings.noMailServerIsSetUp({
+              link: (text) => (
+                <Link to="/settings/$page" params={{ page: 'mail' }}>
+                  {text}
+                </Link>
+              ),
+            })}
           </span>
         </p>
       ) : null}

@@ -6,6 +6,7 @@ import { ChannelTest } from './ChannelTest.tsx'
 import { recipientsOf } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
+import { strings } from './strings.ts'
 import { useHasMail } from './useGroups.ts'
 
 export const MailFields = ({ entry, canWrite }: SectionProps) => {
@@ -14,10 +15,10 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
   const count = recipientsOf(draft.email.recipients).length
   const name = 'channels.email.recipients'
   return (
-    <section className={classes.section} aria-label="Mail">
+    <section className={classes.section} aria-label={strings.mail}>
       <Switch
         name="channels.email.isEnabled"
-        label={<strong>Mail</strong>}
+        label={<strong>{strings.mail}</strong>}
         error={errorOf('channels.email.isEnabled')}
         checked={draft.email.isEnabled}
         onChange={(event) =>
@@ -28,18 +29,20 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
         <p className={classes.hint} role="note">
           <Icon name="info" />
           <span>
-            No mail server is set up:{' '}
-            <Link to="/settings/$page" params={{ page: 'mail' }}>
-              Settings, Mail
-            </Link>
-            . Until then, mails wait.
+            {strings.noMailServerIsSetUp2({
+              link: (text) => (
+                <Link to="/settings/$page" params={{ page: 'mail' }}>
+                  {text}
+                </Link>
+              ),
+            })}
           </span>
         </p>
       ) : null}
       <Textarea
         name={name}
-        label="Recipients"
-        description={`One a line; each gets a mail of his own. ${count} of at most ${groupLimits.recipients}.`}
+        label={strings.recipients}
+        description={strings.oneALineEachGetsA({ count, recipients: groupLimits.recipients })}
         error={errorOf(name)}
         rows={Math.min(10, Math.max(3, count + 1))}
         maxLength={20_000}

@@ -5,11 +5,12 @@ import { ChannelTest } from './ChannelTest.tsx'
 import type { Draft } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
+import { strings } from './strings.ts'
 
 const at = (member: string) => `channels.syslog.${member}`
 
 const protocolWords: Readonly<Record<SyslogProtocol, string>> = {
-  udp: 'UDP: may be lost, nobody can know',
+  udp: strings.udpMayBeLostNobodyCan,
   tcp: 'TCP',
   tls: 'TLS',
 }
@@ -26,11 +27,11 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
   const change = (part: Partial<Draft['syslog']>, ...members: string[]) =>
     enter({ syslog: { ...syslog, ...part } }, ...members.map(at))
   return (
-    <section className={classes.section} aria-label="Syslog">
+    <section className={classes.section} aria-label={strings.syslog}>
       <Switch
         name={at('isEnabled')}
-        label={<strong>Syslog</strong>}
-        description="Each event, not the folded notice: at once, in order, and sent on from where a receiver left off."
+        label={<strong>{strings.syslog}</strong>}
+        description={strings.eachEventNotTheFoldedNotice}
         error={errorOf(at('isEnabled'))}
         checked={syslog.isEnabled}
         onChange={(event) => change({ isEnabled: event.currentTarget.checked }, 'isEnabled', 'address')}
@@ -38,7 +39,7 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
       <div className={classes.inline}>
         <TextInput
           name={at('address')}
-          label="Address"
+          label={strings.address}
           error={errorOf(at('address'))}
           className={classes.wide}
           maxLength={300}
@@ -50,14 +51,14 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
         />
         <NativeSelect
           name={at('protocol')}
-          label="Protocol"
+          label={strings.protocol}
           data={syslogProtocols.map((value) => ({ value, label: protocolWords[value] }))}
           value={syslog.protocol}
           onChange={(event) => change({ protocol: event.currentTarget.value as SyslogProtocol }, 'protocol', 'address')}
         />
         <NativeSelect
           name={at('format')}
-          label="Format"
+          label={strings.format}
           data={syslogFormats.map((value) => ({ value, label: formatWords[value] }))}
           value={syslog.format}
           onChange={(event) => change({ format: event.currentTarget.value as SyslogFormat }, 'format')}
@@ -66,8 +67,8 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
       {syslog.protocol === 'tls' ? (
         <CertificatesField
           name={at('ca')}
-          label="Certificates to trust"
-          description="PEM; empty: those of the system."
+          label={strings.certificatesToTrust}
+          description={strings.pemEmptyThoseOfTheSystem}
           error={errorOf(at('ca'))}
           max={65_536}
           value={syslog.ca}

@@ -4,6 +4,7 @@ import { ChannelTest } from './ChannelTest.tsx'
 import { type Draft, hasSecret, sendsEvents } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
+import { strings } from './strings.ts'
 
 const at = (member: string) => `channels.webhook.${member}`
 
@@ -14,23 +15,19 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
   const change = (part: Partial<Draft['webhook']>, ...members: string[]) =>
     enter({ webhook: { ...webhook, ...part } }, ...members.map(at))
   return (
-    <section className={classes.section} aria-label="Webhook">
+    <section className={classes.section} aria-label={strings.webhook}>
       <Switch
         name={at('isEnabled')}
-        label={<strong>Webhook</strong>}
-        description={
-          sendsEvents(group)
-            ? 'Batches of events as JSON, signed, in order.'
-            : 'A signed message as JSON for each matter, or one for all that was gathered.'
-        }
+        label={<strong>{strings.webhook}</strong>}
+        description={sendsEvents(group) ? strings.batchesOfEventsAsJsonSigned : strings.aSignedMessageAsJsonFor}
         error={errorOf(at('isEnabled'))}
         checked={webhook.isEnabled}
         onChange={(event) => change({ isEnabled: event.currentTarget.checked }, 'isEnabled', 'url')}
       />
       <TextInput
         name={at('url')}
-        label="URL"
-        description="After saving, only the host is shown. If you change the host or the certificates, enter the full URL again."
+        label={strings.url}
+        description={strings.afterSavingOnlyTheHostIs}
         error={errorOf(at('url'))}
         maxLength={2_048}
         autoComplete="off"
@@ -43,21 +40,21 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
         <>
           <PasswordInput
             name={at('secret')}
-            label="Secret"
-            description="whsec_ and base64 of 24 to 64 bytes, or nothing: then the server makes one and shows it once, after saving."
+            label={strings.secret}
+            description={strings.whsecAndBase64Of24To}
             error={errorOf(at('secret'))}
             maxLength={128}
             autoComplete="new-password"
             disabled={webhook.isSecretNew}
             placeholder={
-              webhook.isSecretNew ? 'a new one is made' : isStored ? 'set; leave empty to keep it' : 'made when saved'
+              webhook.isSecretNew ? 'a new one is made' : isStored ? strings.setLeaveEmptyToKeepIt : 'made when saved'
             }
             value={webhook.secret}
             onChange={(event) => change({ secret: event.currentTarget.value }, 'secret')}
           />
           {isStored ? (
             <Checkbox
-              label="Make a new secret, and show it once; the receiver needs it to go on"
+              label={strings.makeANewSecretAndShow}
               checked={webhook.isSecretNew}
               onChange={(event) => change({ isSecretNew: event.currentTarget.checked, secret: '' }, 'secret')}
             />
@@ -66,8 +63,8 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
       ) : null}
       <CertificatesField
         name={at('ca')}
-        label="Certificates to trust"
-        description="PEM; empty: those of the system."
+        label={strings.certificatesToTrust}
+        description={strings.pemEmptyThoseOfTheSystem}
         error={errorOf(at('ca'))}
         max={65_536}
         value={webhook.ca}

@@ -5,11 +5,12 @@ import text from '../../ui/text.module.css'
 import { sendsEvents } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
+import { strings } from './strings.ts'
 
 /** Of what a group tells: switches, severity, tags. */
 export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionProps) => (
-  <section className={classes.section} aria-label="What">
-    <h2>What it tells of</h2>
+  <section className={classes.section} aria-label={strings.what}>
+    <h2>{strings.whatItTellsOf}</h2>
     <div className={classes.switches}>
       {group.notifications.map(({ id, name }) => (
         <Checkbox
@@ -23,15 +24,11 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
         />
       ))}
     </div>
-    {draft.on.length === 0 ? <p className={text.note}>Nothing is chosen: it tells nobody anything.</p> : null}
+    {draft.on.length === 0 ? <p className={text.note}>{strings.nothingIsChosenItTellsNobody}</p> : null}
     <NativeSelect
       name="minimumSeverity"
-      label="Severity at least"
-      description={
-        group.kind === 'SystemHealth'
-          ? 'A part in state Warning counts as severity Warning, one in state Error as severity Error.'
-          : undefined
-      }
+      label={strings.severityAtLeast}
+      description={group.kind === 'SystemHealth' ? strings.aPartInStateWarningCounts : undefined}
       maw={280}
       data={[...severityNames]}
       value={draft.minimumSeverity}
@@ -42,8 +39,10 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
     {group.kind === 'SystemHealth' ? null : (
       <TagsField
         name="hashtags"
-        label="Only hosts with one of these tags"
-        description={`Empty: all hosts.${sendsEvents(group) ? ' With tags, events of no host are left out, too.' : ''}`}
+        label={strings.onlyHostsWithOneOfThese}
+        description={strings.emptyAllHostsValue({
+          value: sendsEvents(group) ? ' With tags, events of no host are left out, too.' : '',
+        })}
         error={errorOf('hashtags')}
         value={draft.hashtags}
         onChange={(hashtags) => enter({ hashtags }, 'hashtags')}

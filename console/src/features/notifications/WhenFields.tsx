@@ -3,6 +3,7 @@ import { groupLimits, severityNames } from '@portcullis/contract'
 import type { Draft } from './draft.ts'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
+import { strings } from './strings.ts'
 
 /** Zones that the browser knows, and the one that is set. */
 const zones = (set: string): string[] => [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), set])]
@@ -12,12 +13,12 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
   const { quiet } = draft
   const change = (part: Partial<Draft['quiet']>, name: string) => enter({ quiet: { ...quiet, ...part } }, name)
   return (
-    <section className={classes.section} aria-label="When">
-      <h2>When people are told</h2>
+    <section className={classes.section} aria-label={strings.when}>
+      <h2>{strings.whenPeopleAreTold}</h2>
       <NumberInput
         name="digestMinutes"
-        label="Gather for minutes"
-        description="Mail and webhook send what came in this time as one; 0: at once."
+        label={strings.gatherForMinutes}
+        description={strings.mailAndWebhookSendWhatCame}
         error={errorOf('digestMinutes')}
         maw={280}
         min={0}
@@ -28,8 +29,8 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
         onChange={(minutes) => enter({ digestMinutes: String(minutes) }, 'digestMinutes')}
       />
       <Switch
-        label="Quiet hours"
-        description="Mail and webhook wait for their end; syslog does not."
+        label={strings.quietHours}
+        description={strings.mailAndWebhookWaitForTheir}
         checked={draft.isQuiet}
         onChange={(event) => enter({ isQuiet: event.currentTarget.checked }, 'quietHours.from', 'quietHours.to')}
       />
@@ -38,7 +39,7 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
           <TextInput
             type="time"
             name="quietHours.from"
-            label="From"
+            label={strings.from}
             error={errorOf('quietHours.from')}
             value={quiet.from}
             onChange={(event) => change({ from: event.currentTarget.value }, 'quietHours.from')}
@@ -46,14 +47,14 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
           <TextInput
             type="time"
             name="quietHours.to"
-            label="To"
+            label={strings.to}
             error={errorOf('quietHours.to')}
             value={quiet.to}
             onChange={(event) => change({ to: event.currentTarget.value }, 'quietHours.to')}
           />
           <NativeSelect
             name="quietHours.timeZone"
-            label="Time zone"
+            label={strings.timeZone}
             error={errorOf('quietHours.timeZone')}
             data={zones(quiet.timeZone)}
             value={quiet.timeZone}
@@ -61,10 +62,10 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
           />
           <NativeSelect
             name="quietHours.passSeverity"
-            label="Told all the same"
+            label={strings.toldAllTheSame}
             data={[
-              { value: '', label: 'Nothing' },
-              ...severityNames.map((name) => ({ value: name, label: `${name} or worse` })),
+              { value: '', label: strings.nothing },
+              ...severityNames.map((name) => ({ value: name, label: strings.nameOrWorse({ name }) })),
             ]}
             value={quiet.passSeverity}
             onChange={(event) => change({ passSeverity: event.currentTarget.value }, 'quietHours.passSeverity')}

@@ -1,5 +1,6 @@
 import { type Channel, channels, type NotificationGroup } from '@portcullis/contract'
 import { channelWords } from '../../ui/notices/labels.ts'
+import { strings } from './strings.ts'
 
 /** A channel of a group in a few words. */
 export interface Chip {
@@ -28,7 +29,7 @@ export const chipsOf = ({ channels: set }: Pick<NotificationGroup, 'channels'>, 
     const words = `${channelWords[channel]}: ${target}`
     if (!set[channel].isEnabled) return [{ channel, words, state: 'off' }]
     if (channel === 'email' && hasMail === false)
-      return [{ channel, words, state: 'idle', why: 'No mail server is set up.' }]
+      return [{ channel, words, state: 'idle', why: strings.noMailServerIsSetUp3 }]
     return [{ channel, words, state: 'on' }]
   })
 
@@ -36,12 +37,29 @@ export const chipsOf = ({ channels: set }: Pick<NotificationGroup, 'channels'>, 
 export const termsOf = (group: NotificationGroup): string[] => {
   const off = group.notifications.filter(({ isEnabled }) => !isEnabled).length
   return [
-    group.minimumSeverity === 'Debug' ? 'every severity' : `${group.minimumSeverity} or worse`,
-    ...(off === 0 ? [] : [`${group.notifications.length - off} of ${group.notifications.length} kinds`]),
-    ...(group.hashtags.length === 0 ? [] : [`tags ${group.hashtags.map((tag) => `#${tag}`).join(' ')}`]),
-    ...(group.digestMinutes === 0 ? [] : [`gathered for ${group.digestMinutes.toLocaleString('en')} min`]),
+    group.minimumSeverity === 'Debug'
+      ? 'every severity'
+      : strings.minimumseverityOrWorse({ minimumSeverity: group.minimumSeverity }),
+    ...(off === 0
+      ? []
+      : [
+          strings.notificationsOfNotifications2Kinds({
+            notifications: group.notifications.length - off,
+            notifications2: group.notifications.length,
+          }),
+        ]),
+    ...(group.hashtags.length === 0
+      ? []
+      : [strings.tagsHashtags({ hashtags: group.hashtags.map((tag) => `#${tag}`).join(' ') })]),
+    ...(group.digestMinutes === 0 ? [] : [strings.gatheredForDigestminutesMin({ digestMinutes: group.digestMinutes })]),
     ...(group.quietHours === null
       ? []
-      : [`quiet ${group.quietHours.from} to ${group.quietHours.to}, ${group.quietHours.timeZone}`]),
+      : [
+          strings.quietFromToToTimezone({
+            from: group.quietHours.from,
+            to: group.quietHours.to,
+            timeZone: group.quietHours.timeZone,
+          }),
+        ]),
   ]
 }

@@ -8,6 +8,7 @@ import {
   type QuietHours,
 } from '@portcullis/contract'
 import { CallFailure } from '../../lib/problem.ts'
+import { strings } from './strings.ts'
 
 /** A group as somebody enters it: texts as they are typed. */
 export interface Draft {
@@ -43,7 +44,7 @@ export const draftOf = (group: NotificationGroup): Draft => ({
     from: group.quietHours?.from ?? '22:00',
     to: group.quietHours?.to ?? '06:00',
     timeZone: group.quietHours?.timeZone ?? here(),
-    passSeverity: group.quietHours === null ? 'Critical' : (group.quietHours.passSeverity ?? ''),
+    passSeverity: group.quietHours === null ? strings.critical : (group.quietHours.passSeverity ?? ''),
   },
   email: { isEnabled: group.channels.email.isEnabled, recipients: group.channels.email.recipients.join('\n') },
   webhook: {
@@ -77,9 +78,9 @@ export const recipientsFault = (text: string): string | null => {
   const all = recipientsOf(text)
   const bad = all.filter((one) => !address.test(one) || one.length > 254)
   if (bad.length > 0)
-    return `${bad.length === 1 ? 'This is no mail address' : 'These are no mail addresses'}: ${bad.slice(0, 5).join(', ')}${bad.length > 5 ? ` and ${bad.length - 5} more` : ''}`
+    return `${bad.length === 1 ? strings.thisIsNoMailAddress : strings.theseAreNoMailAddresses}: ${bad.slice(0, 5).join(', ')}${bad.length > 5 ? ` and ${bad.length - 5} more` : ''}`
   if (all.length > groupLimits.recipients)
-    return `There are ${all.length.toLocaleString('en')}, at most ${groupLimits.recipients} can be. For more, use a distribution list.`
+    return strings.thereAreAllAtMostRecipients({ all: all.length, recipients: groupLimits.recipients })
   return null
 }
 
@@ -153,18 +154,18 @@ export const faultsOfDraft = (draft: Draft): Record<string, string> => {
   if (recipients !== null) faults['channels.email.recipients'] = recipients
   const minutes = Number(draft.digestMinutes)
   if (draft.digestMinutes === '' || !Number.isInteger(minutes) || minutes < 0 || minutes > groupLimits.digestMinutes)
-    faults.digestMinutes = `A number of minutes from 0 to ${groupLimits.digestMinutes.toLocaleString('en')}, a week.`
+    faults.digestMinutes = strings.aNumberOfMinutesFrom0({ digestMinutes: groupLimits.digestMinutes })
   if (draft.isQuiet) {
     for (const end of ['from', 'to'] as const)
-      if (!/^\d\d:\d\d$/.test(draft.quiet[end])) faults[`quietHours.${end}`] = 'A time is missing.'
-    if (draft.quiet.from === draft.quiet.to) faults['quietHours.to'] = 'It must be another time than the beginning.'
+      if (!/^\d\d:\d\d$/.test(draft.quiet[end])) faults[`quietHours.${end}`] = strings.aTimeIsMissing
+    if (draft.quiet.from === draft.quiet.to) faults['quietHours.to'] = strings.itMustBeAnotherTimeThan
   }
   return faults
 }
 
 /** A message of the server about a field, as a sentence. */
 const sentence = (message: string): string =>
-  /^(must|is|are|holds|has|can|needs)\b/.test(message) ? `It ${message}.` : message
+  /^(must|is|are|holds|has|can|needs)\b/.test(message) ? strings.itMessage({ message }) : message
 
 /** What the server found wrong, by the name of the field; of a member of a list, with its place. */
 export const faultsOfFailure = (failure: unknown): Record<string, string> => {

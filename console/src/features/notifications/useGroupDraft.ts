@@ -2,13 +2,12 @@ import { type Channel, maskedSecret, type NotificationGroup, updateNotificationG
 import { type RefObject, useEffect, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
+import { strings } from './strings.ts'
 import { useChannelTest } from './useChannelTest.ts'
 import { groupsKey } from './useGroups.ts'
 
 const savedText = (hasSecret: boolean): string =>
-  hasSecret
-    ? 'Saved. The new secret of the webhook is shown above, this once: store it.'
-    : 'Saved. It counts from now on.'
+  hasSecret ? strings.savedTheNewSecretOfThe : strings.savedItCountsFromNowOn
 
 /** Stores a change of a group, and holds a new secret until somebody says that it is kept. */
 const useSaveGroup = () => {
@@ -125,7 +124,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
       setIsJudged(true)
       if (Object.keys(own).length > 0) focusOn(own)
       else if (isDirty) void store()
-      else setSaid('Nothing was changed.')
+      else setSaid(strings.nothingWasChanged)
     },
   }
 }

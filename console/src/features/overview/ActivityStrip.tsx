@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './ActivityStrip.module.css'
+import { strings } from './strings.ts'
 
 const days = 14
 // A bar of a whole day does not move by one device.
@@ -25,9 +26,13 @@ export const ActivityStrip = () => {
   const most = Math.max(1, ...bars.map((bar) => bar.attachments))
   const height = (n: number): number => (n === 0 ? 0 : Math.max(2, Math.round((n / most) * tallest)))
   return (
-    <section className={classes.strip} aria-label="Attachments of the last 14 days">
+    <section className={classes.strip} aria-label={strings.attachmentsOfTheLast14Days}>
       {bars.map(({ day, attachments, blocked }) => {
-        const label = `${dayName.format(new Date(day))}: ${attachments.toLocaleString('en')} attached, ${blocked.toLocaleString('en')} blocked`
+        const label = strings.daynameAttachmentsAttachedBlockedBlocked({
+          dayName: dayName.format(new Date(day)),
+          attachments,
+          blocked,
+        })
         return (
           <Link
             key={day}

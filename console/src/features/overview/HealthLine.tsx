@@ -5,6 +5,7 @@ import { useServices } from '../../lib/services.tsx'
 import { healthWords } from '../../ui/health-labels.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
 
 /** How the product is, in one line that leads to the details. */
 export const HealthLine = () => {
@@ -22,7 +23,7 @@ export const HealthLine = () => {
   return (
     <Link to="/settings/health" className={classes.health}>
       {bad.length === 0 ? (
-        <>✓ All parts of the server are OK</>
+        strings.allPartsOfTheServerAre
       ) : (
         <>
           <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />

@@ -4,6 +4,7 @@ import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import type { Severity } from '../../ui/theme/tokens.ts'
 import { useNow } from '../../ui/useNow.ts'
 import classes from './NumberTile.module.css'
+import { strings } from './strings.ts'
 
 export interface NumberTileProps {
   title: string
@@ -30,11 +31,11 @@ export const NumberTile = ({ title, value, of, severity, change, search }: Numbe
       <span className={classes.value}>
         {severity !== undefined && value !== undefined && value > 0 ? <SeverityShape severity={severity} /> : null}
         {value === undefined ? <span className={classes.skeleton} /> : value.toLocaleString('en')}
-        {of === undefined ? null : <span className={classes.of}>of {of.toLocaleString('en')}</span>}
+        {of === undefined ? null : <span className={classes.of}>{strings.ofOf({ of })}</span>}
       </span>
       {change === null ? null : (
-        <span className={classes.change} title={`since ${exactUtc(change.since)}`}>
-          {changeText(change.by)} in {relativeTime(change.since, now)}
+        <span className={classes.change} title={strings.sinceSince({ since: exactUtc(change.since) })}>
+          {strings.byInSince({ by: changeText(change.by), since: relativeTime(change.since, now) })}
         </span>
       )}
     </Link>

@@ -10,6 +10,7 @@ import { ActivityStrip } from './ActivityStrip.tsx'
 import { HealthLine } from './HealthLine.tsx'
 import classes from './OverviewPage.module.css'
 import { SinceLastVisit } from './SinceLastVisit.tsx'
+import { strings } from './strings.ts'
 import { Tiles } from './Tiles.tsx'
 import { useVisit } from './useVisit.ts'
 import type { Numbers } from './visit.ts'
@@ -20,7 +21,7 @@ const numbersGap = 3_000
 
 /** The posture at a glance: five numbers, what is worst now, what happened since the last visit, health. */
 export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
-  useTitle('Overview')
+  useTitle(strings.overview)
   const { api } = useServices()
   const state = useSession()
   const summary = useQuery({
@@ -63,7 +64,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   return (
     <div className={classes.page}>
       <header className={classes.head}>
-        <h1>Overview</h1>
+        <h1>{strings.overview}</h1>
         <HealthLine />
       </header>
       <ReleaseKeyNotice />

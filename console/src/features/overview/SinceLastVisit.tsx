@@ -8,20 +8,21 @@ import { EventLines } from '../../ui/EventLines.tsx'
 import { useNoticeCounts } from '../../ui/notices/useNotices.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
 
 const day = 86_400_000
 // Five searches over the events of days: not for every event.
 const countsGap = 10_000
 
 const kinds = [
-  { one: 'attack tool detected', title: 'attack tools detected', search: eventCodes.attackTool.description },
+  { one: strings.attackToolDetected, title: strings.attackToolsDetected, search: eventCodes.attackTool.description },
   {
-    one: 'vulnerable device detected',
-    title: 'vulnerable devices detected',
+    one: strings.vulnerableDeviceDetected,
+    title: strings.vulnerableDevicesDetected,
     search: eventCodes.vulnerable.description,
   },
-  { one: 'device attached', title: 'devices attached', search: eventCodes.attached.description },
-  { one: 'host enrolled', title: 'hosts enrolled', search: eventCodes.enrolled.description },
+  { one: strings.deviceAttached, title: strings.devicesAttached, search: eventCodes.attached.description },
+  { one: strings.hostEnrolled, title: strings.hostsEnrolled, search: eventCodes.enrolled.description },
 ] as const
 
 /** What happened since the last visit, or in the last day at a first one. */
@@ -45,7 +46,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   const serious = useQuery({
     queryKey: ['overview', 'serious', from],
     queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
+      api.call(getEvents, { query: { minimumSeverity: strings.error, fromDate: from, PageSize: 6 }, signal }),
   })
   const unread = useNoticeCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {
@@ -54,7 +55,9 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   })
   return (
     <section className={classes.card}>
-      <h2 title={exactUtc(since ?? start - day)}>{since === null ? 'In the last 24 hours' : 'Since you were here'}</h2>
+      <h2 title={exactUtc(since ?? start - day)}>
+        {since === null ? strings.inTheLast24Hours : strings.sinceYouWereHere}
+      </h2>
       <ul className={classes.counts}>
         {kinds.map(({ one, title, search }, index) => (
           <li key={title}>
@@ -67,19 +70,22 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
         {unread === undefined ? null : (
           <li>
             <Link to="/notices">
-              <strong>{unread.toLocaleString('en')}</strong> {unread === 1 ? 'notice' : 'notices'} not read
+              {strings.strongUnreadOtherNoticesNotRead({
+                strong: <strong>{unread.toLocaleString('en')}</strong>,
+                unread,
+              })}
             </Link>
           </li>
         )}
       </ul>
       {serious.data === undefined ? null : serious.data.data.length === 0 ? (
-        <p className={classes.quiet}>Nothing serious among it.</p>
+        <p className={classes.quiet}>{strings.nothingSeriousAmongIt}</p>
       ) : (
         <>
           <EventLines events={serious.data.data} withHost />
           {serious.data.recordsFiltered > serious.data.data.length ? (
             <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from }}>
-              All {serious.data.recordsFiltered.toLocaleString('en')} serious events
+              {strings.allRecordsfilteredSeriousEvents({ recordsFiltered: serious.data.recordsFiltered })}
             </Link>
           ) : null}
         </>

@@ -1,6 +1,7 @@
 import type { agentsClassificationSummary, ResponseOf } from '@portcullis/contract'
 import { NumberTile } from './NumberTile.tsx'
 import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
 import type { Numbers, Snapshot } from './visit.ts'
 
 export interface TilesProps {
@@ -15,37 +16,37 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
   const change = (name: keyof Numbers) =>
     before === null || numbers === null ? null : { by: numbers[name] - before.numbers[name], since: before.at }
   return (
-    <section className={classes.tiles} aria-label="The fleet in numbers">
+    <section className={classes.tiles} aria-label={strings.theFleetInNumbers}>
       <NumberTile
-        title="Hosts connected"
+        title={strings.hostsConnected}
         value={data?.connected}
         of={data?.total}
         change={change('connected')}
         search={{ Status: 'Connected' }}
       />
       <NumberTile
-        title="Armed"
+        title={strings.armed}
         value={data?.armed}
         of={data?.total}
         change={change('armed')}
         search={{ Status: 'Armed' }}
       />
       <NumberTile
-        title="With attack tools"
+        title={strings.withAttackTools}
         value={data?.knownAttackTools}
         severity="red"
         change={change('attackTools')}
         search={{ HasKnownAttackTools: 'true' }}
       />
       <NumberTile
-        title="Vulnerable"
+        title={strings.vulnerable}
         value={data?.vulnerable}
         severity="amber"
         change={change('vulnerable')}
         search={{ HasVulnerablePeripherals: 'true' }}
       />
       <NumberTile
-        title="Violating the whitelist"
+        title={strings.violatingTheWhitelist}
         value={data?.unapproved}
         severity="amber"
         change={change('violating')}

@@ -6,15 +6,16 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './OverviewPage.module.css'
+import { strings } from './strings.ts'
 
 export const worstCount = 8
 
 /** The hosts with the worst findings, and the way to all of them. */
 export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | undefined }) => (
   <section className={classes.card}>
-    <h2>Look at these first</h2>
+    <h2>{strings.lookAtTheseFirst}</h2>
     {worst?.data.length === 0 ? (
-      <p className={classes.quiet}>No attack tool and no vulnerable device is attached anywhere.</p>
+      <p className={classes.quiet}>{strings.noAttackToolAndNoVulnerable}</p>
     ) : (
       <ul className={classes.list}>
         {(worst?.data ?? []).map((agent) => {
@@ -36,7 +37,7 @@ export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | un
     )}
     {(worst?.recordsFiltered ?? 0) > worstCount ? (
       <Link to="/agents" search={{ Severity: '30,40,50' }}>
-        All {worst!.recordsFiltered.toLocaleString('en')}
+        {strings.allRecordsfiltered({ recordsFiltered: worst!.recordsFiltered })}
       </Link>
     ) : null}
   </section>

@@ -21,6 +21,7 @@ import { PublishButton } from './PublishButton.tsx'
 import { signSteps } from './publish.ts'
 import { ReleaseKeySection } from './ReleaseKeySection.tsx'
 import { Steps } from './Steps.tsx'
+import { strings } from './strings.ts'
 
 // So many versions are counted; older ones run on no host that is looked after.
 const counted = 8
@@ -41,15 +42,15 @@ const useVersions = (packages: readonly AgentPackage[]) => {
 }
 
 const stateText = ({ state, isNewest }: AgentPackage): string => {
-  if (state === 'Withdrawn') return 'Withdrawn'
-  if (state === 'Pending') return 'Waiting for approval'
-  if (state === 'Untrusted') return 'Not offered: signed by another key'
-  return isNewest ? 'Newest: updates install it' : 'Older'
+  if (state === 'Withdrawn') return strings.withdrawn
+  if (state === 'Pending') return strings.waitingForApproval
+  if (state === 'Untrusted') return strings.notOfferedSignedByAnotherKey
+  return isNewest ? strings.newestUpdatesInstallIt : strings.older
 }
 
 /** The agent builds that are handed out, who runs them, and how a new one is published. */
 export const PackagesPage = () => {
-  useTitle('Agent builds')
+  useTitle(strings.agentBuilds)
   const { api, session } = useServices()
   const packages = useQuery({ queryKey: ['packages'], queryFn: ({ signal }) => api.call(listPackages, { signal }) })
   const list = packages.data?.data
@@ -58,22 +59,22 @@ export const PackagesPage = () => {
 
   const withdraw = (one: AgentPackage) =>
     confirm({
-      title: 'Withdraw a build',
-      names: [`${one.version} for ${one.architecture}`],
+      title: strings.withdrawABuild,
+      names: [strings.versionForArchitecture({ version: one.version, architecture: one.architecture })],
       kind: ['build', 'builds'],
-      consequence: 'no more hosts install it. Hosts that run it keep it until they install a higher version.',
-      action: 'Withdraw',
+      consequence: strings.noMoreHostsInstallItHosts,
+      action: strings.withdraw,
       run: async () => {
         await api.call(withdrawPackage, { params: { id: one.id } })
-        tell('Withdrawn.')
+        tell(strings.withdrawn2)
         await packages.refetch()
       },
     })
 
   return (
     <SettingsPage
-      title="Agent builds"
-      intro="Hosts install only builds that are signed with the release key. The server offers builds but cannot sign them."
+      title={strings.agentBuilds}
+      intro={strings.hostsInstallOnlyBuildsThatAre}
       actions={
         <>
           {session.may('packages:manage') ? (
@@ -86,10 +87,10 @@ export const PackagesPage = () => {
           ) : null}
           {session.may('fleet:write') && list !== undefined && list.length > 0 ? (
             <LinkButton to="/rollouts/new" search={{ kind: 'update' }} size="compact-sm">
-              Update hosts in rings…
+              {strings.updateHostsInRings}
             </LinkButton>
           ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, listPackages)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listPackages)} />
         </>
       }
     >
@@ -98,15 +99,15 @@ export const PackagesPage = () => {
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <SmallTable
-        label="Agent builds"
+        label={strings.agentBuilds}
         head={[
-          'Version',
-          'For',
-          { title: 'Size', align: 'right' },
-          { title: 'Hosts', align: 'right' },
-          'Published',
-          'By',
-          'State',
+          strings.version,
+          strings.forText,
+          { title: strings.size, align: 'right' },
+          { title: strings.hosts, align: 'right' },
+          strings.published,
+          strings.by,
+          strings.state,
           { title: '', align: 'right' },
         ]}
         rows={list?.map((one) => {
@@ -130,17 +131,17 @@ export const PackagesPage = () => {
               stateText(one),
               one.state !== 'Withdrawn' && session.may('packages:manage') ? (
                 <Button key="withdraw" size="compact-xs" variant="default" onClick={() => withdraw(one)}>
-                  Withdraw…
+                  {strings.withdraw2}
                 </Button>
               ) : null,
             ],
           }
         })}
-        empty="No builds are published, so updates have nothing to install."
+        empty={strings.noBuildsArePublishedSoUpdates}
       />
       <section className={classes.how}>
         {packages.data === undefined ? null : <ReleaseKeySection answer={packages.data} />}
-        <h2>How to publish a build</h2>
+        <h2>{strings.howToPublishABuild}</h2>
         <Steps steps={signSteps} />
       </section>
     </SettingsPage>

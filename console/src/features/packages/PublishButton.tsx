@@ -3,6 +3,7 @@ import { publishPackage } from '@portcullis/contract'
 import { useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { tell } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 /** Uploads a package file that the operator chooses. `onDone` gets the failure, or null. */
 export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => void }) => {
@@ -15,7 +16,7 @@ export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => v
     onDone(null)
     try {
       const { version, architecture } = await api.call(publishPackage, { file })
-      tell(`Published ${version} for ${architecture}.`)
+      tell(strings.publishedVersionForArchitecture({ version, architecture }))
       onDone(null)
     } catch (error) {
       onDone(error as Error)
@@ -30,7 +31,7 @@ export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => v
         ref={input}
         type="file"
         hidden
-        aria-label="Package file"
+        aria-label={strings.packageFile}
         accept=".pkg"
         onChange={(event) => {
           const file = event.currentTarget.files?.[0]
@@ -39,7 +40,7 @@ export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => v
         }}
       />
       <Button size="compact-sm" variant="default" loading={isBusy} onClick={() => input.current?.click()}>
-        Publish package…
+        {strings.publishPackage}
       </Button>
     </>
   )

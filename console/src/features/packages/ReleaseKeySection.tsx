@@ -6,42 +6,49 @@ import { Time } from '../../ui/Time.tsx'
 import classes from './PackagesPage.module.css'
 import { hostSteps, keySteps } from './publish.ts'
 import { Steps } from './Steps.tsx'
+import { strings } from './strings.ts'
 
 const meaning: Record<HostsByReleaseKey['state'], string> = {
-  Current: 'Installs builds of this release key.',
-  Earlier: 'Trusts an earlier key. Follows the rotation with its next update.',
-  Foreign: 'Trusts another key. Install the agent again.',
-  None: 'No release key: the agent was built without one and refuses updates. Install the agent again.',
-  Unreported: 'No built-in release key: an older agent that may accept any key. Update it, or install it again.',
+  Current: strings.installsBuildsOfThisReleaseKey,
+  Earlier: strings.trustsAnEarlierKeyFollowsThe,
+  Foreign: strings.trustsAnotherKeyInstallTheAgent,
+  None: strings.noReleaseKeyTheAgentWas,
+  Unreported: strings.noBuiltInReleaseKeyAn,
 }
 
 const sourceText: Record<ReleaseKey['source'], string> = {
-  file: 'the file that PORTCULLIS_RELEASE_KEY_FILE names',
+  file: strings.theFileThatPortcullisReleaseKey,
   build: 'the agent build of this server',
 }
 
 const Configured = ({ releaseKey }: { releaseKey: ReleaseKey }) => (
   <p>
-    <code className={classes.key}>{releaseKey.fingerprint}</code>
-    <br />
-    Configured in {sourceText[releaseKey.source]}.
-    {releaseKey.rotatedAt === null ? null : (
-      <>
-        {' '}
-        Rotation {releaseKey.sequence}, <Time value={releaseKey.rotatedAt} form="local" />.
-      </>
-    )}
-    {releaseKey.earlier.length === 0 ? null : (
-      <>
-        <br />
-        Replaces{' '}
-        {releaseKey.earlier.map((fingerprint) => (
-          <code key={fingerprint} className={classes.key}>
-            {fingerprint}{' '}
-          </code>
-        ))}
-      </>
-    )}
+    {strings.codeBrConfiguredInValueValue2({
+      code: <code className={classes.key}>{releaseKey.fingerprint}</code>,
+      br: <br />,
+      value: sourceText[releaseKey.source],
+      value2:
+        releaseKey.rotatedAt === null ? null : (
+          <>
+            {' '}
+            {strings.rotationSequenceTime({
+              sequence: releaseKey.sequence,
+              time: <Time value={releaseKey.rotatedAt} form="local" />,
+            })}
+          </>
+        ),
+      value3:
+        releaseKey.earlier.length === 0
+          ? null
+          : strings.brReplacesEarlier({
+              br: <br />,
+              earlier: releaseKey.earlier.map((fingerprint) => (
+                <code key={fingerprint} className={classes.key}>
+                  {fingerprint}{' '}
+                </code>
+              )),
+            }),
+    })}
   </p>
 )
 
@@ -51,23 +58,22 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
   const isIncomplete = hosts.some(({ state }) => state !== 'Current' && state !== 'Earlier')
   return (
     <>
-      <h2>Release key</h2>
-      {releaseKey === null ? (
-        <p>This server has no release key, so it accepts no packages and hosts refuse updates.</p>
-      ) : (
-        <Configured releaseKey={releaseKey} />
-      )}
+      <h2>{strings.releaseKey}</h2>
+      {releaseKey === null ? <p>{strings.thisServerHasNoReleaseKey}</p> : <Configured releaseKey={releaseKey} />}
       {formerlyPinned === null ? null : (
         <p>
-          <strong>Formerly pinned:</strong> <code className={classes.key}>{formerlyPinned.fingerprint}</code>, by{' '}
-          <DeviceText value={formerlyPinned.pinnedBy} /> <Time value={formerlyPinned.pinnedAt} form="local" />. A key
-          that was pinned over HTTP is no longer trusted. If it is yours, configure its public file.
+          {strings.formerlyPinnedCodeByDevicetextTime({
+            strong: (text) => <strong>{text}</strong>,
+            code: <code className={classes.key}>{formerlyPinned.fingerprint}</code>,
+            deviceText: <DeviceText value={formerlyPinned.pinnedBy} />,
+            time: <Time value={formerlyPinned.pinnedAt} form="local" />,
+          })}
         </p>
       )}
-      <h2>Release keys of hosts</h2>
+      <h2>{strings.releaseKeysOfHosts}</h2>
       <SmallTable
-        label="Release keys of hosts"
-        head={['Key', { title: 'Hosts', align: 'right' }, 'Meaning']}
+        label={strings.releaseKeysOfHosts}
+        head={[strings.key, { title: strings.hosts, align: 'right' }, strings.meaning]}
         rows={hosts.map((group) => ({
           key: group.releaseKey,
           quiet: group.state === 'Current',
@@ -79,16 +85,16 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
             meaning[group.state],
           ],
         }))}
-        empty="No host has an agent yet."
+        empty={strings.noHostHasAnAgentYet}
       />
       {releaseKey === null ? (
         <>
-          <h2>How to configure a release key</h2>
+          <h2>{strings.howToConfigureAReleaseKey}</h2>
           <Steps steps={[...keySteps, ...hostSteps]} />
         </>
       ) : isIncomplete ? (
         <>
-          <h2>How to pin the key on other hosts</h2>
+          <h2>{strings.howToPinTheKeyOn}</h2>
           <Steps steps={hostSteps} />
         </>
       ) : null}

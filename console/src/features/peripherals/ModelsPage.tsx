@@ -9,23 +9,24 @@ import { useList } from '../../ui/list/useList.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { modelAddress, modelColumns, modelFilters, modelsView } from './models.view.tsx'
 import { NoDevices } from './NoDevices.tsx'
+import { strings } from './strings.ts'
 import { ViewSwitch } from './ViewSwitch.tsx'
 
 const idOf = (model: PeripheralModel) => `${model.vid}:${model.pid}`
 
 /** Every model of device in the fleet, and how common it is. */
 export const ModelsPage = () => {
-  useTitle('Models of peripherals')
+  useTitle(strings.modelsOfPeripherals)
   const list = useList('/inside/peripherals/models', modelsView, getPeripheralModels, idOf)
   return (
     <ListPage
-      title="Peripherals"
+      title={strings.peripherals}
       list={list}
       actions={<ViewSwitch />}
       filters={modelFilters}
-      searchPlaceholder="Product, vendor, id"
+      searchPlaceholder={strings.productVendorId}
       exports={{ name: 'peripherals', report: 'models', csv: peripheralsAggExport, pdf: peripheralsAggExportPdf }}
-      label="Models"
+      label={strings.models}
       columns={modelColumns}
       topics={['peripherals']}
       hrefOf={modelAddress}

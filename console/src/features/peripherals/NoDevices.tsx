@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { EmptyState } from '../../ui/EmptyState.tsx'
+import { strings } from './strings.ts'
 
 export const NoDevices = () => (
-  <EmptyState icon="peripherals" title="No device has been seen yet">
-    <p>
-      Devices appear here as soon as a host reports. <Link to="/settings/enrolment">Add a host</Link>
-    </p>
+  <EmptyState icon="peripherals" title={strings.noDeviceHasBeenSeenYet}>
+    <p>{strings.devicesAppearHereAsSoonAs({ link: (text) => <Link to="/settings/enrolment">{text}</Link> })}</p>
   </EmptyState>
 )

@@ -21,6 +21,7 @@ import { TagList } from '../../ui/TagList.tsx'
 import text from '../../ui/text.module.css'
 import { useLive } from '../../ui/useLive.ts'
 import classes from './PeripheralDetail.module.css'
+import { strings } from './strings.ts'
 
 // A host has at most 1,024 devices in one inventory; the gone ones come on top.
 const devicesOfHost = 5_000
@@ -67,10 +68,13 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
         <DeviceIds device={device} />
         <DeviceFindings device={device} />
         <span className={text.muted}>
-          on{' '}
-          <Link to="/agents/$agentId" params={{ agentId: uuid }}>
-            <DeviceText value={device.hostIdentifier} />
-          </Link>
+          {strings.onLink({
+            link: (
+              <Link to="/agents/$agentId" params={{ agentId: uuid }}>
+                <DeviceText value={device.hostIdentifier} />
+              </Link>
+            ),
+          })}
         </span>
       </div>
       <div className={classes.line}>
@@ -84,12 +88,15 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
           >
             {(open) => (
               <Button size="compact-xs" variant="subtle" leftSection={<Icon name="tag" size={12} />} onClick={open}>
-                {tags.length === 0 ? 'Add tags' : 'Edit tags'}
+                {tags.length === 0 ? strings.addTags : strings.editTags}
               </Button>
             )}
           </TagEditor>
         ) : null}
-        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getAgentPeripherals, inputOf(uuid))} />
+        <MoreMenu
+          label={strings.more}
+          curl={() => curlOf(window.location.origin, getAgentPeripherals, inputOf(uuid))}
+        />
       </div>
     </header>
   )
@@ -101,19 +108,19 @@ const SameModel = ({ device, count }: { device: Peripheral; count: number }) => 
   return (
     <p>
       <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
-        {count === 1 ? 'The only device of this model' : `${count.toLocaleString('en')} devices of this model`}
+        {count === 1 ? strings.theOnlyDeviceOfThisModel : strings.countDevicesOfThisModel({ count })}
       </Link>
       {' · '}
-      <PlainLink href={modelHostsAddress(device)}>Hosts with this model</PlainLink>
+      <PlainLink href={modelHostsAddress(device)}>{strings.hostsWithThisModel}</PlainLink>
       {session.may('fleet:write') ? (
         <>
           {' · '}
           <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint }}>
-            Make a rule for its fingerprint
+            {strings.makeARuleForItsFingerprint}
           </Link>
           {' · '}
           <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
-            Make a rule for its model
+            {strings.makeARuleForItsModel}
           </Link>
         </>
       ) : null}
@@ -133,8 +140,8 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
   }
   if (device === undefined) {
     return (
-      <EmptyState icon="peripherals" title="This device is not known on this host">
-        <p>It may have been cleared away after its host was removed, or the address is not right.</p>
+      <EmptyState icon="peripherals" title={strings.thisDeviceIsNotKnownOn}>
+        <p>{strings.itMayHaveBeenClearedAway}</p>
       </EmptyState>
     )
   }

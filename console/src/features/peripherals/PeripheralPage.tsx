@@ -2,14 +2,15 @@ import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { PeripheralDetail } from './PeripheralDetail.tsx'
+import { strings } from './strings.ts'
 
 /** The full page of a device. */
 export const PeripheralPage = () => {
   const { uuid } = useParams({ from: '/inside/peripherals/$uuid' })
   const { device } = useSearch({ from: '/inside/peripherals/$uuid' })
-  useTitle('Device')
+  useTitle(strings.device)
   return (
-    <FullPage back={<Link to="/peripherals">Peripherals</Link>}>
+    <FullPage back={<Link to="/peripherals">{strings.peripherals}</Link>}>
       <PeripheralDetail uuid={uuid} deviceId={device ?? ''} />
     </FullPage>
   )

@@ -16,6 +16,7 @@ import { useSelection } from '../../ui/table/useSelection.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { NoDevices } from './NoDevices.tsx'
 import { deviceKey, peripheralColumns, peripheralFilters, peripheralsView } from './peripherals.view.tsx'
+import { strings } from './strings.ts'
 import { ViewSwitch } from './ViewSwitch.tsx'
 
 const PeripheralDetail = lazily(
@@ -35,7 +36,7 @@ const partsOf = (key: string): [uuid: string, deviceId: string] => {
 
 /** Every device of every host. */
 export const PeripheralsPage = () => {
-  useTitle('Peripherals')
+  useTitle(strings.peripherals)
   useIdlePreload(PeripheralDetail)
   const { session, queries } = useServices()
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
@@ -63,13 +64,13 @@ export const PeripheralsPage = () => {
 
   return (
     <ListPage
-      title="Peripherals"
+      title={strings.peripherals}
       list={list}
       actions={<ViewSwitch />}
       filters={peripheralFilters}
-      searchPlaceholder="Device, vendor, id, serial, host"
+      searchPlaceholder={strings.deviceVendorIdSerialHost}
       exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
-      label="Peripherals"
+      label={strings.peripherals}
       columns={peripheralColumns}
       topics={['peripherals']}
       hrefOf={hrefOf}
@@ -77,7 +78,11 @@ export const PeripheralsPage = () => {
       empty={<NoDevices />}
       drawer={
         opened === null ? null : (
-          <SidePanel label="Device" fullPage={deviceAddress(...opened)} close={() => list.view.set({ open: null })}>
+          <SidePanel
+            label={strings.device}
+            fullPage={deviceAddress(...opened)}
+            close={() => list.view.set({ open: null })}
+          >
             <PeripheralDetail key={open} uuid={opened[0]} deviceId={opened[1]} />
           </SidePanel>
         )
@@ -86,10 +91,10 @@ export const PeripheralsPage = () => {
         canWrite ? (
           <SelectionBar selection={selection} filtered={list.counts?.filtered ?? null}>
             <Button size="compact-sm" variant="default" onClick={() => decide('allow')}>
-              Approve…
+              {strings.approve}
             </Button>
             <Button size="compact-sm" variant="default" onClick={() => decide('deny')}>
-              Deny…
+              {strings.deny}
             </Button>
             <TagEditor
               entityType="Peripheral"
@@ -103,7 +108,7 @@ export const PeripheralsPage = () => {
                   onClick={openEditor}
                   leftSection={<Icon name="tag" size={14} />}
                 >
-                  Tag…
+                  {strings.tag}
                 </Button>
               )}
             </TagEditor>

@@ -1,11 +1,12 @@
 import { icons } from '@portcullis/contract'
 import type { Filter } from '../../ui/filters/filter.ts'
+import { strings } from './strings.ts'
 
 /** Filters by the kind of a device. */
 export const kindFilters = [
   {
     name: 'devIcon',
-    label: 'Kind',
+    label: strings.kind,
     kind: 'choice',
     options: Object.entries(icons)
       .filter(([number]) => number !== '0')
@@ -15,14 +16,14 @@ export const kindFilters = [
 
 /** Filters by findings of devices and models. */
 export const findingFilters = [
-  { name: 'isKnownAttackTool', label: 'Attack tool', kind: 'yesNo' },
-  { name: 'isVulnerablePeripheral', label: 'Vulnerable', kind: 'yesNo' },
+  { name: 'isKnownAttackTool', label: strings.attackTool, kind: 'yesNo' },
+  { name: 'isVulnerablePeripheral', label: strings.vulnerable, kind: 'yesNo' },
 ] as const satisfies readonly Filter[]
 
 /** Filters by the identity of devices and models. */
 export const identityFilters = [
-  { name: 'vendor', label: 'Vendor', kind: 'text' },
-  { name: 'productInfo', label: 'Product', kind: 'text' },
-  { name: 'vid', label: 'Vendor id', kind: 'text' },
-  { name: 'pid', label: 'Product id', kind: 'text' },
+  { name: 'vendor', label: strings.vendor, kind: 'text' },
+  { name: 'productInfo', label: strings.product, kind: 'text' },
+  { name: 'vid', label: strings.vendorId, kind: 'text' },
+  { name: 'pid', label: strings.productId, kind: 'text' },
 ] as const satisfies readonly Filter[]

@@ -11,6 +11,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { findingFilters, identityFilters, kindFilters } from './device-filters.ts'
+import { strings } from './strings.ts'
 
 /** Filters of the list of models, by the interface's names. */
 export const modelFilters = [...kindFilters, ...findingFilters, ...identityFilters] as const satisfies readonly Filter[]
@@ -33,7 +34,7 @@ const Findings = ({ model }: { model: PeripheralModel }) => {
 export const modelColumns: readonly Column<PeripheralModel>[] = [
   {
     id: 'product',
-    title: 'Product',
+    title: strings.product,
     width: 240,
     grow: true,
     sortKey: 'guiPid',
@@ -45,7 +46,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'vendor',
-    title: 'Vendor',
+    title: strings.vendor,
     width: 190,
     grow: true,
     sortKey: 'guiVid',
@@ -53,7 +54,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'ids',
-    title: 'Ids',
+    title: strings.ids,
     width: 96,
     sortKey: 'vid',
     exportKeys: ['vid', 'pid'],
@@ -61,7 +62,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'kind',
-    title: 'Kind',
+    title: strings.kind,
     width: 140,
     sortKey: 'devIcon',
     exportKeys: ['devIconDescription'],
@@ -74,7 +75,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'findings',
-    title: 'Findings',
+    title: strings.findings,
     width: 186,
     sortKey: 'severity',
     exportKeys: ['isKnownAttackTool', 'isVulnerablePeripheral'],
@@ -83,7 +84,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'hosts',
-    title: 'Hosts',
+    title: strings.hosts,
     width: 84,
     align: 'right',
     sortKey: 'agentsCount',
@@ -92,7 +93,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'devices',
-    title: 'Devices',
+    title: strings.devices,
     width: 84,
     align: 'right',
     sortKey: 'peripheralsCount',
@@ -101,7 +102,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'first',
-    title: 'First seen',
+    title: strings.firstSeen,
     width: 92,
     align: 'right',
     sortKey: 'firstSeen',
@@ -110,7 +111,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   },
   {
     id: 'last',
-    title: 'Last seen',
+    title: strings.lastSeen,
     width: 92,
     align: 'right',
     sortKey: 'lastSeen',

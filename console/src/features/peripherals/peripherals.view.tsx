@@ -10,18 +10,19 @@ import { TagList } from '../../ui/TagList.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { findingFilters, identityFilters, kindFilters } from './device-filters.ts'
+import { strings } from './strings.ts'
 
 /** Filters of the peripherals list, by the interface's names. */
 export const peripheralFilters = [
   ...kindFilters,
-  { name: 'present', label: 'Attached now', kind: 'yesNo' },
+  { name: 'present', label: strings.attachedNow, kind: 'yesNo' },
   ...findingFilters,
-  { name: 'isUnapprovedPeripheral', label: 'Not approved', kind: 'yesNo' },
+  { name: 'isUnapprovedPeripheral', label: strings.notApproved, kind: 'yesNo' },
   ...identityFilters,
-  { name: 'serialNumber', label: 'Serial number', kind: 'text' },
-  { name: 'hostIdentifier', label: 'Host name', kind: 'text' },
-  { name: 'ipAddress', label: 'Address', kind: 'text' },
-  { name: 'hashtags', label: 'Tag', kind: 'tags' },
+  { name: 'serialNumber', label: strings.serialNumber, kind: 'text' },
+  { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
+  { name: 'ipAddress', label: strings.address, kind: 'text' },
+  { name: 'hashtags', label: strings.tag2, kind: 'tags' },
 ] as const satisfies readonly Filter[]
 
 export const peripheralsView: ViewSpec = {
@@ -34,14 +35,14 @@ export const peripheralsView: ViewSpec = {
 export const deviceKey = (device: Pick<Peripheral, 'uuid' | 'deviceID'>): string => `${device.uuid}|${device.deviceID}`
 
 const State = ({ device }: { device: Peripheral }) => {
-  if (!device.present) return <span>gone</span>
+  if (!device.present) return <span>{strings.gone}</span>
   return <span>{device.isDisabled ? 'blocked' : 'attached'}</span>
 }
 
 export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'device',
-    title: 'Device',
+    title: strings.device,
     width: 235,
     grow: true,
     sortKey: 'caption',
@@ -49,7 +50,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'findings',
-    title: 'Findings',
+    title: strings.findings,
     width: 190,
     exportKeys: ['severity', 'vulnerability'],
     sortKey: 'severity',
@@ -58,7 +59,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'vendor',
-    title: 'Vendor',
+    title: strings.vendor,
     width: 170,
     grow: true,
     sortKey: 'guiVid',
@@ -66,7 +67,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'ids',
-    title: 'Ids',
+    title: strings.ids,
     width: 92,
     sortKey: 'vid',
     exportKeys: ['vid', 'pid'],
@@ -74,7 +75,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 160,
     grow: true,
     sortKey: 'hostIdentifier',
@@ -86,7 +87,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'decision',
-    title: 'Decision',
+    title: strings.decision,
     width: 150,
     exportKeys: ['decision', 'decisionReason'],
     // Whether its host is armed is not known here: its detail says what that makes of it.
@@ -94,7 +95,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'state',
-    title: 'State',
+    title: strings.state,
     width: 80,
     exportKeys: ['status'],
     sortKey: 'present',
@@ -103,14 +104,14 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'serial',
-    title: 'Serial number',
+    title: strings.serialNumber,
     width: 150,
     sortKey: 'serialNumber',
     cell: (device) => <DeviceText value={device.serialNumber} />,
   },
   {
     id: 'seen',
-    title: 'Last seen',
+    title: strings.lastSeen,
     width: 90,
     align: 'right',
     sortKey: 'lastSeen',
@@ -119,7 +120,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'first',
-    title: 'First seen',
+    title: strings.firstSeen,
     width: 90,
     align: 'right',
     sortKey: 'firstSeen',
@@ -128,56 +129,62 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   },
   {
     id: 'kind',
-    title: 'Kind',
+    title: strings.kind,
     width: 110,
     sortKey: 'devIconDescription',
     cell: (device) => <span>{device.devIconDescription}</span>,
   },
   {
     id: 'product',
-    title: 'Product (usb.ids)',
+    title: strings.productUsbIds,
     width: 180,
     sortKey: 'guiPid',
     cell: (device) => <DeviceText value={device.guiPid} />,
   },
   {
     id: 'maker',
-    title: 'Manufacturer',
+    title: strings.manufacturer,
     width: 150,
     sortKey: 'manufacturer',
     cell: (device) => <DeviceText value={device.manufacturer} />,
   },
   {
     id: 'revision',
-    title: 'Revision',
+    title: strings.revision,
     width: 84,
     sortKey: 'bcdDevice',
     cell: (device) => <code>{device.bcdDevice}</code>,
   },
-  { id: 'port', title: 'Port', width: 84, sortKey: 'hierarchy', cell: (device) => <code>{device.hierarchy}</code> },
+  {
+    id: 'port',
+    title: strings.port,
+    width: 84,
+    sortKey: 'hierarchy',
+    cell: (device) => <code>{device.hierarchy}</code>,
+  },
   {
     id: 'address',
-    title: 'Address',
+    title: strings.address,
     width: 124,
     sortKey: 'hostIp',
     cell: (device) => <DeviceText value={device.hostIp} />,
   },
   {
     id: 'interfaces',
-    title: 'Interfaces',
+    title: strings.interfaces,
     width: 200,
     sortKey: 'interfaces',
     cell: (device) => <code>{device.interfaces}</code>,
   },
   {
     id: 'decision',
-    title: 'Decision',
+    title: strings.decision,
     width: 240,
     cell: (device) => <span>{device.decisionReason}</span>,
   },
   {
     id: 'tags',
-    title: 'Tags',
+    title: strings.tags,
     width: 140,
     sortKey: 'hashtags',
     cell: (device) => <TagList oneLine tags={device.hashtags} />,

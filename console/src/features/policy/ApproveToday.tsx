@@ -14,6 +14,7 @@ import { rereadPolicy } from '../../ui/policy/undo.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { tell } from '../../ui/tell.ts'
 import classes from './PolicyPage.module.css'
+import { strings } from './strings.ts'
 
 // What the server is asked to do, and what its preview is asked for: all hosts.
 const everything = { filter: {}, action: 'approveAll' as const }
@@ -43,7 +44,7 @@ const Question = ({ close }: { close: () => void }) => {
       })
       close()
       rereadPolicy(services)
-      tell(`What is attached to ${hosts(accepted)} is being approved.`)
+      tell(strings.whatIsAttachedToAcceptedIs({ accepted: hosts(accepted) }))
     })
   if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
   const data = preview.data
@@ -58,14 +59,20 @@ const Question = ({ close }: { close: () => void }) => {
       }}
     >
       {data === undefined ? (
-        <p>Counting what is attached …</p>
+        <p>{strings.countingWhatIsAttached}</p>
       ) : (
         <p>
-          <strong>
-            {devices(data.test.blocked.peripherals)} on {hosts(data.test.blocked.agents)}
-          </strong>{' '}
-          that no rule covers were attached in the last day; those that are present on the {hosts(data.bulk.agents)}{' '}
-          become approved there. Nothing stops working by this.
+          {strings.strongThatNoRuleCoversWere({
+            strong: (
+              <strong>
+                {strings.peripheralsOnAgents({
+                  peripherals: devices(data.test.blocked.peripherals),
+                  agents: hosts(data.test.blocked.agents),
+                })}
+              </strong>
+            ),
+            agents: hosts(data.bulk.agents),
+          })}
         </p>
       )}
       {again === null ? null : (
@@ -74,7 +81,7 @@ const Question = ({ close }: { close: () => void }) => {
         </p>
       )}
       {needsReason && !isStored ? (
-        <ReasonField required value={reason} placeholder="Why these devices may be used" onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyTheseDevicesMayBeUsed} onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot
@@ -92,24 +99,21 @@ const Question = ({ close }: { close: () => void }) => {
 export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: () => void }) => {
   const [asked, setAsked] = useState(false)
   return (
-    <EmptyState icon="policy" title="No rule yet: an armed host would let nothing in but hubs">
+    <EmptyState icon="policy" title={strings.noRuleYetAnArmedHost}>
       <div className={classes.start}>
-        <p>
-          The quick way to a whitelist is to approve what is plugged in today, each device for its own host. Attack
-          tools are left out.
-        </p>
+        <p>{strings.theQuickWayToAWhitelist}</p>
         {canWrite ? (
           <Group gap="sm">
             <Button size="sm" onClick={() => setAsked(true)}>
-              Approve what is plugged in today…
+              {strings.approveWhatIsPluggedInToday}
             </Button>
             <Button size="sm" variant="default" onClick={write}>
-              Write a rule
+              {strings.writeARule}
             </Button>
           </Group>
         ) : null}
       </div>
-      <Modal opened={asked} onClose={() => setAsked(false)} title="Approve what is plugged in">
+      <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveWhatIsPluggedIn}>
         {asked ? <Question close={() => setAsked(false)} /> : null}
       </Modal>
     </EmptyState>

@@ -6,6 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { devices, testSentence } from '../../ui/policy/labels.ts'
 import classes from './RuleEditor.module.css'
+import { strings } from './strings.ts'
 
 const days = 30
 
@@ -40,15 +41,18 @@ export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
             loading={isAsked && answer.isFetching}
             onClick={() => setAsked(text)}
           >
-            Try it on the last {days} days
+            {strings.tryItOnTheLastDays({ days })}
           </Button>
         </Group>
       ) : (
         <p>
           {testSentence(answer.data.then)}{' '}
           {difference === 0
-            ? 'That is what the rules in force would have blocked, too.'
-            : `That is ${devices(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than by the rules in force.`}
+            ? strings.thatIsWhatTheRulesIn
+            : strings.thatIsMathValueThanBy({
+                Math: devices(Math.abs(difference)),
+                value: difference > 0 ? 'more' : 'fewer',
+              })}
         </p>
       )}
       {isAsked && answer.error !== null ? <ErrorState failure={answer.error} inline /> : null}

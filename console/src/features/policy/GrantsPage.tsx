@@ -14,6 +14,7 @@ import { useTitle } from '../../ui/useTitle.ts'
 import classes from './PolicyPage.module.css'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { grantColumns, grantFilters, grantsView } from './rules.view.tsx'
+import { strings } from './strings.ts'
 
 const idOf = (grant: PolicyRuleResource) => grant.id
 const hrefOf = (grant: PolicyRuleResource) => `/policy/grants?open=${encodeURIComponent(grant.id)}`
@@ -22,7 +23,7 @@ const usualLife = 24 * 3_600_000
 
 /** The temporary grants, those that end first first. */
 export const GrantsPage = () => {
-  useTitle('Grants')
+  useTitle(strings.grants)
   const { api, session, clock } = useServices()
   const start = useSearch({ from: '/inside/policy/grants' })
   const list = useList('/inside/policy/grants', grantsView, listPolicyGrants, idOf)
@@ -30,42 +31,41 @@ export const GrantsPage = () => {
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')
   const write = () => list.view.set({ open: 'new' })
-  useKeys(canWrite ? [{ keys: 'n', description: 'New grant', run: write }] : [])
+  useKeys(canWrite ? [{ keys: 'n', description: strings.newGrant, run: write }] : [])
 
   return (
     <ListPage
-      title="Grants"
+      title={strings.grants}
       list={list}
       actions={
         canWrite ? (
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
-            New grant
+            {strings.newGrant}
           </Button>
         ) : null
       }
       filters={grantFilters}
-      searchPlaceholder="Device, id, tag, host, reason"
+      searchPlaceholder={strings.deviceIdTagHostReason}
       above={
         <p className={classes.order}>
-          A grant allows for a time, stronger than every other allow; a deny still wins.
-          {policy.data === undefined
-            ? null
-            : ` It lasts at most ${policy.data.settings.grantMaxHours.toLocaleString('en')} hours, which the settings of the policy say.`}
+          {strings.aGrantAllowsForATime({
+            value:
+              policy.data === undefined
+                ? null
+                : ` It lasts at most ${policy.data.settings.grantMaxHours.toLocaleString('en')} hours, which the settings of the policy say.`,
+          })}
         </p>
       }
-      label="Grants"
+      label={strings.grants}
       columns={grantColumns}
       topics={['summary']}
       hrefOf={hrefOf}
       empty={
-        <EmptyState icon="policy" title="No grant is in force">
-          <p>
-            A grant lets somebody use a device today without a rule that stays: a supplier's stick, a borrowed keyboard.
-            It ends by itself.
-          </p>
+        <EmptyState icon="policy" title={strings.noGrantIsInForce}>
+          <p>{strings.aGrantLetsSomebodyUseA}</p>
           {canWrite ? (
             <Button size="sm" onClick={write}>
-              Grant a device
+              {strings.grantADevice}
             </Button>
           ) : null}
         </EmptyState>

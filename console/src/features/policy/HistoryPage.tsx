@@ -20,6 +20,7 @@ import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './HistoryPage.module.css'
 import { differences, restoreWords } from './rule-diff.ts'
+import { strings } from './strings.ts'
 
 const pageSize = 50
 
@@ -42,9 +43,9 @@ const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'
       <table className={classes.diff}>
         <thead>
           <tr>
-            <th scope="col">What</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
+            <th scope="col">{strings.what}</th>
+            <th scope="col">{strings.before}</th>
+            <th scope="col">{strings.after}</th>
           </tr>
         </thead>
         <tbody>
@@ -89,7 +90,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         body: { version, ...asReason(reason) },
       })
       close()
-      tellPolicyChange(services, `The rules are those of version ${version} again.`, done.version)
+      tellPolicyChange(services, strings.theRulesAreThoseOfVersion({ version }), done.version)
     })
   return (
     <div className={classes.restore}>
@@ -97,10 +98,8 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         <ErrorState failure={trial.error} retry={() => void trial.refetch()} inline />
       ) : (
         <p aria-live="polite">
-          {trial.data === undefined ? 'Asking the server what this would change …' : restoreWords(trial.data)}{' '}
-          {total > 0
-            ? 'Armed hosts hear of it within a second. The history keeps every version: this can be taken back.'
-            : ''}
+          {trial.data === undefined ? strings.askingTheServerWhatThisWould : restoreWords(trial.data)}{' '}
+          {total > 0 ? strings.armedHostsHearOfItWithin : ''}
         </p>
       )}
       {warning === null ? null : (
@@ -110,12 +109,12 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         </p>
       )}
       {needsReason && !isStored ? (
-        <ReasonField required value={reason} placeholder="Why these devices may work again" onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyTheseDevicesMayWorkAgain} onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close} data-autofocus>
-          {isStored ? 'Close' : 'Cancel'}
+          {isStored ? strings.close : strings.cancel}
         </Button>
         {isStored ? null : (
           <Button
@@ -123,7 +122,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
             disabled={total === 0 || (needsReason && reason.trim() === '')}
             onClick={() => void restore()}
           >
-            Restore version {version}
+            {strings.restoreVersionVersion({ version })}
           </Button>
         )}
       </Group>
@@ -138,7 +137,7 @@ const Changes = ({ version }: { version: PolicyVersion }) => (
     ))}
     {version.changesTotal > version.changes.length ? (
       <p className={classes.quiet}>
-        and {(version.changesTotal - version.changes.length).toLocaleString('en')} more changes
+        {strings.andChangestotalMoreChanges({ changesTotal: version.changesTotal - version.changes.length })}
       </p>
     ) : null}
   </div>
@@ -146,7 +145,7 @@ const Changes = ({ version }: { version: PolicyVersion }) => (
 
 /** Every version of the policy: who changed what, what it was before, and the way back. */
 export const HistoryPage = () => {
-  useTitle('History of the policy')
+  useTitle(strings.historyOfThePolicy)
   const { api, session } = useServices()
   const navigate = useNavigate({ from: '/policy/history' })
   const search = useSearch({ from: '/inside/policy/history' })
@@ -165,9 +164,9 @@ export const HistoryPage = () => {
   const isLast = page * pageSize >= total
   return (
     <SettingsPage
-      title="History"
-      intro="Each change of the rules is a version. Restoring one makes a new version with its rules, so nothing is ever lost."
-      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, policyHistory, query)} />}
+      title={strings.history}
+      intro={strings.eachChangeOfTheRulesIs}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, policyHistory, query)} />}
     >
       <VersionHistory
         history={history}
@@ -184,32 +183,35 @@ export const HistoryPage = () => {
         page={page}
         isLast={isLast}
         setPage={(next) => set({ page: next }, false)}
-        action={{ title: 'Restore…', width: 84 }}
+        action={{ title: strings.restore, width: 84 }}
         empty={
           total > 0 ? null : (
-            <EmptyState icon="policy" title="The policy was never changed">
-              <p>The first rule, grant or approval makes version 1.</p>
+            <EmptyState icon="policy" title={strings.thePolicyWasNeverChanged}>
+              <p>{strings.theFirstRuleGrantOrApproval}</p>
             </EmptyState>
           )
         }
         note={
           <span className={classes.quiet}>
-            Version {total.toLocaleString('en')} is in force.
-            {canWrite && isLast ? (
-              <>
-                {' '}
-                <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
-                  Go back to no rules…
-                </button>
-              </>
-            ) : null}
+            {strings.versionTotalIsInForceValue({
+              total,
+              value:
+                canWrite && isLast ? (
+                  <>
+                    {' '}
+                    <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
+                      {strings.goBackToNoRules}
+                    </button>
+                  </>
+                ) : null,
+            })}
           </span>
         }
       />
       <Modal
         opened={restoring !== null}
         onClose={() => setRestoring(null)}
-        title={restoring === 0 ? 'Go back to no rules' : `Restore version ${restoring}`}
+        title={restoring === 0 ? strings.goBackToNoRules2 : strings.restoreVersionRestoring({ restoring })}
       >
         {restoring === null ? null : <Restore version={restoring} inForce={total} close={() => setRestoring(null)} />}
       </Modal>

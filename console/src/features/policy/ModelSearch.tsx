@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { plainText } from '../../lib/device-text.ts'
 import { useServices } from '../../lib/services.tsx'
+import { strings } from './strings.ts'
 
 const named = (model: { vid: string; pid: string; guiVid: string; guiPid: string }): string =>
   plainText(`${[model.guiVid, model.guiPid].filter(Boolean).join(' ')} ${model.vid}:${model.pid}`.trim())
@@ -21,9 +22,9 @@ export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string)
   const models = new Map((found.data?.data ?? []).map((model) => [named(model), model]))
   return (
     <Autocomplete
-      label="Find a model of the fleet"
+      label={strings.findAModelOfTheFleet}
       size="xs"
-      placeholder="A product or vendor, such as Cruzer"
+      placeholder={strings.aProductOrVendorSuchAs}
       data={[...models.keys()]}
       filter={({ options }) => options}
       value={text}
@@ -49,18 +50,22 @@ export const ModelName = ({ vid, pid }: { vid: string; pid: string }) => {
   })
   if (!isWhole || known.data === undefined) return null
   const [model] = known.data.data
-  if (model === undefined) return <>Not seen in this fleet yet.</>
+  if (model === undefined) return <>{strings.notSeenInThisFleetYet}</>
   if (pid === '')
     return (
       <>
-        {plainText(model.guiVid) || 'This vendor'}: {known.data.recordsFiltered.toLocaleString('en')}{' '}
-        {known.data.recordsFiltered === 1 ? 'model' : 'models'} in this fleet.
+        {strings.guividRecordsfilteredOtherModelsInThis({
+          guiVid: plainText(model.guiVid) || strings.thisVendor,
+          recordsFiltered: known.data.recordsFiltered,
+        })}
       </>
     )
   return (
     <>
-      {plainText([model.guiVid, model.guiPid].filter(Boolean).join(' ')) || 'No name is known'}, attached to{' '}
-      {model.agentsCount.toLocaleString('en')} {model.agentsCount === 1 ? 'host' : 'hosts'} now.
+      {strings.valueAttachedToAgentscountOtherHosts({
+        value: plainText([model.guiVid, model.guiPid].filter(Boolean).join(' ')) || strings.noNameIsKnown,
+        agentsCount: model.agentsCount,
+      })}
     </>
   )
 }

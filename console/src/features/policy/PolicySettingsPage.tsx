@@ -12,6 +12,7 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { tellWithUndo } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
+import { strings } from './strings.ts'
 
 // What the switch sets when it is turned on: an office may be freed alone, a site not.
 const usualHosts = 100
@@ -41,7 +42,7 @@ const useSettingsForm = (settings: PolicySettings, onSaved: () => void) => {
     try {
       await api.call(updatePolicySettings, { body: draft })
       onSaved()
-      tellWithUndo('Settings saved.', async () => {
+      tellWithUndo(strings.settingsSaved, async () => {
         await api.call(updatePolicySettings, { body: settings })
         setDraft(settings)
         onSaved()
@@ -93,19 +94,19 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
         <Stack gap="md">
           <div>
             <Switch
-              label="Require a second approver for many hosts"
+              label={strings.requireASecondApproverForMany}
               checked={draft.twoPersonHosts !== null}
               onChange={(event) => change({ twoPersonHosts: event.currentTarget.checked ? usualHosts : null })}
             />
             <p style={{ margin: '6px 0 0', color: 'var(--pc-muted)' }} data-testid="two-person">
-              Now: {twoPerson.explanation}
+              {strings.nowExplanation({ explanation: twoPerson.explanation })}
             </p>
           </div>
           {draft.twoPersonHosts === null ? null : (
             <CountField
               form={form}
               name="twoPersonHosts"
-              label="Freeing, deleting or opening more than"
+              label={strings.freeingDeletingOrOpeningMoreThan}
               suffix=" hosts"
               max={1_000_000}
             />
@@ -113,22 +114,22 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
           <CountField
             form={form}
             name="grantMaxHours"
-            label="A grant lasts at most"
-            description="Whoever needs longer writes a rule."
+            label={strings.aGrantLastsAtMost}
+            description={strings.whoeverNeedsLongerWritesARule}
             suffix=" hours"
             max={mostHours}
           />
           <CountField
             form={form}
             name="commandHours"
-            label="A command waits for its host"
-            description="After this it expires, and says so."
+            label={strings.aCommandWaitsForItsHost}
+            description={strings.afterThisItExpiresAndSays}
             suffix=" hours"
             max={mostHours}
           />
           <TextInput
-            label="Whom to ask about a blocked device"
-            description="Shown to the user of a host, with the case number: a name, a telephone number, an address."
+            label={strings.whomToAskAboutABlocked}
+            description={strings.shownToTheUserOfA}
             maxLength={200}
             {...bindText(draft, change, errorOf)('contact')}
           />
@@ -136,17 +137,17 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
           {canWrite ? (
             <Group justify="flex-end" gap="sm">
               <MoreMenu
-                label="More"
+                label={strings.more}
                 curl={() => curlOf(window.location.origin, updatePolicySettings, { body: draft })}
               />
               {isStored ? null : (
                 <Button type="submit" loading={busy}>
-                  Save
+                  {strings.save}
                 </Button>
               )}
             </Group>
           ) : (
-            <p style={{ margin: 0, color: 'var(--pc-muted)' }}>An Administrator can change these.</p>
+            <p style={{ margin: 0, color: 'var(--pc-muted)' }}>{strings.anAdministratorCanChangeThese}</p>
           )}
         </Stack>
       </fieldset>
@@ -156,11 +157,11 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
 
 /** Settings of the policy: two people, lives of grants and commands, whom users should ask. */
 export const PolicySettingsPage = () => {
-  useTitle('Settings of the policy')
+  useTitle(strings.settingsOfThePolicy)
   const { api, session, queries } = useServices()
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   return (
-    <SettingsPage title="Settings of the policy">
+    <SettingsPage title={strings.settingsOfThePolicy}>
       {policy.data === undefined ? (
         policy.error === null ? (
           <DetailSkeleton />

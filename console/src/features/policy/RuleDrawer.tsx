@@ -4,6 +4,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import type { RuleDraft } from '../../ui/policy/rule-draft.ts'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { RuleEditor } from './RuleEditor.tsx'
+import { strings } from './strings.ts'
 import { useRule } from './useRule.ts'
 
 export interface RuleDrawerProps {
@@ -33,14 +34,14 @@ export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerPr
     ) : rule.error !== null ? (
       <ErrorState failure={rule.error} retry={() => void rule.refetch()} />
     ) : rule.data === null ? (
-      <EmptyState icon="policy" title={isGrant ? 'This grant is over' : 'This rule is not here any more'}>
-        <p>It was deleted. The history says when and by whom, and can bring it back.</p>
+      <EmptyState icon="policy" title={isGrant ? strings.thisGrantIsOver : strings.thisRuleIsNotHereAny}>
+        <p>{strings.itWasDeletedTheHistorySays}</p>
       </EmptyState>
     ) : (
       <DetailSkeleton />
     )
   return (
-    <SidePanel label={isGrant ? 'Grant' : 'Rule'} close={close}>
+    <SidePanel label={isGrant ? strings.grant : strings.rule} close={close}>
       {body}
     </SidePanel>
   )

@@ -13,6 +13,7 @@ import { DraftTest } from './DraftTest.tsx'
 import classes from './RuleEditor.module.css'
 import { RuleFields } from './RuleFields.tsx'
 import { ruleStates } from './rule-states.ts'
+import { strings } from './strings.ts'
 import { type RuleEditing, type RuleEditorProps, useRuleEditor } from './useRuleEditor.ts'
 
 const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
@@ -23,13 +24,18 @@ const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
         <DeviceText value={rule.sentence} />
       </p>
       <p className={classes.quiet}>
-        {rule.origin === 'approval' ? 'Made by approving or denying a device' : 'Written'} by{' '}
-        <DeviceText value={rule.createdBy} /> <Time value={rule.createdAt} form="local" />
-        {rule.changedAt === rule.createdAt ? null : (
-          <>
-            , changed by <DeviceText value={rule.changedBy} /> <Time value={rule.changedAt} form="local" />
-          </>
-        )}
+        {strings.valueByDevicetextTimeValue2({
+          value: rule.origin === 'approval' ? strings.madeByApprovingOrDenyingA : strings.written,
+          deviceText: <DeviceText value={rule.createdBy} />,
+          time: <Time value={rule.createdAt} form="local" />,
+          value2:
+            rule.changedAt === rule.createdAt
+              ? null
+              : strings.changedByDevicetextTime({
+                  deviceText: <DeviceText value={rule.changedBy} />,
+                  time: <Time value={rule.changedAt} form="local" />,
+                }),
+        })}
       </p>
       {cure === '' ? null : (
         <p role="note">
@@ -48,10 +54,10 @@ interface ActionsProps extends RuleEditorProps {
 const DeleteActions = ({ editing, isGrant }: ActionsProps) => (
   <Group key="delete" gap="sm">
     <Button size="xs" variant="default" onClick={() => editing.setDeleting(false)} autoFocus>
-      Keep it
+      {strings.keepIt}
     </Button>
     <Button size="xs" color="red" loading={editing.busy} disabled={!editing.canRemove} onClick={editing.remove}>
-      {editing.needsApprover ? 'Request approval' : isGrant ? 'End the grant' : 'Delete the rule'}
+      {editing.needsApprover ? strings.requestApproval : isGrant ? strings.endTheGrant : strings.deleteTheRule}
     </Button>
   </Group>
 )
@@ -59,10 +65,14 @@ const DeleteActions = ({ editing, isGrant }: ActionsProps) => (
 const SaveActions = ({ editing, rule, close }: ActionsProps) => (
   <Group key="save" gap="sm">
     <Button size="xs" variant="default" onClick={close}>
-      Cancel
+      {strings.cancel}
     </Button>
-    <Button size="xs" type="submit" loading={editing.busy} title="Ctrl Enter">
-      {editing.needsApprover ? 'Request approval' : rule === null ? `Save the ${editing.thing}` : 'Save'}
+    <Button size="xs" type="submit" loading={editing.busy} title={strings.ctrlEnter}>
+      {editing.needsApprover
+        ? strings.requestApproval
+        : rule === null
+          ? strings.saveTheThing({ thing: editing.thing })
+          : strings.save}
     </Button>
   </Group>
 )
@@ -73,7 +83,7 @@ const Actions = (props: ActionsProps) => {
     return (
       <Group justify="flex-end">
         <Button size="xs" variant="default" onClick={close} autoFocus>
-          Close
+          {strings.close}
         </Button>
       </Group>
     )
@@ -83,7 +93,7 @@ const Actions = (props: ActionsProps) => {
       <span>
         {rule !== null && !editing.deleting ? (
           <Button size="xs" variant="default" onClick={() => editing.setDeleting(true)}>
-            {isGrant ? 'End now…' : 'Delete…'}
+            {isGrant ? strings.endNow : strings.deleteText}
           </Button>
         ) : null}
       </span>
@@ -102,10 +112,10 @@ const Foot = (props: ActionsProps) => {
         draft={canWrite ? change : null}
         waiting={
           !canWrite
-            ? 'You may read rules; changing them takes a Manager.'
+            ? strings.youMayReadRulesChangingThem
             : editing.isSame
-              ? 'Nothing is changed yet.'
-              : 'What this would change is shown here as soon as it says which devices and which hosts.'
+              ? strings.nothingIsChangedYet
+              : strings.whatThisWouldChangeIsShown
         }
       />
       {canWrite ? <DraftTest draft={change} /> : null}
@@ -114,7 +124,7 @@ const Foot = (props: ActionsProps) => {
           size="xs"
           required
           value={editing.reason}
-          placeholder="Why these devices may be used"
+          placeholder={strings.whyTheseDevicesMayBeUsed}
           onChange={editing.setReason}
         />
       ) : null}
@@ -138,7 +148,7 @@ export const RuleEditor = (props: RuleEditorProps) => {
     <form
       ref={form}
       className={classes.editor}
-      aria-label={rule === null ? `New ${thing}` : `Change the ${thing}`}
+      aria-label={rule === null ? strings.newThing({ thing }) : strings.changeTheThing({ thing })}
       onSubmit={(event) => {
         event.preventDefault()
         save()
@@ -151,8 +161,8 @@ export const RuleEditor = (props: RuleEditorProps) => {
       }}
     >
       <header className={classes.head}>
-        <h2>{rule === null ? `New ${thing}` : isGrant ? 'Grant' : 'Rule'}</h2>
-        <MoreMenu label="More about this" curl={editing.curl} />
+        <h2>{rule === null ? strings.newThing({ thing }) : isGrant ? strings.grant : strings.rule}</h2>
+        <MoreMenu label={strings.moreAboutThis} curl={editing.curl} />
       </header>
       <div className={classes.body}>
         {rule === null ? null : <Origin rule={rule} />}

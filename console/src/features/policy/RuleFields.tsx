@@ -6,6 +6,7 @@ import type { DraftFaults, PolicyKind, RuleDraft } from '../../ui/policy/rule-dr
 import { TagPicker } from '../../ui/policy/TagPicker.tsx'
 import { ModelName, ModelSearch } from './ModelSearch.tsx'
 import classes from './RuleFields.module.css'
+import { strings } from './strings.ts'
 
 export interface RuleFieldsProps {
   draft: RuleDraft
@@ -27,7 +28,7 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
   return (
     <>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset in a fieldset would be read as a form of its own */}
-      <div className={classes.chips} role="group" aria-label="Kinds">
+      <div className={classes.chips} role="group" aria-label={strings.kinds}>
         {policyKinds.map((kind) => (
           <button
             key={kind}
@@ -41,9 +42,7 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
         ))}
       </div>
       <p className={classes.hint}>
-        {draft.effect === 'allow'
-          ? 'An allow covers a device that is nothing but the chosen kinds: a stick that also types is not covered by Mass Storage.'
-          : 'A deny covers a device that is any of the chosen kinds.'}
+        {draft.effect === 'allow' ? strings.anAllowCoversADeviceThat : strings.aDenyCoversADeviceThat}
       </p>
     </>
   )
@@ -56,11 +55,11 @@ const textOf = ({ draft, change, faults }: PartProps) => bindText(draft, change,
 
 const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType<typeof textOf> }) => (
   <fieldset>
-    <legend>Which devices</legend>
+    <legend>{strings.whichDevices}</legend>
     <ModelSearch onChosen={(vid, pid) => change({ vid, pid })} />
     <div className={classes.pair}>
-      <TextInput size="xs" label="Vendor id" placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
-      <TextInput size="xs" label="Product id" placeholder="any" maxLength={4} {...text('pid', trimmed)} />
+      <TextInput size="xs" label={strings.vendorId} placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
+      <TextInput size="xs" label={strings.productId} placeholder="any" maxLength={4} {...text('pid', trimmed)} />
     </div>
     <p className={classes.hint} aria-live="polite">
       <ModelName vid={draft.vid} pid={draft.pid} />
@@ -68,12 +67,18 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
     <div className={classes.pair}>
       <TextInput
         size="xs"
-        label="Serial number"
-        placeholder={draft.hasNoSerial ? 'none: devices without one' : 'any'}
+        label={strings.serialNumber}
+        placeholder={draft.hasNoSerial ? strings.noneDevicesWithoutOne : 'any'}
         maxLength={255}
         {...text('serial')}
       />
-      <TextInput size="xs" label="Fingerprint" placeholder="any" maxLength={32} {...text('fingerprint', trimmed)} />
+      <TextInput
+        size="xs"
+        label={strings.fingerprint}
+        placeholder="any"
+        maxLength={32}
+        {...text('fingerprint', trimmed)}
+      />
     </div>
     <Kinds draft={draft} change={change} />
     {faults.device === undefined ? null : (
@@ -86,24 +91,24 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
 
 const Hosts = ({ draft, change, faults }: PartProps) => (
   <fieldset>
-    <legend>On which hosts</legend>
+    <legend>{strings.onWhichHosts}</legend>
     <SegmentedControl
       size="xs"
       fullWidth
-      aria-label="Hosts"
+      aria-label={strings.hosts}
       value={draft.scope}
       onChange={(scope) => change({ scope: scope === 'host' || scope === 'tag' ? scope : 'all' })}
       data={[
-        { value: 'host', label: 'One host' },
-        { value: 'tag', label: 'Hosts with a tag' },
-        { value: 'all', label: 'All hosts' },
+        { value: 'host', label: strings.oneHost },
+        { value: 'tag', label: strings.hostsWithATag },
+        { value: 'all', label: strings.allHosts },
       ]}
     />
     {draft.scope === 'host' ? (
-      <HostPicker label="Host" value={draft.host} onChange={(host) => change({ host })} error={faults.host} />
+      <HostPicker label={strings.host} value={draft.host} onChange={(host) => change({ host })} error={faults.host} />
     ) : null}
     {draft.scope === 'tag' ? (
-      <TagPicker label="Tag" value={draft.tag} onChange={(tag) => change({ tag })} error={faults.tag} />
+      <TagPicker label={strings.tag} value={draft.tag} onChange={(tag) => change({ tag })} error={faults.tag} />
     ) : null}
   </fieldset>
 )
@@ -117,12 +122,12 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
         <SegmentedControl
           size="xs"
           fullWidth
-          aria-label="Effect"
+          aria-label={strings.effect}
           value={draft.effect}
           onChange={(effect) => change({ effect: effect === 'deny' ? 'deny' : 'allow' })}
           data={[
-            { value: 'allow', label: 'Allow' },
-            { value: 'deny', label: 'Deny' },
+            { value: 'allow', label: strings.allow },
+            { value: 'deny', label: strings.deny },
           ]}
         />
       )}
@@ -131,14 +136,14 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
       <TextInput
         size="xs"
         type="datetime-local"
-        label={isGrant ? 'Until' : 'Until (leave empty for no end)'}
+        label={isGrant ? strings.until : strings.untilLeaveEmptyForNoEnd}
         {...text('expires')}
       />
       <Textarea
         size="xs"
-        label="Reason"
-        placeholder="Why it is so, for example: audio desk"
-        description="Shown with every decision, and to the user of a host when it blocks."
+        label={strings.reason}
+        placeholder={strings.whyItIsSoForExample}
+        description={strings.shownWithEveryDecisionAndTo}
         maxLength={200}
         rows={2}
         {...text('reason')}
@@ -146,8 +151,8 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
       {draft.effect === 'allow' ? (
         <Switch
           size="xs"
-          label="Allow it although it is known as an attack tool"
-          description={mayOverride ? 'Recorded in the audit as such.' : 'Only an Administrator can do this.'}
+          label={strings.allowItAlthoughItIsKnown}
+          description={mayOverride ? strings.recordedInTheAuditAsSuch : strings.onlyAnAdministratorCanDoThis}
           disabled={!mayOverride}
           checked={draft.overrideAttackTool}
           onChange={(event) => change({ overrideAttackTool: event.currentTarget.checked })}

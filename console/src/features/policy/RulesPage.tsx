@@ -14,13 +14,14 @@ import { ApproveToday } from './ApproveToday.tsx'
 import classes from './PolicyPage.module.css'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { ruleColumns, ruleFilters, rulesView } from './rules.view.tsx'
+import { strings } from './strings.ts'
 
 const idOf = (rule: PolicyRuleResource) => rule.id
 const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(rule.id)}`
 
 /** The rules, in the order in which they decide. */
 export const RulesPage = () => {
-  useTitle('Policy')
+  useTitle(strings.policy)
   const { api, session } = useServices()
   const start = useSearch({ from: '/inside/policy/' })
   const list = useList('/inside/policy/', rulesView, listPolicyRules, idOf)
@@ -28,32 +29,33 @@ export const RulesPage = () => {
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')
   const write = () => list.view.set({ open: 'new' })
-  useKeys(canWrite ? [{ keys: 'n', description: 'New rule', run: write }] : [])
+  useKeys(canWrite ? [{ keys: 'n', description: strings.newRule, run: write }] : [])
 
   return (
     <ListPage
-      title="Rules"
+      title={strings.rules}
       list={list}
       actions={
         canWrite ? (
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
-            New rule
+            {strings.newRule}
           </Button>
         ) : null
       }
       filters={ruleFilters}
-      searchPlaceholder="Device, id, tag, host, reason"
+      searchPlaceholder={strings.deviceIdTagHostReason}
       above={
         <p className={classes.order}>
-          A deny decides before everything, then a grant, then an allow for the host, for a tag, for all hosts. What
-          none of them covers is blocked on an armed host.
-          {policy.data === undefined
-            ? null
-            : ` Version ${policy.data.version.toLocaleString('en')} is in force on ${policy.data.agents.armed.toLocaleString('en')} armed and ${policy.data.agents.free.toLocaleString('en')} free hosts.`}
+          {strings.aDenyDecidesBeforeEverythingThen({
+            value:
+              policy.data === undefined
+                ? null
+                : ` Version ${policy.data.version.toLocaleString('en')} is in force on ${policy.data.agents.armed.toLocaleString('en')} armed and ${policy.data.agents.free.toLocaleString('en')} free hosts.`,
+          })}
         </p>
       }
       more={<ReportItems list="rules" query={list.query} />}
-      label="Rules"
+      label={strings.rules}
       columns={ruleColumns}
       topics={['summary']}
       hrefOf={hrefOf}

@@ -24,18 +24,19 @@ import text from '../../ui/text.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { useView, type View } from '../../ui/useView.ts'
 import classes from './SimulatorPage.module.css'
+import { strings } from './strings.ts'
 
 const columns: readonly Column<PolicyTestRow>[] = [
   {
     id: 'decision',
-    title: 'Armed',
+    title: strings.armed,
     width: 108,
     cell: ({ decision }) =>
-      decision === 'block' ? <SeverityTag severity="red" word="blocked" /> : <span>allowed</span>,
+      decision === 'block' ? <SeverityTag severity="red" word="blocked" /> : <span>{strings.allowed}</span>,
   },
   {
     id: 'device',
-    title: 'Device',
+    title: strings.device,
     width: 220,
     grow: true,
     cell: (row) => (
@@ -47,10 +48,10 @@ const columns: readonly Column<PolicyTestRow>[] = [
       </span>
     ),
   },
-  { id: 'ids', title: 'Ids', width: 90, cell: ({ vid, pid }) => <code>{`${vid}:${pid}`}</code> },
+  { id: 'ids', title: strings.ids, width: 90, cell: ({ vid, pid }) => <code>{`${vid}:${pid}`}</code> },
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 150,
     cell: (row) => (
       <PlainLink href={agentAddress(row.uuid)}>
@@ -58,19 +59,19 @@ const columns: readonly Column<PolicyTestRow>[] = [
       </PlainLink>
     ),
   },
-  { id: 'why', title: 'Why', width: 240, grow: true, cell: ({ reason }) => <DeviceText value={reason} /> },
+  { id: 'why', title: strings.why, width: 240, grow: true, cell: ({ reason }) => <DeviceText value={reason} /> },
   {
     id: 'times',
-    title: 'Times',
+    title: strings.times,
     width: 70,
     align: 'right',
     cell: ({ attachments }) => (
-      <span title={attachments === 0 ? 'It was there before the period.' : undefined}>
+      <span title={attachments === 0 ? strings.itWasThereBeforeThePeriod : undefined}>
         {attachments === 0 ? '–' : attachments.toLocaleString('en')}
       </span>
     ),
   },
-  { id: 'seen', title: 'Last seen', width: 84, align: 'right', cell: ({ lastSeen }) => <Time value={lastSeen} /> },
+  { id: 'seen', title: strings.lastSeen, width: 84, align: 'right', cell: ({ lastSeen }) => <Time value={lastSeen} /> },
 ]
 
 const simulatorView: ViewSpec = {
@@ -91,33 +92,33 @@ const Fields = ({ view }: { view: View }) => {
     <div className={classes.fields}>
       <SegmentedControl
         size="xs"
-        aria-label="Days to look back over"
+        aria-label={strings.daysToLookBackOver}
         value={filters.days ?? usualDays}
         onChange={(days) => set('days', days === usualDays ? null : days)}
         data={['1', '7', '30', '90'].map((value) => ({
           value,
-          label: value === '1' ? '1 day' : `${value} days`,
+          label: value === '1' ? '1 day' : strings.valueDays({ value }),
         }))}
       />
       <SegmentedControl
         size="xs"
-        aria-label="Which devices"
+        aria-label={strings.whichDevices}
         value={filters.decision ?? ''}
         onChange={(decision) => set('decision', decision === '' ? null : decision)}
         data={[
-          { value: '', label: 'All' },
-          { value: 'block', label: 'Blocked' },
-          { value: 'allow', label: 'Allowed' },
+          { value: '', label: strings.all },
+          { value: 'block', label: strings.blocked },
+          { value: 'allow', label: strings.allowed2 },
         ]}
       />
       <TagPicker
-        label="Tag"
+        label={strings.tag}
         clearable
         value={filters.hashtags ?? ''}
         onChange={(tag) => set('hashtags', tag === '' ? null : tag)}
       />
       <HostPicker
-        label="Host"
+        label={strings.host}
         clearable
         value={filters.hostUuid ?? ''}
         onChange={(uuid) => set('hostUuid', uuid === '' ? null : uuid)}
@@ -128,7 +129,7 @@ const Fields = ({ view }: { view: View }) => {
 
 /** What arming would have done: every stored device, judged as if newly attached to an armed host. Blocked ones first. */
 export const SimulatorPage = () => {
-  useTitle('Simulator')
+  useTitle(strings.simulator)
   const { api } = useServices()
   const view = useView('/inside/policy/simulator', simulatorView)
   const { filters } = view.state
@@ -150,24 +151,26 @@ export const SimulatorPage = () => {
   }, [api, query, key])
   return (
     <ListFrame
-      title="Simulator"
+      title={strings.simulator}
       counts={counts}
       actions={
         <MoreMenu
-          label="More"
+          label={strings.more}
           curl={() => curlOf(window.location.origin, getPolicyTest, { query: { ...query, PageSize: 100 } })}
         />
       }
       filters={
         <div className={classes.bar}>
           <p className={classes.sentence} aria-live="polite" data-stale={totals?.of !== key || undefined}>
-            <strong>{totals === null ? 'Looking back …' : testSentence(totals.totals)}</strong>{' '}
+            <strong>{totals === null ? strings.lookingBack : testSentence(totals.totals)}</strong>{' '}
             <span className={text.small}>
-              By the rules in force now. Write a{' '}
-              <Link to="/policy" search={{ open: 'new' }}>
-                rule
-              </Link>{' '}
-              to try it on the same days before it counts.
+              {strings.byTheRulesInForceNow({
+                link: (text) => (
+                  <Link to="/policy" search={{ open: 'new' }}>
+                    {text}
+                  </Link>
+                ),
+              })}
             </span>
           </p>
           <Fields view={view} />
@@ -175,7 +178,7 @@ export const SimulatorPage = () => {
       }
       table={
         <DataTable
-          label="What arming would have done"
+          label={strings.whatArmingWouldHaveDone}
           columns={columns}
           source={source}
           view={view}
@@ -183,8 +186,8 @@ export const SimulatorPage = () => {
           hrefOf={hrefOf}
           opensPage
           empty={
-            <EmptyState icon="policy" title="No device to judge">
-              <p>No device is attached or was in this time. A longer time, or another tag or host, may have some.</p>
+            <EmptyState icon="policy" title={strings.noDeviceToJudge}>
+              <p>{strings.noDeviceIsAttachedOrWas}</p>
             </EmptyState>
           }
           onCounts={setCounts}

@@ -1,6 +1,7 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
 import { counted } from '../../ui/policy/labels.ts'
 import { levelNames } from './rule-states.ts'
+import { strings } from './strings.ts'
 
 /** A member of a rule that a change touched, in words. */
 export interface Difference {
@@ -10,19 +11,20 @@ export interface Difference {
 }
 
 const members: readonly (readonly [name: string, of: (rule: PolicyRuleResource) => string])[] = [
-  ['Effect', (rule) => rule.effect],
-  ['Vendor id', (rule) => rule.vid ?? 'any'],
-  ['Product id', (rule) => rule.pid ?? 'any'],
-  ['Serial number', (rule) => (rule.serial === '' ? 'none' : (rule.serial ?? 'any'))],
-  ['Kinds', (rule) => rule.kinds?.join(', ') ?? 'any'],
-  ['Fingerprint', (rule) => rule.fingerprint ?? 'any'],
+  [strings.effect, (rule) => rule.effect],
+  [strings.vendorId, (rule) => rule.vid ?? 'any'],
+  [strings.productId, (rule) => rule.pid ?? 'any'],
+  [strings.serialNumber, (rule) => (rule.serial === '' ? 'none' : (rule.serial ?? 'any'))],
+  [strings.kinds, (rule) => rule.kinds?.join(', ') ?? 'any'],
+  [strings.fingerprint, (rule) => rule.fingerprint ?? 'any'],
   [
-    'Speaks to',
-    (rule) => rule.hostIdentifier ?? rule.host ?? (rule.tag === null ? levelNames.global : `tag ${rule.tag}`),
+    strings.speaksTo,
+    (rule) =>
+      rule.hostIdentifier ?? rule.host ?? (rule.tag === null ? levelNames.global : strings.tagTag({ tag: rule.tag })),
   ],
-  ['Ends', (rule) => rule.expiresAt ?? 'never'],
-  ['Reason', (rule) => rule.reason],
-  ['Allows attack tools', (rule) => (rule.overrideAttackTool ? 'yes' : 'no')],
+  [strings.ends, (rule) => rule.expiresAt ?? 'never'],
+  [strings.reason, (rule) => rule.reason],
+  [strings.allowsAttackTools, (rule) => (rule.overrideAttackTool ? 'yes' : 'no')],
 ]
 
 /** What differs between two states of a rule; nothing when only who wrote it or when does. */
@@ -47,5 +49,7 @@ export const restoreWords = ({
     ...(changed > 0 ? [counted(changed, 'changes', 'change')] : []),
     ...(deleted > 0 ? [counted(deleted, 'goes', 'go')] : []),
   ]
-  return parts.length === 0 ? 'No rule differs: nothing would change.' : `Of the rules and grants, ${parts.join(', ')}.`
+  return parts.length === 0
+    ? strings.noRuleDiffersNothingWouldChange
+    : strings.ofTheRulesAndGrantsParts({ parts: parts.join(', ') })
 }

@@ -8,43 +8,44 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import classes from './PolicyPage.module.css'
 import { levelNames, ruleStates } from './rule-states.ts'
+import { strings } from './strings.ts'
 
 const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 const common = [
-  { name: 'state', label: 'State', kind: 'choice', options: options(states) },
-  { name: 'tag', label: 'Tag', kind: 'tags' },
-  { name: 'host', label: 'Host', kind: 'text' },
-  { name: 'vid', label: 'Vendor id', kind: 'text' },
-  { name: 'pid', label: 'Product id', kind: 'text' },
-  { name: 'serial', label: 'Serial number', kind: 'text' },
+  { name: 'state', label: strings.state, kind: 'choice', options: options(states) },
+  { name: 'tag', label: strings.tag, kind: 'tags' },
+  { name: 'host', label: strings.host, kind: 'text' },
+  { name: 'vid', label: strings.vendorId, kind: 'text' },
+  { name: 'pid', label: strings.productId, kind: 'text' },
+  { name: 'serial', label: strings.serialNumber, kind: 'text' },
 ] as const satisfies readonly Filter[]
 
 /** Filters of the rules, by the interface's names. */
 export const ruleFilters = [
   {
     name: 'effect',
-    label: 'Effect',
+    label: strings.effect,
     kind: 'choice',
     single: true,
     options: [
-      { value: 'allow', label: 'Allow' },
-      { value: 'deny', label: 'Deny' },
+      { value: 'allow', label: strings.allow },
+      { value: 'deny', label: strings.deny },
     ],
   },
   {
     name: 'level',
-    label: 'Speaks to',
+    label: strings.speaksTo,
     kind: 'choice',
     options: ruleLevels.filter((level) => level !== 'grant').map((value) => ({ value, label: levelNames[value] })),
   },
   {
     name: 'origin',
-    label: 'Made by',
+    label: strings.madeBy,
     kind: 'choice',
     options: [
-      { value: 'rule', label: 'Writing a rule' },
-      { value: 'approval', label: 'Approving or denying' },
+      { value: 'rule', label: strings.writingARule },
+      { value: 'approval', label: strings.approvingOrDenying },
     ],
   },
   ...common,
@@ -68,14 +69,14 @@ export const grantsView: ViewSpec = {
 const Level = ({ rule }: { rule: PolicyRuleResource }) => (
   <span className={classes.level} data-effect={rule.effect}>
     <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
-    {rule.effect === 'deny' ? 'Deny' : levelNames[rule.level]}
+    {rule.effect === 'deny' ? strings.deny : levelNames[rule.level]}
   </span>
 )
 
 const State = ({ rule }: { rule: PolicyRuleResource }) => {
   const { severity, cure } = ruleStates[rule.state]
   return rule.state === 'In force' ? (
-    <span>in force</span>
+    <span>{strings.inForce}</span>
   ) : (
     <SeverityTag severity={severity} word={rule.state.toLowerCase()} title={cure} />
   )
@@ -83,41 +84,41 @@ const State = ({ rule }: { rule: PolicyRuleResource }) => {
 
 const sentence: Column<PolicyRuleResource> = {
   id: 'sentence',
-  title: 'Rule',
+  title: strings.rule,
   width: 420,
   grow: true,
   cell: (rule) => <DeviceText value={rule.sentence} />,
 }
 const shared: readonly Column<PolicyRuleResource>[] = [
-  { id: 'state', title: 'State', width: 116, cell: (rule) => <State rule={rule} /> },
+  { id: 'state', title: strings.state, width: 116, cell: (rule) => <State rule={rule} /> },
   {
     id: 'by',
-    title: 'Changed by',
+    title: strings.changedBy,
     width: 110,
     sortKey: 'changedBy',
     cell: (rule) => <DeviceText value={rule.changedBy} />,
   },
   {
     id: 'changed',
-    title: 'Changed',
+    title: strings.changed,
     width: 84,
     align: 'right',
     sortKey: 'changedAt',
     naturalSort: 'desc',
     cell: (rule) => <Time value={rule.changedAt} />,
   },
-  { id: 'reason', title: 'Reason', width: 200, cell: (rule) => <DeviceText value={rule.reason} /> },
-  { id: 'tag', title: 'Tag', width: 110, sortKey: 'tag', cell: (rule) => <DeviceText value={rule.tag} /> },
+  { id: 'reason', title: strings.reason, width: 200, cell: (rule) => <DeviceText value={rule.reason} /> },
+  { id: 'tag', title: strings.tag, width: 110, sortKey: 'tag', cell: (rule) => <DeviceText value={rule.tag} /> },
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 140,
     sortKey: 'hostIdentifier',
     cell: (rule) => <DeviceText value={rule.hostIdentifier} />,
   },
   {
     id: 'origin',
-    title: 'Made by',
+    title: strings.madeBy,
     width: 100,
     sortKey: 'origin',
     cell: (rule) => <span>{rule.origin === 'rule' ? 'writing' : 'approval'}</span>,
@@ -125,11 +126,11 @@ const shared: readonly Column<PolicyRuleResource>[] = [
 ]
 
 export const ruleColumns: readonly Column<PolicyRuleResource>[] = [
-  { id: 'level', title: 'Decides as', width: 108, sortKey: 'level', cell: (rule) => <Level rule={rule} /> },
+  { id: 'level', title: strings.decidesAs, width: 108, sortKey: 'level', cell: (rule) => <Level rule={rule} /> },
   sentence,
   {
     id: 'expires',
-    title: 'Ends',
+    title: strings.ends,
     width: 76,
     align: 'right',
     sortKey: 'expiresAt',
@@ -139,14 +140,14 @@ export const ruleColumns: readonly Column<PolicyRuleResource>[] = [
 ]
 
 export const grantColumns: readonly Column<PolicyRuleResource>[] = [
-  { ...sentence, title: 'Grant' },
+  { ...sentence, title: strings.grant },
   {
     id: 'expires',
-    title: 'Until',
+    title: strings.until,
     width: 180,
     sortKey: 'expiresAt',
     cell: (rule) => <Time value={rule.expiresAt} form="local" />,
   },
-  { id: 'left', title: 'Ends', width: 76, align: 'right', cell: (rule) => <Time value={rule.expiresAt} /> },
+  { id: 'left', title: strings.ends, width: 76, align: 'right', cell: (rule) => <Time value={rule.expiresAt} /> },
   ...shared,
 ]

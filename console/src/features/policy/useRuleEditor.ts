@@ -20,6 +20,7 @@ import { canPreview, draftOf, faultsOf, grantOf, inputOf, type RuleDraft } from 
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
 import { usePreview } from '../../ui/policy/usePreview.ts'
 import { tell } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 export interface RuleEditorProps {
   /** The rule to change; null writes a new one. */
@@ -73,20 +74,24 @@ const useRuleRequests = ({ rule, isGrant }: Subject) => {
 }
 
 const savedText = ({ rule, isGrant }: Subject): string =>
-  rule === null ? (isGrant ? 'Grant in force.' : 'Rule in force.') : isGrant ? 'Grant changed.' : 'Rule changed.'
+  rule === null
+    ? isGrant
+      ? strings.grantInForce
+      : strings.ruleInForce
+    : isGrant
+      ? strings.grantChanged
+      : strings.ruleChanged
 
 /** Asks before a change that allows devices on several hosts. */
 const askFirst = (said: Preview, thing: string, run: () => Promise<void>) => {
   const hosts = openedHosts(said)
   confirm({
-    title: `Allow devices on ${hostsText(hosts)}`,
+    title: strings.allowDevicesOnHosts({ hosts: hostsText(hosts) }),
     names: [],
     count: hosts,
     kind: ['host', 'hosts'],
-    consequence: said.secondPerson
-      ? 'a second approver has to agree first.'
-      : `the ${thing} takes effect within a second.`,
-    action: said.secondPerson ? 'Request approval' : `Save the ${thing}`,
+    consequence: said.secondPerson ? strings.aSecondApproverHasToAgree : strings.theThingTakesEffectWithinA({ thing }),
+    action: said.secondPerson ? strings.requestApproval : strings.saveTheThing({ thing }),
     worksAgain: openedText(said),
     run,
   })
@@ -190,10 +195,11 @@ export const useRuleEditor = (props: RuleEditorProps, focusFault: () => void) =>
       else void ask()
     },
     remove: () => {
-      if (rule !== null) void run(() => requests.remove(rule.id, reason), isGrant ? 'Grant ended.' : 'Rule deleted.')
+      if (rule !== null)
+        void run(() => requests.remove(rule.id, reason), isGrant ? strings.grantEnded : strings.ruleDeleted)
     },
     curl: () => {
-      if (isFaulty) tell('Some fields are not filled in yet; the command has them empty.')
+      if (isFaulty) tell(strings.someFieldsAreNotFilledIn)
       return requests.curl(draft)
     },
   }

@@ -2,6 +2,7 @@ import { NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core'
 import type { ReportCadence } from '@portcullis/contract'
 import { weekdays } from './labels.ts'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
@@ -25,11 +26,11 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
   return (
     <>
       <SegmentedControl
-        aria-label="How often"
+        aria-label={strings.howOften}
         data={[
-          { value: 'day', label: 'Daily' },
-          { value: 'week', label: 'Weekly' },
-          { value: 'month', label: 'Monthly' },
+          { value: 'day', label: strings.daily },
+          { value: 'week', label: strings.weekly },
+          { value: 'month', label: strings.monthly },
         ]}
         value={value.every}
         onChange={every}
@@ -37,7 +38,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
       <div className={classes.line}>
         {value.every === 'week' ? (
           <Select
-            label="Day"
+            label={strings.day}
             data={weekdays.map((label, index) => ({ value: String(index + 1), label }))}
             value={String(value.weekday ?? 1)}
             allowDeselect={false}
@@ -47,8 +48,8 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
         ) : null}
         {value.every === 'month' ? (
           <NumberInput
-            label="Day of the month"
-            description="31 is the last day"
+            label={strings.dayOfTheMonth}
+            description={strings.n31IsTheLastDay}
             inputWrapperOrder={['label', 'input', 'description', 'error']}
             min={1}
             max={31}
@@ -59,7 +60,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
           />
         ) : null}
         <TextInput
-          label="At"
+          label={strings.at}
           type="time"
           required
           withAsterisk={false}
@@ -68,13 +69,13 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
           error={fault('time')}
         />
         <Select
-          label="Time zone"
+          label={strings.timeZone}
           data={zones.includes(timeZone) ? zones : [timeZone, ...zones]}
           value={timeZone}
           searchable
           allowDeselect={false}
           limit={100}
-          nothingFoundMessage="No zone has this in its name"
+          nothingFoundMessage={strings.noZoneHasThisInIts}
           onChange={(zone) => onChange({ ...value, timeZone: zone ?? timeZone })}
           error={fault('timeZone')}
         />

@@ -2,14 +2,15 @@ import { ActionIcon, Select, TextInput } from '@mantine/core'
 import { type ReportListName, reportFilterKinds } from '@portcullis/contract'
 import { Icon } from '../../ui/icons.tsx'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 
 /** How a filter of each kind is written. */
 const forms: Readonly<Record<string, string>> = {
-  text: 'contains, ignoring case',
-  enum: 'one of its values, or several with commas',
-  number: 'n, >=n, <=n, or several with commas',
-  time: '2031-05-04, or from..to with either end open',
-  tags: 'tags, with commas: any of them',
+  text: strings.containsIgnoringCase,
+  enum: strings.oneOfItsValuesOrSeveral,
+  number: strings.nNNOrSeveralWith,
+  time: strings.n20310504OrFromTo,
+  tags: strings.tagsWithCommasAnyOfThem,
 }
 
 export interface FilterFieldsProps {
@@ -23,8 +24,7 @@ export interface FilterFieldsProps {
 export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps) => {
   const filters = reportFilterKinds[list] ?? {}
   const unused = Object.keys(filters).filter((name) => !(name in value))
-  if (Object.keys(filters).length === 0)
-    return <p className={classes.hint}>This list is as it is: it has no filters.</p>
+  if (Object.keys(filters).length === 0) return <p className={classes.hint}>{strings.thisListIsAsItIs}</p>
   const set = (name: string, text: string) => onChange({ ...value, [name]: text })
   return (
     <>
@@ -54,7 +54,7 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={`Remove the filter ${name}`}
+              aria-label={strings.removeTheFilterName({ name })}
               onClick={() => {
                 const { [name]: _gone, ...rest } = value
                 onChange(rest)
@@ -68,8 +68,8 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
       {unused.length === 0 ? null : (
         <Select
           key={Object.keys(value).join(' ')}
-          aria-label="Add a filter"
-          placeholder={Object.keys(value).length === 0 ? 'All rows. Add a filter…' : 'Add a filter…'}
+          aria-label={strings.addAFilter}
+          placeholder={Object.keys(value).length === 0 ? strings.allRowsAddAFilter : strings.addAFilter2}
           searchable
           data={unused}
           value={null}

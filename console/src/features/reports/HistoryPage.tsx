@@ -7,6 +7,7 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import { RunDrawer } from './RunDrawer.tsx'
 import { runColumns, runFilters, runsView } from './runs.view.tsx'
+import { strings } from './strings.ts'
 
 const hrefOf = (run: ReportRun) => `/reports/history?run=${run.id}`
 
@@ -14,7 +15,7 @@ const idOf = (run: ReportRun) => run.id
 
 /** What became of each run. Mails lead here: `run` in the address opens it. */
 export const HistoryPage = () => {
-  useTitle('History of reports')
+  useTitle(strings.historyOfReports)
   const navigate = useNavigate({ from: '/reports/history' })
   const search = useSearch({ from: '/inside/reports/history' })
   const list = useList('/inside/reports/history', runsView, listReportRuns, idOf)
@@ -23,17 +24,17 @@ export const HistoryPage = () => {
   return (
     <ReportsFrame>
       <ListPage
-        title="History of reports"
+        title={strings.historyOfReports}
         list={list}
         filters={runFilters}
-        searchPlaceholder="Report, file, failure"
-        label="Runs"
+        searchPlaceholder={strings.reportFileFailure}
+        label={strings.runs}
         columns={runColumns}
         topics={['reports']}
         hrefOf={hrefOf}
         empty={
-          <EmptyState icon="report" title="No report was made yet">
-            <p>Each run comes here: its file, who got it, and why when something failed.</p>
+          <EmptyState icon="report" title={strings.noReportWasMadeYet}>
+            <p>{strings.eachRunComesHereItsFile}</p>
           </EmptyState>
         }
         drawer={open === null ? null : <RunDrawer id={open} close={close} />}

@@ -6,6 +6,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { contentOf, type Draft } from './draft.ts'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 
 /** Whoever types is not asked about after each key. */
 const typingPause = 350
@@ -43,37 +44,33 @@ export const Preview = ({ draft }: { draft: Draft }) => {
   return (
     <section
       className={classes.preview}
-      aria-label="Preview"
+      aria-label={strings.preview}
       aria-busy={preview.isFetching}
       data-stale={asked !== text || preview.isPlaceholderData || undefined}
     >
-      <h2>What it would do</h2>
+      <h2>{strings.whatItWouldDo}</h2>
       {preview.error === null ? null : <ErrorState failure={preview.error} inline />}
       {data === undefined || preview.error !== null ? null : (
         <>
           <p className={classes.hint}>
-            {data.rows === null ? (
-              'Counting its rows takes too long to do it here.'
-            ) : (
-              <>
-                <span className={classes.number}>{data.rows.toLocaleString('en')}</span>{' '}
-                {data.rows === 1 ? 'row' : 'rows'} if it ran now
-              </>
-            )}
-            {data.rangeFrom === null ? null : (
-              <>
-                , from <Time value={data.rangeFrom} form="local" /> on
-              </>
-            )}
+            {data.rows === null
+              ? strings.countingItsRowsTakesTooLong
+              : strings.spanRowsOtherRowsIfIt({
+                  span: <span className={classes.number}>{data.rows.toLocaleString('en')}</span>,
+                  rows: data.rows,
+                })}
+            {data.rangeFrom === null
+              ? null
+              : strings.fromTimeOn({ time: <Time value={data.rangeFrom} form="local" /> })}
             .
           </p>
           {data.isTooLarge ? (
             <p className={classes.warning} role="note">
-              A PDF holds at most {maxPdfRows.toLocaleString('en')} rows: it would fail. Choose CSV, or filter more.
+              {strings.aPdfHoldsAtMostMaxpdfrows({ maxPdfRows })}
             </p>
           ) : null}
           <div>
-            <p className={classes.hint}>Next runs</p>
+            <p className={classes.hint}>{strings.nextRuns}</p>
             <ol className={classes.times}>
               {data.nextRuns.map((at) => (
                 <li key={at}>

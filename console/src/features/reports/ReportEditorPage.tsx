@@ -21,6 +21,7 @@ import { Preview } from './Preview.tsx'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import classes from './reports.module.css'
 import { Fields, WhatFields, WhomFields } from './ScheduleFields.tsx'
+import { strings } from './strings.ts'
 
 /** The draft of a schedule, and how it is saved. */
 const useSchedule = (id: string | null, start: Draft) => {
@@ -37,7 +38,7 @@ const useSchedule = (id: string | null, start: Draft) => {
       if (id === null) await api.call(addReportSchedule, { body })
       else await api.call(updateReportSchedule, { params: { id }, body })
       await queries.invalidateQueries({ queryKey: ['report-schedules'] })
-      tell(id === null ? 'The report is scheduled.' : 'Saved.')
+      tell(id === null ? strings.theReportIsScheduled : strings.saved)
       void navigate({ to: '/reports' })
     } catch (reason) {
       setFailure(reason)
@@ -85,8 +86,8 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           </p>
         )}
         <TextInput
-          label="Name"
-          description="Stands in the subject of mails and in the names of files"
+          label={strings.name}
+          description={strings.standsInTheSubjectOfMails}
           required
           withAsterisk={false}
           data-autofocus
@@ -96,7 +97,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           error={fault('name')}
         />
         <WhatFields {...{ draft, set, fault }} />
-        <Fields title="When">
+        <Fields title={strings.when}>
           <CadenceFields
             value={draft.cadence}
             onChange={(cadence) => set({ cadence })}
@@ -105,19 +106,19 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
         </Fields>
         <WhomFields {...{ draft, set, fault, folderRoot, isMailConfigured }} />
         <Switch
-          label="It runs at its times"
+          label={strings.itRunsAtItsTimes}
           checked={draft.isEnabled}
           onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
         />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group gap="sm">
           <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
-            {id === null ? 'Schedule it' : problem === '' ? 'Save' : 'Save, and take it over'}
+            {id === null ? strings.scheduleIt : problem === '' ? strings.save : strings.saveAndTakeItOver}
           </Button>
           <LinkButton to="/reports" variant="default">
-            Cancel
+            {strings.cancel}
           </LinkButton>
-          <MoreMenu label="More" curl={curl} />
+          <MoreMenu label={strings.more} curl={curl} />
         </Group>
       </div>
       <Preview draft={draft} />
@@ -138,7 +139,7 @@ export const ReportEditorPage = () => {
     gcTime: 0,
   })
   const stored = schedules.data?.data.find((one) => one.id === id)
-  const title = isNew ? 'New schedule' : (stored?.name ?? 'Schedule')
+  const title = isNew ? strings.newSchedule : (stored?.name ?? strings.schedule)
   useTitle(title)
   const body = () => {
     if (schedules.data === undefined)
@@ -158,8 +159,8 @@ export const ReportEditorPage = () => {
         />
       )
     return stored === undefined ? (
-      <EmptyState icon="report" title="This schedule is not here">
-        <p>The address is not right, or it was deleted.</p>
+      <EmptyState icon="report" title={strings.thisScheduleIsNotHere}>
+        <p>{strings.theAddressIsNotRightOr}</p>
       </EmptyState>
     ) : (
       <Editor

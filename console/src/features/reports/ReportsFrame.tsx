@@ -1,16 +1,17 @@
 import type { ReactNode } from 'react'
 import { ViewTabs } from '../../ui/ViewTabs.tsx'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 
 const views = [
-  { to: '/reports', title: 'Schedules' },
-  { to: '/reports/history', title: 'History' },
+  { to: '/reports', title: strings.schedules },
+  { to: '/reports/history', title: strings.history },
 ] as const
 
 /** The views of reports above, the open one below. */
 export const ReportsFrame = ({ children }: { children: ReactNode }) => (
   <div className={classes.frame}>
-    <ViewTabs label="Reports" views={views} />
+    <ViewTabs label={strings.reports} views={views} />
     {children}
   </div>
 )

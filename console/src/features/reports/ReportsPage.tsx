@@ -14,10 +14,11 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import classes from './reports.module.css'
 import { SchedulesTable } from './SchedulesTable.tsx'
+import { strings } from './strings.ts'
 
 /** Lists as files that are made by themselves: when, for whom, and how the last one went. */
 export const ReportsPage = () => {
-  useTitle('Reports')
+  useTitle(strings.reports)
   const { api, session } = useServices()
   const schedules = useQuery({
     queryKey: ['report-schedules'],
@@ -27,11 +28,11 @@ export const ReportsPage = () => {
   const canWrite = session.may('config:write')
   const remove = ({ id, name }: ReportSchedule) =>
     confirm({
-      title: 'Delete this schedule?',
+      title: strings.deleteThisSchedule,
       names: [name],
       kind: ['schedule', 'schedules'],
-      consequence: 'It runs no more. Its history and the files that are kept stay as long as they would have.',
-      action: 'Delete',
+      consequence: strings.itRunsNoMoreItsHistory,
+      action: strings.deleteText,
       run: async () => {
         await api.call(deleteReportSchedule, { params: { id } })
         await schedules.refetch()
@@ -39,7 +40,7 @@ export const ReportsPage = () => {
     })
   const fresh = (
     <LinkButton to="/reports/$id" params={{ id: 'new' }} size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
-      New schedule
+      {strings.newSchedule}
     </LinkButton>
   )
   const isEmpty = schedules.data?.data.length === 0
@@ -47,12 +48,12 @@ export const ReportsPage = () => {
     <ReportsFrame>
       <div className={classes.scroll}>
         <SettingsPage
-          title="Reports"
-          intro="Lists and insights as CSV or PDF, made at their time and sent to people or into a folder. Each runs with the rights of who saved it last."
+          title={strings.reports}
+          intro={strings.listsAndInsightsAsCsvOr}
           actions={
             <>
               {canWrite && !isEmpty ? fresh : null}
-              <MoreMenu label="More" curl={() => curlOf(window.location.origin, listReportSchedules)} />
+              <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listReportSchedules)} />
             </>
           }
         >
@@ -60,12 +61,9 @@ export const ReportsPage = () => {
             <ErrorState failure={schedules.error} retry={() => void schedules.refetch()} inline />
           )}
           {isEmpty ? (
-            <EmptyState icon="report" title="No report is scheduled yet">
-              <p>
-                A weekly list of new devices for the security team, a monthly PDF of all hosts for an audit: choose a
-                list, a time and who gets it. In each list, “Schedule this…” in its export menu takes over what you see.
-              </p>
-              {canWrite ? <p>{fresh}</p> : <p>An Administrator sets one up.</p>}
+            <EmptyState icon="report" title={strings.noReportIsScheduledYet}>
+              <p>{strings.aWeeklyListOfNewDevices}</p>
+              {canWrite ? <p>{fresh}</p> : <p>{strings.anAdministratorSetsOneUp}</p>}
             </EmptyState>
           ) : (
             <SchedulesTable schedules={schedules.data?.data} canWrite={canWrite} remove={remove} />

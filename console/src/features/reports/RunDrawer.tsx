@@ -17,14 +17,15 @@ import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './reports.module.css'
 import { listTitle, RunState } from './runs.view.tsx'
+import { strings } from './strings.ts'
 
 const deliveryWords = { waiting: 'is on its way', done: 'delivered', failed: 'failed' } as const
 
 const Deliveries = ({ run }: { run: ReportRun }) => (
-  <section aria-label="Deliveries">
-    <h3>Delivered to</h3>
+  <section aria-label={strings.deliveries}>
+    <h3>{strings.deliveredTo}</h3>
     {run.deliveries.length === 0 ? (
-      <p className={classes.hint}>{run.state === 'completed' ? 'Nobody: it is kept for download.' : 'Nobody.'}</p>
+      <p className={classes.hint}>{run.state === 'completed' ? strings.nobodyItIsKeptForDownload : strings.nobody}</p>
     ) : (
       <ul className={classes.deliveries}>
         {run.deliveries.map(({ kind, target, state, error, at }) => (
@@ -65,8 +66,8 @@ const Body = ({ id }: { id: string }) => {
     )
   if (run === null)
     return (
-      <EmptyState icon="report" title="This run is not here">
-        <p>The address is not right, or it is more than a year old.</p>
+      <EmptyState icon="report" title={strings.thisRunIsNotHere}>
+        <p>{strings.theAddressIsNotRightOr2}</p>
       </EmptyState>
     )
   const download = () =>
@@ -83,11 +84,11 @@ const Body = ({ id }: { id: string }) => {
         <RunState run={run} />
         {run.hasFile ? (
           <Button size="compact-sm" leftSection={<Icon name="download" size={14} />} onClick={download}>
-            Download
+            {strings.download}
           </Button>
         ) : null}
         <MoreMenu
-          label="More of this run"
+          label={strings.moreOfThisRun}
           curl={() => curlOf(window.location.origin, reportRunFile, { params: { id } })}
         />
       </div>
@@ -99,32 +100,32 @@ const Body = ({ id }: { id: string }) => {
       {run.note === '' ? null : <p className={classes.warning}>{run.note}</p>}
       <Facts
         rows={[
-          ['List', `${listTitle(run.list)}, ${run.format.toUpperCase()}`],
+          [strings.list, `${listTitle(run.list)}, ${run.format.toUpperCase()}`],
           ...(run.fileName === ''
             ? []
             : ([
-                ['Rows', run.rows.toLocaleString('en')],
-                ['Size', bytesText(run.bytes)],
-                ['File', <DeviceText key="file" value={run.fileName} />],
-                ['Kept', run.hasFile ? 'yes' : 'no longer'],
+                [strings.rows, run.rows.toLocaleString('en')],
+                [strings.size, bytesText(run.bytes)],
+                [strings.file, <DeviceText key="file" value={run.fileName} />],
+                [strings.kept, run.hasFile ? 'yes' : 'no longer'],
               ] as const)),
           ...(run.rangeFrom === null
             ? []
             : ([
-                ['Rows from', <Time key="from" value={run.rangeFrom} form="local" />],
-                ['Rows until', <Time key="to" value={run.rangeTo} form="local" />],
+                [strings.rowsFrom, <Time key="from" value={run.rangeFrom} form="local" />],
+                [strings.rowsUntil, <Time key="to" value={run.rangeTo} form="local" />],
               ] as const)),
-          ['Ordered by', run.reason === 'schedule' ? 'its schedule' : <DeviceText key="by" value={run.by} />],
-          ['Due', <Time key="due" value={run.dueAt} form="local" />],
-          ['Begun', <Time key="begun" value={run.startedAt} form="local" />],
-          ['Ended', <Time key="ended" value={run.endedAt} form="local" />],
+          [strings.orderedBy, run.reason === 'schedule' ? 'its schedule' : <DeviceText key="by" value={run.by} />],
+          [strings.due, <Time key="due" value={run.dueAt} form="local" />],
+          [strings.begun, <Time key="begun" value={run.startedAt} form="local" />],
+          [strings.ended, <Time key="ended" value={run.endedAt} form="local" />],
           [
-            'Schedule',
+            strings.schedule,
             run.scheduleId === null ? (
               'was deleted'
             ) : session.may('config:write') ? (
               <Link key="schedule" to="/reports/$id" params={{ id: run.scheduleId }}>
-                Open it
+                {strings.openIt}
               </Link>
             ) : (
               'is there'
@@ -139,7 +140,7 @@ const Body = ({ id }: { id: string }) => {
 
 /** The drawer of a run: what came of it, its file, and who got it. */
 export const RunDrawer = ({ id, close }: { id: string; close: () => void }) => (
-  <SidePanel label="Run" close={close}>
+  <SidePanel label={strings.run} close={close}>
     <Body key={id} id={id} />
   </SidePanel>
 )

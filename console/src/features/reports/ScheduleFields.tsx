@@ -14,6 +14,7 @@ import { type Draft, withList } from './draft.ts'
 import { FilterFields } from './FilterFields.tsx'
 import { rangeWords } from './labels.ts'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 
 export interface ScheduleFieldsProps {
   draft: Draft
@@ -35,7 +36,7 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
   return (
     <div className={classes.line}>
       <Select
-        label="List"
+        label={strings.list}
         searchable
         allowDeselect={false}
         data={reportListNames.map((value) => ({ value, label: reportTraits[value].title }))}
@@ -45,8 +46,8 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
       />
       {time === '' ? null : (
         <Select
-          label="Rows"
-          description={`By ${time}`}
+          label={strings.rows}
+          description={strings.byTime({ time })}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           allowDeselect={false}
           data={reportRanges.map((value) => ({ value, label: rangeWords[value] }))}
@@ -66,15 +67,15 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
     <div className={classes.line}>
       {canSort ? (
         <Select
-          label="Order"
-          placeholder="As the list has it"
+          label={strings.order}
+          placeholder={strings.asTheListHasIt}
           searchable
           clearable
           data={[
             ...(draft.sortBy === '' || keys.some((key) => draft.sortBy.startsWith(`${key}_`)) ? [] : [draft.sortBy]),
             ...keys.flatMap((key) => [
-              { value: `${key}_asc`, label: `${key}, rising` },
-              { value: `${key}_desc`, label: `${key}, falling` },
+              { value: `${key}_asc`, label: strings.keyRising({ key }) },
+              { value: `${key}_desc`, label: strings.keyFalling({ key }) },
             ]),
           ]}
           value={draft.sortBy === '' ? null : draft.sortBy}
@@ -83,12 +84,12 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
         />
       ) : null}
       <div>
-        <p className={classes.hint}>Form</p>
+        <p className={classes.hint}>{strings.form}</p>
         <SegmentedControl
-          aria-label="Form"
+          aria-label={strings.form}
           data={[
-            { value: 'csv', label: 'CSV' },
-            { value: 'pdf', label: 'PDF' },
+            { value: 'csv', label: strings.csv },
+            { value: 'pdf', label: strings.pdf },
           ]}
           value={draft.format}
           onChange={(format) => set({ format: format as ReportFormat })}
@@ -102,7 +103,7 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
 export const WhatFields = (props: ScheduleFieldsProps) => {
   const { draft, set, fault } = props
   return (
-    <Fields title="What">
+    <Fields title={strings.what}>
       <ListFields {...props} />
       <FilterFields
         list={draft.list}
@@ -111,8 +112,8 @@ export const WhatFields = (props: ScheduleFieldsProps) => {
         fault={(name) => fault(`filter.${name}`)}
       />
       <MultiSelect
-        label="Columns"
-        placeholder={draft.columns.length === 0 ? 'All, in the order of the list' : ''}
+        label={strings.columns}
+        placeholder={draft.columns.length === 0 ? strings.allInTheOrderOfThe : ''}
         data={[...(reportColumns[draft.list] ?? [])]}
         value={[...draft.columns]}
         searchable
@@ -132,13 +133,13 @@ export interface WhomFieldsProps extends ScheduleFieldsProps {
 
 /** Who gets a report, and where its files are kept. */
 export const WhomFields = ({ draft, set, fault, folderRoot, isMailConfigured }: WhomFieldsProps) => (
-  <Fields title="To whom">
+  <Fields title={strings.toWhom}>
     <TagsInput
-      label="By mail to"
+      label={strings.byMailTo}
       description={
         isMailConfigured
-          ? `At most ${reportLimits.recipients} addresses; each gets a mail of its own.`
-          : 'No mail server is configured yet (Settings, Mail): until then, mails fail and the history says so.'
+          ? strings.atMostRecipientsAddressesEachGets({ recipients: reportLimits.recipients })
+          : strings.noMailServerIsConfiguredYet
       }
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       placeholder={draft.recipients.length === 0 ? 'nobody' : ''}
@@ -153,18 +154,18 @@ export const WhomFields = ({ draft, set, fault, folderRoot, isMailConfigured }: 
     />
     <div className={classes.line}>
       <TextInput
-        label="Into the folder"
+        label={strings.intoTheFolder}
         placeholder="none"
         maxLength={64}
-        description={`A name below ${folderRoot} on the server: letters, digits, _ and -`}
+        description={strings.aNameBelowFolderrootOnThe({ folderRoot })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         value={draft.folder ?? ''}
         onChange={(event) => set({ folder: event.currentTarget.value })}
-        error={fault('folder') === undefined ? undefined : 'Only letters, digits, _ and -; the first a letter or digit'}
+        error={fault('folder') === undefined ? undefined : strings.onlyLettersDigitsAndTheFirst}
       />
       <NumberInput
-        label="Newest files to keep"
-        description={`There, and for download (${reportLimits.fileDays} days at most)`}
+        label={strings.newestFilesToKeep}
+        description={strings.thereAndForDownloadFiledaysDays({ fileDays: reportLimits.fileDays })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         min={1}
         max={reportLimits.keepFiles}

@@ -9,16 +9,17 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { cadenceWords, resultOf, targetWords } from './labels.ts'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 import { useRunNow } from './useRunNow.ts'
 
 const LastRun = ({ schedule: { lastRun, problem } }: { schedule: ReportSchedule }) => {
   if (problem !== '')
     return (
       <span className={classes.bad} title={problem}>
-        <Icon name="warn" size={14} /> Does not run: <DeviceText value={problem} />
+        <Icon name="warn" size={14} /> {strings.doesNotRun} <DeviceText value={problem} />
       </span>
     )
-  if (lastRun === null) return <>never ran</>
+  if (lastRun === null) return <>{strings.neverRan}</>
   const { word, isBad } = resultOf(lastRun)
   return (
     <span title={lastRun.error}>
@@ -41,10 +42,10 @@ const Actions = ({ schedule, remove }: RowProps) => {
   return (
     <>
       <Button size="compact-xs" variant="default" onClick={() => void runNow(schedule.id, schedule.name)}>
-        Run now
+        {strings.runNow}
       </Button>
       <MoreMenu
-        label={`More of ${schedule.name}`}
+        label={strings.moreOfName({ name: schedule.name })}
         curl={() => {
           const { id: _id, owner: _o, problem: _p, nextRunAt: _n, updatedAt: _u, lastRun: _l, ...body } = schedule
           return curlOf(window.location.origin, addReportSchedule, { body })
@@ -54,10 +55,10 @@ const Actions = ({ schedule, remove }: RowProps) => {
           leftSection={<Icon name="events" />}
           renderRoot={(props) => <Link to="/reports/history" search={{ scheduleId: schedule.id }} {...props} />}
         >
-          History
+          {strings.history}
         </Menu.Item>
         <Menu.Item leftSection={<Icon name="trash" />} onClick={() => remove(schedule)}>
-          Delete…
+          {strings.deleteText2}
         </Menu.Item>
       </MoreMenu>
     </>
@@ -88,8 +89,15 @@ export interface SchedulesTableProps {
 /** The scheduled reports: when they run, who gets them, and how the last run ended. */
 export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTableProps) => (
   <SmallTable
-    label="Schedules"
-    head={['Report', 'Runs', 'Goes to', 'Next run', 'Last run', { title: '', align: 'right' }]}
+    label={strings.schedules}
+    head={[
+      strings.report,
+      strings.runs,
+      strings.goesTo,
+      strings.nextRun,
+      strings.lastRun,
+      { title: '', align: 'right' },
+    ]}
     rows={schedules?.map((schedule) => ({
       key: schedule.id,
       quiet: !schedule.isEnabled,

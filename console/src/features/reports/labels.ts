@@ -1,6 +1,15 @@
 import type { ReportCadence, ReportRange, ReportRunState } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
-export const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
+export const weekdays = [
+  strings.monday,
+  strings.tuesday,
+  strings.wednesday,
+  strings.thursday,
+  strings.friday,
+  strings.saturday,
+  strings.sunday,
+] as const
 
 const ordinal = (n: number): string => {
   const tens = n % 100
@@ -10,26 +19,27 @@ const ordinal = (n: number): string => {
 
 /** When a schedule runs, as people say it. */
 export const cadenceWords = ({ every, weekday, day, time, timeZone }: ReportCadence): string => {
-  const at = `at ${time}, ${timeZone}`
+  const at = strings.atTimeTimezone({ time, timeZone })
   if (every === 'week') return `${weekdays[(weekday ?? 1) - 1]}s ${at}`
-  if (every === 'month') return `on the ${day === 31 ? 'last day' : ordinal(day ?? 1)} of each month ${at}`
-  return `daily ${at}`
+  if (every === 'month')
+    return strings.onTheValueOfEachMonth({ value: day === 31 ? 'last day' : ordinal(day ?? 1), at })
+  return strings.dailyAt({ at })
 }
 
 export const rangeWords: Readonly<Record<ReportRange, string>> = {
-  all: 'All rows',
-  day: 'Rows of the day before',
-  week: 'Rows of the week before',
-  month: 'Rows of the month before',
-  previous: 'Rows since the run before',
+  all: strings.allRows,
+  day: strings.rowsOfTheDayBefore,
+  week: strings.rowsOfTheWeekBefore,
+  month: strings.rowsOfTheMonthBefore,
+  previous: strings.rowsSinceTheRunBefore,
 }
 
 export const stateWords: Readonly<Record<ReportRunState, string>> = {
-  waiting: 'Waiting',
-  running: 'Being made',
-  completed: 'Made',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
+  waiting: strings.waiting,
+  running: strings.beingMade,
+  completed: strings.made,
+  failed: strings.failed,
+  cancelled: strings.cancelled,
 }
 
 /** How the last run stands in the list of schedules: a file that was made and not delivered is not well. */
@@ -41,14 +51,18 @@ export const resultOf = ({
   error: string
 }): { word: string; isBad: boolean } =>
   state === 'completed' && error !== ''
-    ? { word: 'Made, not all delivered', isBad: true }
+    ? { word: strings.madeNotAllDelivered, isBad: true }
     : { word: stateWords[state], isBad: state === 'failed' }
 
 /** Where a report goes, in a few words. */
 export const targetWords = (recipients: readonly string[], folder: string | null): string => {
   const parts = [
-    recipients.length === 0 ? '' : recipients.length === 1 ? (recipients[0] as string) : `${recipients.length} people`,
-    folder === null ? '' : `folder ${folder}`,
+    recipients.length === 0
+      ? ''
+      : recipients.length === 1
+        ? (recipients[0] as string)
+        : strings.recipientsPeople({ recipients: recipients.length }),
+    folder === null ? '' : strings.folderFolder({ folder }),
   ].filter((part) => part !== '')
   return parts.length === 0 ? 'kept for download' : parts.join(', ')
 }

@@ -8,15 +8,16 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { resultOf, stateWords } from './labels.ts'
 import classes from './reports.module.css'
+import { strings } from './strings.ts'
 
 export const runFilters = [
   {
     name: 'state',
-    label: 'State',
+    label: strings.state,
     kind: 'choice',
     options: reportRunStates.map((value) => ({ value, label: stateWords[value] })),
   },
-  { name: 'scheduleId', label: 'Id of the schedule', kind: 'text' },
+  { name: 'scheduleId', label: strings.idOfTheSchedule, kind: 'text' },
 ] as const satisfies readonly Filter[]
 
 export const runsView: ViewSpec = {
@@ -50,25 +51,25 @@ export const listTitle = (list: string): string => {
 export const runColumns: readonly Column<ReportRun>[] = [
   {
     id: 'name',
-    title: 'Report',
+    title: strings.report,
     width: 180,
     grow: true,
     sortKey: 'name',
     cell: (run) => <DeviceText value={run.name} />,
   },
-  { id: 'state', title: 'State', width: 190, sortKey: 'state', cell: (run) => <RunState run={run} /> },
+  { id: 'state', title: strings.state, width: 190, sortKey: 'state', cell: (run) => <RunState run={run} /> },
   {
     id: 'error',
-    title: 'What is wrong, and what helps',
+    title: strings.whatIsWrongAndWhatHelps,
     width: 180,
     grow: true,
     cell: (run) => <DeviceText value={troubleOf(run)} absent="" />,
   },
-  { id: 'list', title: 'List', width: 130, sortKey: 'list', cell: (run) => listTitle(run.list) },
-  { id: 'format', title: 'Form', width: 60, sortKey: 'format', cell: (run) => run.format.toUpperCase() },
+  { id: 'list', title: strings.list, width: 130, sortKey: 'list', cell: (run) => listTitle(run.list) },
+  { id: 'format', title: strings.form, width: 60, sortKey: 'format', cell: (run) => run.format.toUpperCase() },
   {
     id: 'rows',
-    title: 'Rows',
+    title: strings.rows,
     width: 76,
     align: 'right',
     sortKey: 'rows',
@@ -77,7 +78,7 @@ export const runColumns: readonly Column<ReportRun>[] = [
   },
   {
     id: 'bytes',
-    title: 'Size',
+    title: strings.size,
     width: 76,
     align: 'right',
     sortKey: 'bytes',
@@ -86,14 +87,14 @@ export const runColumns: readonly Column<ReportRun>[] = [
   },
   {
     id: 'by',
-    title: 'By',
+    title: strings.by,
     width: 96,
     sortKey: 'by',
     cell: (run) => (run.reason === 'schedule' ? 'its schedule' : <DeviceText value={run.by} />),
   },
   {
     id: 'due',
-    title: 'Due',
+    title: strings.due,
     width: 76,
     align: 'right',
     sortKey: 'dueAt',
@@ -102,7 +103,7 @@ export const runColumns: readonly Column<ReportRun>[] = [
   },
   {
     id: 'ended',
-    title: 'Ended',
+    title: strings.ended,
     width: 76,
     align: 'right',
     sortKey: 'endedAt',

@@ -1,6 +1,7 @@
 import { runReportSchedule } from '@portcullis/contract'
 import { useServices } from '../../lib/services.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 
 /** Runs a schedule beside its times; the job tray shows how far it is. */
 export const useRunNow = () => {
@@ -9,7 +10,7 @@ export const useRunNow = () => {
     try {
       const { jobId } = await api.call(runReportSchedule, { params: { id } })
       work.follow(jobId)
-      tell(`${name} is being made. Its file comes to the history.`)
+      tell(strings.nameIsBeingMadeItsFile({ name }))
     } catch (failure) {
       tellFailure(failure)
     }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Icon } from '../../ui/icons.tsx'
 import classes from './RequestsBadge.module.css'
+import { strings } from './strings.ts'
 import { useRequests } from './useRequests.ts'
 
 /** Says in the bar that somebody's request waits for the reader; nothing when none does. */
@@ -10,7 +11,8 @@ export const RequestsBadge = () => {
   return (
     <Link to="/policy/requests" className={classes.badge}>
       <Icon name="users" size={14} />
-      {forMe.length === 1 ? '1 request waits' : `${forMe.length.toLocaleString('en')} requests wait`} for you
+      {forMe.length === 1 ? strings.n1RequestWaits : strings.formeRequestsWait({ forMe: forMe.length })}{' '}
+      {strings.forYou}
     </Link>
   )
 }

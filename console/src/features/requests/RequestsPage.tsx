@@ -14,16 +14,17 @@ import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './requests.module.css'
+import { strings } from './strings.ts'
 import { useRequests } from './useRequests.ts'
 
 const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
-  free: 'every block on them is lifted at once.',
-  delete: 'their keys are revoked within a second. They come back only by a new enrolment.',
-  settings: 'the change takes effect at once for everyone.',
-  rules: 'armed hosts apply the rules within a second.',
-  account: 'the change to the account takes effect at once. A disabled, demoted or deleted account loses its sessions.',
-  update: 'these hosts install the new agent.',
-  package: 'hosts can be updated to this build.',
+  free: strings.everyBlockOnThemIsLifted,
+  delete: strings.theirKeysAreRevokedWithinA,
+  settings: strings.theChangeTakesEffectAtOnce,
+  rules: strings.armedHostsApplyTheRulesWithin,
+  account: strings.theChangeToTheAccountTakes,
+  update: strings.theseHostsInstallTheNewAgent,
+  package: strings.hostsCanBeUpdatedToThis,
 }
 
 /** The title, and every part of the change on request. */
@@ -43,16 +44,24 @@ const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
   if (request.state === 'Waiting')
     return (
       <span>
-        waiting, expires <Time value={request.expiresAt} />
-        {request.refusal === '' || request.requestedBy === me ? null : <p className={classes.why}>{request.refusal}</p>}
+        {strings.waitingExpiresTimeValue({
+          time: <Time value={request.expiresAt} />,
+          value:
+            request.refusal === '' || request.requestedBy === me ? null : (
+              <p className={classes.why}>{request.refusal}</p>
+            ),
+        })}
       </span>
     )
   if (request.decidedBy === null) return <span>{request.state.toLowerCase()}</span>
   const isWithdrawn = request.state === 'Rejected' && request.decidedBy === request.requestedBy
   return (
     <span>
-      {isWithdrawn ? 'withdrawn' : request.state.toLowerCase()} by <DeviceText value={request.decidedBy} />{' '}
-      <Time value={request.decidedAt} />
+      {strings.valueByDevicetextTime({
+        value: isWithdrawn ? 'withdrawn' : request.state.toLowerCase(),
+        deviceText: <DeviceText value={request.decidedBy} />,
+        time: <Time value={request.decidedAt} />,
+      })}
     </span>
   )
 }
@@ -65,15 +74,15 @@ const useDecisions = (reread: () => Promise<unknown>) => {
   const approve = (request: ChangeRequest) =>
     confirm({
       title: request.title,
-      names: [`Requested by ${request.requestedBy}`],
+      names: [strings.requestedByRequestedby({ requestedBy: request.requestedBy })],
       details: request.details,
       count: request.hosts === 0 ? 1 : request.hosts,
       kind: request.hosts === 0 ? ['change', 'changes'] : ['host', 'hosts'],
       consequence: consequence[request.action],
-      action: 'Approve request',
+      action: strings.approveRequest,
       run: async () => {
         await api.call(approveChangeRequest, { params: { id: request.id } })
-        tell(`Approved. ${request.title} is being carried out.`)
+        tell(strings.approvedTitleIsBeingCarriedOut({ title: request.title }))
         void queries.invalidateQueries({ queryKey: ['jobs'] })
         void queries.invalidateQueries({ queryKey: ['rows'] })
         await reread()
@@ -82,14 +91,14 @@ const useDecisions = (reread: () => Promise<unknown>) => {
   const askReject = (request: ChangeRequest) =>
     confirm({
       title: `Reject: ${request.title}`,
-      names: [`Requested by ${request.requestedBy}`],
+      names: [strings.requestedByRequestedby({ requestedBy: request.requestedBy })],
       count: 1,
       kind: ['request', 'requests'],
-      consequence: 'nothing changes, and the request cannot be approved any more.',
-      action: 'Reject request',
+      consequence: strings.nothingChangesAndTheRequestCannot,
+      action: strings.rejectRequest,
       run: async () => {
         await api.call(rejectChangeRequest, { params: { id: request.id } })
-        tell('Request rejected.')
+        tell(strings.requestRejected)
         await reread()
       },
     })
@@ -97,7 +106,7 @@ const useDecisions = (reread: () => Promise<unknown>) => {
     setBusy(request.id)
     try {
       await api.call(rejectChangeRequest, { params: { id: request.id } })
-      tell('Request withdrawn.')
+      tell(strings.requestWithdrawn)
     } catch (failure) {
       tellFailure(failure)
     } finally {
@@ -121,7 +130,7 @@ const Actions = ({
   if (request.requestedBy === me) {
     return (
       <Button size="compact-xs" variant="default" loading={busy === request.id} onClick={() => void withdraw(request)}>
-        Withdraw
+        {strings.withdraw}
       </Button>
     )
   }
@@ -133,10 +142,10 @@ const Actions = ({
         title={request.refusal || undefined}
         onClick={() => approve(request)}
       >
-        Approve…
+        {strings.approve}
       </Button>
       <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
-        Reject…
+        {strings.reject}
       </Button>
     </Group>
   )
@@ -144,26 +153,26 @@ const Actions = ({
 
 /** The requests that wait for a second approver. The requester can withdraw one; another person approves or rejects it. */
 export const RequestsPage = () => {
-  useTitle('Change requests')
+  useTitle(strings.changeRequests)
   const { me, canDecide, requests } = useRequests()
   const decisions = useDecisions(() => requests.refetch())
   return (
     <SettingsPage
-      title="Change requests"
-      intro="One person requests, another approves. This covers freeing or deleting many hosts, rules that allow devices on many hosts, changes to another Administrator, agent updates and sign-in settings. You cannot approve your own requests."
-      actions={<MoreMenu label="More" curl={() => curlOf(window.location.origin, listChangeRequests)} />}
+      title={strings.changeRequests}
+      intro={strings.onePersonRequestsAnotherApprovesThis}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listChangeRequests)} />}
     >
       {requests.error === null ? null : (
         <ErrorState failure={requests.error} retry={() => void requests.refetch()} inline />
       )}
       <SmallTable
-        label="Requests"
+        label={strings.requests}
         head={[
-          'Request',
-          { title: 'Hosts', align: 'right' },
-          'Requested by',
-          'Requested',
-          'State',
+          strings.request,
+          { title: strings.hosts, align: 'right' },
+          strings.requestedBy,
+          strings.requested,
+          strings.state,
           { title: '', align: 'right' },
         ]}
         rows={requests.data?.data.map((request) => ({
@@ -180,7 +189,7 @@ export const RequestsPage = () => {
             canDecide ? <Actions key="actions" request={request} me={me} decisions={decisions} /> : null,
           ],
         }))}
-        empty="No requests. A request appears here when a change needs a second approver."
+        empty={strings.noRequestsARequestAppearsHere}
       />
     </SettingsPage>
   )

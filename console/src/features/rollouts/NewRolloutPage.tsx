@@ -23,6 +23,7 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { RingEditor } from './RingEditor.tsx'
 import { draftFault, firstDraft, hostWords, inputOf, type RolloutDraft } from './rollout.ts'
 import classes from './rollouts.module.css'
+import { strings } from './strings.ts'
 
 // While somebody types, nothing is planned.
 const typingPause = 400
@@ -40,16 +41,16 @@ const mismatchText = ({ rings }: RolloutPlan): string => {
 const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boolean }) => (
   <div className={classes.plan} data-stale={isStale || undefined}>
     <SmallTable
-      label="Rings"
+      label={strings.rings}
       head={[
-        'Ring',
-        { title: 'Hosts', align: 'right' },
-        { title: 'Ready', align: 'right' },
-        { title: 'Not connected', align: 'right' },
-        { title: 'So already', align: 'right' },
-        { title: 'Cannot', align: 'right' },
-        { title: 'Predicted blocks', align: 'right' },
-        'Why not',
+        strings.ring,
+        { title: strings.hosts, align: 'right' },
+        { title: strings.ready, align: 'right' },
+        { title: strings.notConnected, align: 'right' },
+        { title: strings.soAlready, align: 'right' },
+        { title: strings.cannot, align: 'right' },
+        { title: strings.predictedBlocks, align: 'right' },
+        strings.whyNot,
       ]}
       rows={plan?.rings.map((ring, index) => ({
         key: `${index} ${ring.name}`,
@@ -68,9 +69,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
     />
     {plan === undefined ? null : (
       <p className={classes.quiet}>
-        {plan.outside === 0
-          ? 'No host is left outside.'
-          : `${number(plan.outside)} ${plan.outside === 1 ? 'host is' : 'hosts are'} in no ring.`}
+        {plan.outside === 0 ? strings.noHostIsLeftOutside : strings.outsideOtherHostsAreInNo({ outside: plan.outside })}
         {mismatchText(plan)}
         {plan.prediction === null ? '' : ` ${basisText(plan.prediction)}`}
         {plan.builds.map(({ architecture, version }) => ` ${architecture} gets ${version}.`).join('')}
@@ -78,10 +77,17 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
     )}
     {plan === undefined || plan.hosts.length === 0 ? null : (
       <details className={classes.hosts}>
-        <summary>Hosts to look at first ({number(plan.hosts.length)})</summary>
+        <summary>{strings.hostsToLookAtFirstHosts({ hosts: plan.hosts.length })}</summary>
         <SmallTable
-          label="Hosts to look at first"
-          head={['Host', 'Ring', 'Ready', 'Enforcement', 'Last contact', { title: 'Predicted blocks', align: 'right' }]}
+          label={strings.hostsToLookAtFirst}
+          head={[
+            strings.host,
+            strings.ring,
+            strings.ready,
+            strings.enforcement,
+            strings.lastContact,
+            { title: strings.predictedBlocks, align: 'right' },
+          ]}
           rows={plan.hosts.map((host) => ({
             key: host.uuid,
             cells: [
@@ -130,18 +136,21 @@ const useNewRollout = () => {
   const hosts = plan.data?.rings.reduce((sum, ring) => sum + ring.ready + ring.offline, 0) ?? 0
   const start = () =>
     confirm({
-      title: draft.kind === 'arm' ? 'Start arming in rings' : 'Start updating in rings',
+      title: draft.kind === 'arm' ? strings.startArmingInRings : strings.startUpdatingInRings,
       names: draft.rings.map(({ name }) => name),
       count: hosts,
       kind: ['host', 'hosts'],
-      consequence: `the first ring gets it now, each next one after ${counted(draft.dwellMinutes, 'quiet minute', 'quiet minutes')}. You can pause, halt${draft.kind === 'arm' ? ' and revert' : ''} it at any time.`,
-      action: 'Start',
+      consequence: strings.theFirstRingGetsItNow({
+        dwellMinutes: counted(draft.dwellMinutes, 'quiet minute', 'quiet minutes'),
+        value: draft.kind === 'arm' ? ' and revert' : '',
+      }),
+      action: strings.start,
       run: async () => {
         const started = await api.call(startRollout, { body: input }).catch((reason: unknown) => {
           if (isStoredRequest(reason)) setStored(reason)
           throw reason
         })
-        tell('Started.')
+        tell(strings.started)
         void queries.invalidateQueries({ queryKey: ['rollouts'] })
         void navigate({ to: '/rollouts/$id', params: { id: started.id } })
       },
@@ -167,18 +176,18 @@ const KindFields = ({ draft, set }: FieldsProps) => (
   <Group gap="md" align="flex-end">
     <SegmentedControl
       size="xs"
-      aria-label="What is rolled out"
+      aria-label={strings.whatIsRolledOut}
       value={draft.kind}
       data={[
-        { value: 'arm', label: 'Arm hosts' },
-        { value: 'update', label: 'Update agents' },
+        { value: 'arm', label: strings.armHosts },
+        { value: 'update', label: strings.updateAgents },
       ]}
       onChange={(kind) => set({ kind: kind as RolloutKind })}
     />
     <TextInput
       size="xs"
-      label="Name"
-      placeholder="Kiosks before Easter"
+      label={strings.name}
+      placeholder={strings.kiosksBeforeEaster}
       value={draft.name}
       maxLength={64}
       onChange={(event) => set({ name: event.currentTarget.value })}
@@ -190,7 +199,7 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
   <Group gap="md" align="flex-end">
     <NumberInput
       size="xs"
-      label="Watch each ring for"
+      label={strings.watchEachRingFor}
       suffix=" minutes"
       min={1}
       max={43_200}
@@ -200,7 +209,7 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
     />
     <NumberInput
       size="xs"
-      label="Halt when more fail than"
+      label={strings.haltWhenMoreFailThan}
       suffix=" % of a ring"
       min={0}
       max={100}
@@ -211,7 +220,7 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
     {draft.kind === 'arm' ? (
       <NumberInput
         size="xs"
-        label="Halt when more block beyond prediction than"
+        label={strings.haltWhenMoreBlockBeyondPrediction}
         suffix=" % of a ring"
         min={0}
         max={100}
@@ -225,37 +234,37 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
 
 /** Plans a rollout: rings, how long each is watched, what halts it; and what it would do, as of now. */
 export const NewRolloutPage = () => {
-  useTitle('New rollout')
+  useTitle(strings.newRollout)
   const { draft, set, fault, plan, hosts, stored, start, curl } = useNewRollout()
   return (
     <SettingsPage
-      title="New rollout"
+      title={strings.newRollout}
       actions={
         <>
           <LinkButton to="/rollouts" size="compact-sm" variant="default">
-            Back to the list
+            {strings.backToTheList}
           </LinkButton>
-          <MoreMenu label="More" curl={curl} />
+          <MoreMenu label={strings.more} curl={curl} />
         </>
       }
     >
       <div className={classes.form}>
         <KindFields draft={draft} set={set} />
-        <h2>Rings</h2>
+        <h2>{strings.rings}</h2>
         <RingEditor rings={draft.rings} change={(rings) => set({ rings })} />
-        <h2>Between the rings</h2>
+        <h2>{strings.betweenTheRings}</h2>
         <LimitFields draft={draft} set={set} />
         {draft.kind === 'arm' ? (
           <Checkbox
             size="sm"
-            label="Judge what is attached now, too"
-            description="Else what is attached when a host is armed goes on working until it is unplugged."
+            label={strings.judgeWhatIsAttachedNowToo}
+            description={strings.elseWhatIsAttachedWhenA}
             checked={draft.applyToPresent}
             onChange={(event) => set({ applyToPresent: event.currentTarget.checked })}
           />
         ) : null}
       </div>
-      <h2>What it would do</h2>
+      <h2>{strings.whatItWouldDo}</h2>
       {fault === null ? null : <p className={classes.fault}>{fault}</p>}
       {plan.error === null ? null : <ErrorState failure={plan.error} retry={() => void plan.refetch()} inline />}
       {plan.error !== null && plan.data === undefined ? null : (
@@ -269,11 +278,11 @@ export const NewRolloutPage = () => {
             disabled={fault !== null || plan.data === undefined || plan.isPlaceholderData || hosts === 0}
             onClick={start}
           >
-            Start…
+            {strings.start2}
           </Button>
         ) : null}
         {plan.data !== undefined && hosts === 0 ? (
-          <span className={classes.quiet}>There is no host it could be brought to.</span>
+          <span className={classes.quiet}>{strings.thereIsNoHostItCould}</span>
         ) : null}
       </Group>
     </SettingsPage>

@@ -1,6 +1,7 @@
 import type { Rollout } from '@portcullis/contract'
 import { hostWords, ringHosts, ringParts } from './rollout.ts'
 import classes from './rollouts.module.css'
+import { strings } from './strings.ts'
 
 /** The hosts of a ring as a bar of stretches, with the same in words below: colour alone says nothing. */
 export const RingBar = ({ ring }: { ring: Rollout['rings'][number] }) => {
@@ -8,7 +9,7 @@ export const RingBar = ({ ring }: { ring: Rollout['rings'][number] }) => {
   if (hosts === 0)
     return (
       <p className={classes.quiet}>
-        {ring.state === 'waiting' ? 'Its hosts are fixed when it starts.' : 'It took no host.'}
+        {ring.state === 'waiting' ? strings.itsHostsAreFixedWhenIt : strings.itTookNoHost}
       </p>
     )
   const parts = ringParts(ring)

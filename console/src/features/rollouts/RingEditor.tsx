@@ -5,6 +5,7 @@ import { useServices } from '../../lib/services.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import type { RingDraft } from './rollout.ts'
 import classes from './rollouts.module.css'
+import { strings } from './strings.ts'
 
 const mostRings = 20
 
@@ -27,8 +28,8 @@ const Which = ({ ring, number, set }: WhichProps) => {
     return (
       <TagsInput
         size="xs"
-        aria-label={`Tags of ring ${number}`}
-        placeholder="Any of these tags"
+        aria-label={strings.tagsOfRingNumber({ number })}
+        placeholder={strings.anyOfTheseTags}
         data={(known.data ?? []).map(({ name }) => name)}
         value={[...ring.tags]}
         onChange={(tags) => set({ tags })}
@@ -39,7 +40,7 @@ const Which = ({ ring, number, set }: WhichProps) => {
     return (
       <NumberInput
         size="xs"
-        aria-label={`Share of ring ${number} in percent`}
+        aria-label={strings.shareOfRingNumberInPercent({ number })}
         min={1}
         max={99}
         clampBehavior="strict"
@@ -65,19 +66,19 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
     <span className={classes.number}>{index + 1}</span>
     <TextInput
       size="xs"
-      aria-label={`Name of ring ${index + 1}`}
+      aria-label={strings.nameOfRingIndex({ index: index + 1 })}
       value={ring.name}
       maxLength={64}
       onChange={(event) => set({ name: event.currentTarget.value })}
     />
     <NativeSelect
       size="xs"
-      aria-label={`Hosts of ring ${index + 1}`}
+      aria-label={strings.hostsOfRingIndex({ index: index + 1 })}
       value={ring.by}
       data={[
-        { value: 'tags', label: 'hosts with a tag' },
-        { value: 'share', label: 'a share of the others' },
-        { value: 'rest', label: 'all others' },
+        { value: 'tags', label: strings.hostsWithATag },
+        { value: 'share', label: strings.aShareOfTheOthers },
+        { value: 'rest', label: strings.allOthers },
       ]}
       onChange={(event) => set({ by: event.currentTarget.value as RingDraft['by'] })}
     />
@@ -87,7 +88,7 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={`Ring ${index + 1} earlier`}
+      aria-label={strings.ringIndexEarlier({ index: index + 1 })}
       disabled={index === 0}
       onClick={() => move(-1)}
     >
@@ -96,13 +97,18 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={`Ring ${index + 1} later`}
+      aria-label={strings.ringIndexLater({ index: index + 1 })}
       disabled={isLast}
       onClick={() => move(1)}
     >
       <Icon name="down" size={14} />
     </ActionIcon>
-    <ActionIcon variant="subtle" color="gray" aria-label={`Remove ring ${index + 1}`} onClick={remove}>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={strings.removeRingIndex({ index: index + 1 })}
+      onClick={remove}
+    >
       <Icon name="close" size={14} />
     </ActionIcon>
   </li>
@@ -146,7 +152,7 @@ export const RingEditor = ({ rings, change }: RingEditorProps) => {
           ])
         }
       >
-        Add a ring
+        {strings.addARing}
       </Button>
     </>
   )

@@ -13,6 +13,7 @@ import { DataTable } from '../../ui/table/DataTable.tsx'
 import { useView } from '../../ui/useView.ts'
 import { hostStateOrder, hostWords } from './rollout.ts'
 import classes from './rollouts.module.css'
+import { strings } from './strings.ts'
 
 const hostsView: ViewSpec = {
   filters: ['ring', 'state'],
@@ -24,7 +25,7 @@ const hostsView: ViewSpec = {
 const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
   {
     id: 'host',
-    title: 'Host',
+    title: strings.host,
     width: 180,
     cell: (host) => (
       <PlainLink href={agentAddress(host.uuid)}>
@@ -32,24 +33,41 @@ const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
       </PlainLink>
     ),
   },
-  { id: 'ring', title: 'Ring', width: 160, cell: (host) => <DeviceText value={rollout.rings[host.ring]?.name} /> },
-  { id: 'state', title: 'State', width: 120, cell: (host) => <span>{hostWords[host.state].word}</span> },
-  { id: 'reason', title: 'Why', width: 280, grow: true, cell: (host) => <DeviceText value={host.reason} absent="" /> },
+  {
+    id: 'ring',
+    title: strings.ring,
+    width: 160,
+    cell: (host) => <DeviceText value={rollout.rings[host.ring]?.name} />,
+  },
+  { id: 'state', title: strings.state, width: 120, cell: (host) => <span>{hostWords[host.state].word}</span> },
+  {
+    id: 'reason',
+    title: strings.why,
+    width: 280,
+    grow: true,
+    cell: (host) => <DeviceText value={host.reason} absent="" />,
+  },
   ...(rollout.kind === 'arm'
     ? ([
         {
           id: 'predicted',
-          title: 'Predicted blocks',
+          title: strings.predictedBlocks,
           width: 130,
           align: 'right',
           cell: (host) => <span>{host.predictedBlocks}</span>,
         },
-        { id: 'actual', title: 'Blocked', width: 84, align: 'right', cell: (host) => <span>{host.actualBlocks}</span> },
+        {
+          id: 'actual',
+          title: strings.blocked,
+          width: 84,
+          align: 'right',
+          cell: (host) => <span>{host.actualBlocks}</span>,
+        },
       ] satisfies Column<RolloutHost>[])
     : []),
   {
     id: 'contact',
-    title: 'Last contact',
+    title: strings.lastContact,
     width: 104,
     align: 'right',
     cell: (host) => <Time value={host.lastContact} />,
@@ -68,23 +86,23 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
   return (
     <section className={classes.hostList}>
       <Group gap="md" align="flex-end">
-        <h3>Hosts</h3>
+        <h3>{strings.hosts}</h3>
         <NativeSelect
           size="xs"
-          aria-label="Ring"
+          aria-label={strings.ring}
           value={filters.ring ?? ''}
           data={[
-            { value: '', label: 'every ring' },
+            { value: '', label: strings.everyRing },
             ...rollout.rings.map(({ name }, index) => ({ value: String(index), label: `${index + 1}. ${name}` })),
           ]}
           onChange={(event) => view.set({ filters: { ring: event.currentTarget.value || null } })}
         />
         <NativeSelect
           size="xs"
-          aria-label="State"
+          aria-label={strings.state}
           value={filters.state ?? ''}
           data={[
-            { value: '', label: 'every state' },
+            { value: '', label: strings.everyState },
             ...hostStateOrder.map((state) => ({ value: state, label: hostWords[state].word })),
           ]}
           onChange={(event) => view.set({ filters: { state: event.currentTarget.value || null } })}
@@ -92,14 +110,14 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
       </Group>
       <div className={classes.table}>
         <DataTable
-          label="Hosts of the rollout"
+          label={strings.hostsOfTheRollout}
           columns={columnsOf(rollout)}
           source={source}
           view={view}
           topics={['agents']}
           hrefOf={(host) => agentAddress(host.uuid)}
           opensPage
-          empty={<p className={classes.quiet}>No ring has started yet, or the started ones took no host.</p>}
+          empty={<p className={classes.quiet}>{strings.noRingHasStartedYetOr}</p>}
         />
       </div>
     </section>

@@ -33,8 +33,9 @@ import { hostsToFree } from './revert.ts'
 import { controlsOf, kindWords, ringText } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { State } from './State.tsx'
+import { strings } from './strings.ts'
 
-const number = (value: number) => value.toLocaleString('en')
+const _number = (value: number) => value.toLocaleString('en')
 
 const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
   <li className={classes.ringCard} data-state={ring.state}>
@@ -46,20 +47,22 @@ const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index
         <DeviceText value={ringText(ring)} />
       </span>
       <span className={classes.ringState}>
-        {ring.state === 'dwelling' ? (
-          <>
-            watched, next ring <Time value={ring.dwellUntil} />
-          </>
-        ) : (
-          ring.state
-        )}
+        {ring.state === 'dwelling'
+          ? strings.watchedNextRingTime({ time: <Time value={ring.dwellUntil} /> })
+          : ring.state}
       </span>
     </div>
     <RingBar ring={ring} />
     {isArming && ring.startedAt !== null ? (
       <p className={classes.quiet}>
-        {devices(ring.actualBlocks)} blocked, {number(ring.predictedBlocks)} predicted
-        {ring.overPrediction === 0 ? '.' : `; ${hosts(ring.overPrediction)} blocked more than predicted.`}
+        {strings.actualblocksBlockedPredictedblocksPredictedValue({
+          actualBlocks: devices(ring.actualBlocks),
+          predictedBlocks: ring.predictedBlocks,
+          value:
+            ring.overPrediction === 0
+              ? '.'
+              : strings.overpredictionBlockedMoreThanPredicted({ overPrediction: hosts(ring.overPrediction) }),
+        })}
       </p>
     ) : null}
   </li>
@@ -98,18 +101,18 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
       const again =
         uuids.length === 0 ? null : (await api.call(previewBulk, { body: { uuids, action: 'free' } })).worksAgain
       confirm({
-        title: 'Revert this rollout',
+        title: strings.revertThisRollout,
         names: data.rings.map(({ name }) => name),
         count: commanded,
         kind: ['host', 'hosts'],
-        consequence: 'those that this rollout has armed are freed. Hosts that were armed before stay armed.',
+        consequence: strings.thoseThatThisRolloutHasArmed,
         worksAgain: again === null ? null : worksAgainText(again),
-        ...(commanded > 1 ? { reasonFor: 'Why devices on these hosts may work' } : {}),
-        action: 'Revert',
+        ...(commanded > 1 ? { reasonFor: strings.whyDevicesOnTheseHostsMay } : {}),
+        action: strings.revert,
         run: async (reason) => {
           const body = reason === '' ? {} : { reason }
           queries.setQueryData(['rollouts', id], await api.call(revertRollout, { params: { id }, body }))
-          tell('Going back.')
+          tell(strings.goingBack)
         },
       })
     } catch (failure) {
@@ -120,23 +123,23 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
   return (
     <Group gap="sm">
       {can.pause ? (
-        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(pauseRollout, 'Paused.')}>
-          Pause
+        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(pauseRollout, strings.paused)}>
+          {strings.pause}
         </Button>
       ) : null}
       {can.resume ? (
-        <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, 'It goes on.')}>
-          {data.state === 'halted' ? 'Accept and go on' : 'Go on'}
+        <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, strings.itGoesOn)}>
+          {data.state === 'halted' ? strings.acceptAndGoOn : strings.goOn}
         </Button>
       ) : null}
       {can.halt ? (
-        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(haltRollout, 'Halted.')}>
-          Halt
+        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(haltRollout, strings.halted)}>
+          {strings.halt}
         </Button>
       ) : null}
       {can.revert ? (
         <Button size="compact-sm" variant="default" onClick={() => void askRevert()}>
-          Revert…
+          {strings.revert2}
         </Button>
       ) : null}
       {can.cancel ? (
@@ -145,16 +148,16 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
           variant="default"
           onClick={() =>
             confirm({
-              title: 'End this rollout',
+              title: strings.endThisRollout,
               names: [data.name],
               kind: ['rollout', 'rollouts'],
-              consequence: 'no further host gets it. What it has done stays.',
-              action: 'End it',
-              run: () => send(cancelRollout, 'Ended.'),
+              consequence: strings.noFurtherHostGetsItWhat,
+              action: strings.endIt,
+              run: () => send(cancelRollout, strings.ended),
             })
           }
         >
-          End…
+          {strings.end}
         </Button>
       ) : null}
     </Group>
@@ -178,9 +181,12 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
           </span>
         ))}
         <span className={classes.quiet}>
-          started <Time value={data.createdAt} form="local" /> by <DeviceText value={data.createdBy} />
+          {strings.startedTimeByDevicetext({
+            time: <Time value={data.createdAt} form="local" />,
+            deviceText: <DeviceText value={data.createdBy} />,
+          })}
         </span>
-        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
+        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
       </div>
       {data.reason === '' ? null : (
         <p className={classes.fault}>
@@ -188,9 +194,14 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
         </p>
       )}
       <p className={classes.quiet}>
-        Each ring is watched for {counted(data.dwellMinutes, 'minute', 'minutes')}. It halts by itself when more than{' '}
-        {data.failurePercent} % of a ring fail
-        {data.kind === 'arm' ? `, or more than ${data.blocksOverPercent} % block beyond what was predicted` : ''}.
+        {strings.eachRingIsWatchedForDwellminutes({
+          dwellMinutes: counted(data.dwellMinutes, 'minute', 'minutes'),
+          failurePercent: data.failurePercent,
+          value:
+            data.kind === 'arm'
+              ? strings.orMoreThanBlocksoverpercentBlockBeyond({ blocksOverPercent: data.blocksOverPercent })
+              : '',
+        })}
       </p>
       {session.may('fleet:write') ? <Controls rollout={data} /> : null}
     </header>
@@ -201,14 +212,14 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
 export const RolloutPage = () => {
   const { id } = useParams({ from: '/inside/rollouts/$id' })
   const rollout = useRollout(id)
-  useTitle(rollout.data?.name ?? 'Rollout')
-  const back = <Link to="/rollouts">Rollouts</Link>
+  useTitle(rollout.data?.name ?? strings.rollout)
+  const back = <Link to="/rollouts">{strings.rollouts}</Link>
 
   if (rollout.error instanceof CallFailure && rollout.error.code === 'not_found') {
     return (
       <FullPage back={back}>
-        <EmptyState icon="rollout" title="There is no such rollout">
-          <p>The address is not right, or it was long ago.</p>
+        <EmptyState icon="rollout" title={strings.thereIsNoSuchRollout}>
+          <p>{strings.theAddressIsNotRightOr}</p>
         </EmptyState>
       </FullPage>
     )

@@ -15,25 +15,26 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { kindWords, ringHosts } from './rollout.ts'
 import { State } from './State.tsx'
+import { strings } from './strings.ts'
 
 /** What was and is brought to hosts in rings. */
 export const RolloutsPage = () => {
-  useTitle('Rollouts')
+  useTitle(strings.rollouts)
   const { api, session } = useServices()
   const rollouts = useQuery({ queryKey: ['rollouts'], queryFn: ({ signal }) => api.call(listRollouts, { signal }) })
   useLiveRefresh(['agents'], 5_000, () => void rollouts.refetch())
   return (
     <SettingsPage
-      title="Rollouts"
-      intro="Arming a fleet, or updating its agents, ring by ring: each ring is watched before the next one starts, and the rollout halts by itself when more goes wrong than you allowed."
+      title={strings.rollouts}
+      intro={strings.armingAFleetOrUpdatingIts}
       actions={
         <>
           {session.may('fleet:write') ? (
             <LinkButton to="/rollouts/new" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
-              New rollout
+              {strings.newRollout}
             </LinkButton>
           ) : null}
-          <MoreMenu label="More" curl={() => curlOf(window.location.origin, listRollouts)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listRollouts)} />
         </>
       }
     >
@@ -41,16 +42,16 @@ export const RolloutsPage = () => {
         <ErrorState failure={rollouts.error} retry={() => void rollouts.refetch()} inline />
       )}
       <SmallTable
-        label="Rollouts"
+        label={strings.rollouts}
         head={[
-          'Rollout',
-          'What',
-          'State',
-          'Ring',
-          { title: 'Hosts', align: 'right' },
-          { title: 'Failed', align: 'right' },
-          'Started',
-          'By',
+          strings.rollout,
+          strings.what,
+          strings.state,
+          strings.ring,
+          { title: strings.hosts, align: 'right' },
+          { title: strings.failed, align: 'right' },
+          strings.started2,
+          strings.by,
         ]}
         rows={rollouts.data?.data.map((one) => {
           const started = one.rings.filter(({ state }) => state !== 'waiting')
@@ -63,7 +64,7 @@ export const RolloutsPage = () => {
               </Link>,
               kindWords[one.kind],
               <State key="state" state={one.state} title={one.reason} />,
-              `${started.length} of ${one.rings.length}`,
+              strings.startedOfRings({ started: started.length, rings: one.rings.length }),
               started.reduce((sum, ring) => sum + ringHosts(ring), 0).toLocaleString('en'),
               started.reduce((sum, ring) => sum + ring.hosts.failed, 0).toLocaleString('en'),
               <Time key="when" value={one.createdAt} />,
@@ -71,7 +72,7 @@ export const RolloutsPage = () => {
             ],
           }
         })}
-        empty="Nothing was rolled out yet. A rollout of arming begins with a few hosts and ends with all."
+        empty={strings.nothingWasRolledOutYetA}
       />
     </SettingsPage>
   )

@@ -1,7 +1,8 @@
 import type { Rollout, RolloutHostState, RolloutInput, RolloutKind, RolloutState } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
+import { strings } from './strings.ts'
 
-export const kindWords: Readonly<Record<RolloutKind, string>> = { arm: 'Arm hosts', update: 'Update agents' }
+export const kindWords: Readonly<Record<RolloutKind, string>> = { arm: strings.armHosts, update: strings.updateAgents }
 
 /** A state of a rollout in a word, with how serious it is. */
 export const stateWords: Readonly<Record<RolloutState, { word: string; severity: Severity | null }>> = {
@@ -17,15 +18,15 @@ export const stateWords: Readonly<Record<RolloutState, { word: string; severity:
 export const hostWords: Readonly<Record<RolloutHostState, { word: string; tone: 'good' | 'bad' | 'busy' | 'quiet' }>> =
   {
     done: { word: 'done', tone: 'good' },
-    unchanged: { word: 'was so already', tone: 'good' },
+    unchanged: { word: strings.wasSoAlready, tone: 'good' },
     failed: { word: 'failed', tone: 'bad' },
-    commanded: { word: 'at work', tone: 'busy' },
-    reverting: { word: 'going back', tone: 'busy' },
-    reverted: { word: 'gone back', tone: 'quiet' },
+    commanded: { word: strings.atWork, tone: 'busy' },
+    reverting: { word: strings.goingBack2, tone: 'busy' },
+    reverted: { word: strings.goneBack, tone: 'quiet' },
     waiting: { word: 'waiting', tone: 'quiet' },
-    offline: { word: 'not connected', tone: 'quiet' },
-    notReady: { word: 'cannot get it', tone: 'quiet' },
-    skipped: { word: 'left out', tone: 'quiet' },
+    offline: { word: strings.notConnected2, tone: 'quiet' },
+    notReady: { word: strings.cannotGetIt, tone: 'quiet' },
+    skipped: { word: strings.leftOut, tone: 'quiet' },
   }
 export const hostStateOrder = Object.keys(hostWords) as RolloutHostState[]
 
@@ -59,10 +60,11 @@ export const ringText = ({
   tags?: readonly string[]
   sharePercent?: number | null
 }): string => {
-  if (tags !== undefined && tags.length > 0) return `hosts with ${tags.map((tag) => `#${tag}`).join(' or ')}`
+  if (tags !== undefined && tags.length > 0)
+    return strings.hostsWithTags({ tags: tags.map((tag) => `#${tag}`).join(' or ') })
   return sharePercent === 100 || sharePercent === undefined || sharePercent === null
     ? 'all others'
-    : `${sharePercent} % of the hosts no ring before took`
+    : strings.sharepercentOfTheHostsNoRing({ sharePercent })
 }
 
 /** A ring as it is being written. */
@@ -90,9 +92,9 @@ export const firstDraft = (kind: RolloutKind): RolloutDraft => ({
   kind,
   name: '',
   rings: [
-    { key: 1, name: 'The first tenth', by: 'share', tags: [], share: 10 },
-    { key: 2, name: 'Half of the others', by: 'share', tags: [], share: 50 },
-    { key: 3, name: 'All others', by: 'rest', tags: [], share: 100 },
+    { key: 1, name: strings.theFirstTenth, by: 'share', tags: [], share: 10 },
+    { key: 2, name: strings.halfOfTheOthers, by: 'share', tags: [], share: 50 },
+    { key: 3, name: strings.allOthers2, by: 'rest', tags: [], share: 100 },
   ],
   dwellMinutes: 60,
   failurePercent: 5,
@@ -102,11 +104,11 @@ export const firstDraft = (kind: RolloutKind): RolloutDraft => ({
 
 /** What still misses before a draft can be sent, in words; null when nothing does. */
 export const draftFault = ({ rings }: Pick<RolloutDraft, 'rings'>): string | null => {
-  if (rings.length === 0) return 'A rollout has at least one ring.'
+  if (rings.length === 0) return strings.aRolloutHasAtLeastOne
   for (const [index, { name, by, tags }] of rings.entries()) {
-    if (name.trim() === '') return `Ring ${index + 1} has no name.`
-    if (by === 'tags' && tags.length === 0) return `Ring ${index + 1} names no tag.`
-    if (by === 'rest' && index < rings.length - 1) return `After ring ${index + 1} takes all others, none is left.`
+    if (name.trim() === '') return strings.ringIndexHasNoName({ index: index + 1 })
+    if (by === 'tags' && tags.length === 0) return strings.ringIndexNamesNoTag({ index: index + 1 })
+    if (by === 'rest' && index < rings.length - 1) return strings.afterRingIndexTakesAllOthers({ index: index + 1 })
   }
   return null
 }

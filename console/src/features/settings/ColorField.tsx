@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import type { FieldFrame } from '../../ui/form/field.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface ColorFieldProps extends FieldFrame {
   /** `#rrggbb`, or what was typed of it; empty: the theme decides. */
@@ -15,9 +16,9 @@ export const ColorField = ({ value, onChange, ...frame }: ColorFieldProps) => (
   <TextInput
     {...frame}
     maxLength={7}
-    placeholder="of the theme"
+    placeholder={strings.ofTheTheme}
     spellCheck={false}
-    error={frame.error ?? (value === '' || isColor(value) ? undefined : 'is no color such as #1c7ed6')}
+    error={frame.error ?? (value === '' || isColor(value) ? undefined : strings.isNoColorSuchAs1c7ed6)}
     leftSection={
       <input
         type="color"

@@ -1,6 +1,7 @@
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { type Difference, labelOf, placedLabelOf } from './draft.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 const long = 120
 
@@ -23,9 +24,9 @@ export const Differences = ({ rows, label, withPage = false }: DifferencesProps)
   <table className={classes.differences} aria-label={label}>
     <thead>
       <tr>
-        <th scope="col">What</th>
-        <th scope="col">Before</th>
-        <th scope="col">After</th>
+        <th scope="col">{strings.what}</th>
+        <th scope="col">{strings.before}</th>
+        <th scope="col">{strings.after}</th>
       </tr>
     </thead>
     <tbody>
@@ -36,12 +37,12 @@ export const Differences = ({ rows, label, withPage = false }: DifferencesProps)
           </th>
           <td>
             <del>
-              <DeviceText value={shown(from)} absent="not set" />
+              <DeviceText value={shown(from)} absent={strings.notSet} />
             </del>
           </td>
           <td>
             <ins>
-              <DeviceText value={shown(to)} absent="not set" />
+              <DeviceText value={shown(to)} absent={strings.notSet} />
             </ins>
           </td>
         </tr>

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface DomainHintProps {
   /** What is entered. */
@@ -18,18 +19,21 @@ const hostOf = (authority: string) => {
 export const DomainHint = ({ value, enter, canWrite }: DomainHintProps) => {
   const { host } = window.location
   const isSame = value !== '' && hostOf(value)?.toLowerCase() === host.toLowerCase()
-  if (isSame) return <p className={classes.quiet}>This is the name you opened the console by.</p>
+  if (isSame) return <p className={classes.quiet}>{strings.thisIsTheNameYouOpened}</p>
   return (
     <p className={classes.hint}>
       <span>
-        You opened the console by <DeviceText value={host} />
-        {value === ''
-          ? '. No name is set: mails hold the address this server listens at, which may not lead anywhere from outside.'
-          : '. Links in mails lead to the name below: open it from another machine to be sure of it.'}
+        {strings.youOpenedTheConsoleByDevicetext({
+          deviceText: <DeviceText value={host} />,
+          value:
+            value === ''
+              ? '. No name is set: mails hold the address this server listens at, which may not lead anywhere from outside.'
+              : '. Links in mails lead to the name below: open it from another machine to be sure of it.',
+        })}
       </span>
       {canWrite && window.location.protocol === 'https:' ? (
         <Button size="compact-sm" variant="default" onClick={() => enter(host)}>
-          Take this name
+          {strings.takeThisName}
         </Button>
       ) : null}
     </p>

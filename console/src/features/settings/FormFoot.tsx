@@ -5,6 +5,7 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { shownBody } from './draft.ts'
 import { saveOperations } from './operations.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface FormFootProps {
   group: ConfigGroupName
@@ -30,18 +31,18 @@ export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, said, d
       </p>
       {operation === undefined ? null : (
         <MoreMenu
-          label="More of this form"
+          label={strings.moreOfThisForm}
           curl={() => curlOf(window.location.origin, operation, { body: shownBody(body) })}
         />
       )}
       {isDirty ? (
         <Button variant="default" onClick={discard}>
-          Discard
+          {strings.discard}
         </Button>
       ) : null}
       {isStored ? null : (
         <Button type="submit" form={formId} loading={busy}>
-          Save
+          {strings.save}
         </Button>
       )}
     </Group>

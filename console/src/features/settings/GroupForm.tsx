@@ -10,6 +10,7 @@ import type { SettingPage } from './pages.ts'
 import { SaveDialog } from './SaveDialog.tsx'
 import { SettingField } from './SettingField.tsx'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 import { TestSection } from './TestSection.tsx'
 import { useGroupForm } from './useGroupForm.ts'
 
@@ -41,7 +42,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const entry = useGroupForm(page, stored, form)
   const { edits, body, failure, isDirty, isAtField } = entry
   const texts = textsAfter(group, stored, edits)
-  const standing = isAtField ? 'Not saved: see the fields.' : isDirty ? 'Not saved yet.' : ''
+  const standing = isAtField ? strings.notSavedSeeTheFields : isDirty ? strings.notSavedYet : ''
 
   return (
     <div className={classes.group}>
@@ -90,7 +91,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
           discard={entry.discard}
         />
       ) : (
-        <p className={classes.quiet}>You can read these; an Administrator can change them.</p>
+        <p className={classes.quiet}>{strings.youCanReadTheseAnAdministrator}</p>
       )}
       <SaveDialog
         rows={entry.isAsking ? differencesOf(body, stored) : null}

@@ -13,13 +13,17 @@ import { Differences } from './Differences.tsx'
 import { labelOf, placedLabelOf } from './draft.ts'
 import classes from './history.module.css'
 import { Rollback } from './Rollback.tsx'
+import { strings } from './strings.ts'
 
 const pageSize = 25
 const namesShown = 4
 
 const summaryOf = (names: readonly string[], label: (name: string) => string) =>
   names.length > namesShown
-    ? `${names.slice(0, namesShown).map(label).join(', ')} and ${names.length - namesShown} more`
+    ? strings.namesAndNames2More({
+        names: names.slice(0, namesShown).map(label).join(', '),
+        names2: names.length - namesShown,
+      })
     : names.map(label).join(', ')
 
 /** Versions of the configuration, newest first: who changed what, and the way back. */
@@ -42,7 +46,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
   const withPage = prefix === ''
   const isLast = page * pageSize >= total
   return (
-    <section className={classes.history} aria-label="History">
+    <section className={classes.history} aria-label={strings.history}>
       <VersionHistory
         history={history}
         shown={(version, index) => ({
@@ -54,7 +58,11 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
           by: version.changedBy,
           at: version.changedAt,
           changes: (
-            <Differences rows={version.changes} label={`Changes of version ${version.version}`} withPage={withPage} />
+            <Differences
+              rows={version.changes}
+              label={strings.changesOfVersionVersion({ version: version.version })}
+              withPage={withPage}
+            />
           ),
           goBack: canWrite && !(page === 1 && index === 0) ? () => setTarget(version.version) : null,
         })}
@@ -63,11 +71,11 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
         page={page}
         isLast={isLast}
         setPage={(from) => set({ from }, false)}
-        action={{ title: 'Go back to this…', width: 136 }}
+        action={{ title: strings.goBackToThis, width: 136 }}
         empty={
           total > 0 ? null : (
-            <EmptyState icon="settings" title="Nothing was changed here yet">
-              <p>The first change makes a version; each later one says who made it, and can be taken back.</p>
+            <EmptyState icon="settings" title={strings.nothingWasChangedHereYet}>
+              <p>{strings.theFirstChangeMakesAVersion}</p>
             </EmptyState>
           )
         }
@@ -78,19 +86,22 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
             </span>
             {canWrite && isLast ? (
               <Button size="compact-xs" variant="default" onClick={() => setTarget(0)}>
-                Go back to nothing set…
+                {strings.goBackToNothingSet}
               </Button>
             ) : null}
           </Group>
         }
         tools={
-          <MoreMenu label="More of the history" curl={() => curlOf(window.location.origin, configHistory, query)} />
+          <MoreMenu
+            label={strings.moreOfTheHistory}
+            curl={() => curlOf(window.location.origin, configHistory, query)}
+          />
         }
       />
       <Modal
         opened={target !== null}
         onClose={() => setTarget(null)}
-        title={target === 0 ? 'Go back to nothing set' : `Go back to version ${target}`}
+        title={target === 0 ? strings.goBackToNothingSet2 : strings.goBackToVersionTarget({ target })}
       >
         {target === null ? null : <Rollback version={target} prefix={prefix} close={() => setTarget(null)} />}
       </Modal>

@@ -1,15 +1,13 @@
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import { HistoryList } from './HistoryList.tsx'
+import { strings } from './strings.ts'
 
 /** The history of all settings together. */
 export const HistoryPage = () => {
-  useTitle('History of settings')
+  useTitle(strings.historyOfSettings)
   return (
-    <SettingsPage
-      title="History of settings"
-      intro="Each change of a setting is a version. Going back makes a new version, so nothing is ever lost. Each page of settings has its own part of this."
-    >
+    <SettingsPage title={strings.historyOfSettings} intro={strings.eachChangeOfASettingIs}>
       <HistoryList prefix="" />
     </SettingsPage>
   )

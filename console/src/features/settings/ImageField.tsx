@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { FieldFrame } from '../../ui/form/field.ts'
 import { dataUriOf, imageFault } from './image.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface ImageFieldProps extends FieldFrame {
   /** Data URI of a PNG; empty: none. */
@@ -25,7 +26,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
       <div className={classes.beside}>
         {isShown ? (
           <span className={classes.picture}>
-            <img src={value} alt="Logo as it is" />
+            <img src={value} alt={strings.logoAsItIs} />
           </span>
         ) : null}
         <FileButton
@@ -35,7 +36,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
         >
           {(props) => (
             <Button {...props} size="compact-sm" variant="default">
-              {isShown ? 'Choose another…' : 'Choose a PNG…'}
+              {isShown ? strings.chooseAnother : strings.chooseAPng}
             </Button>
           )}
         </FileButton>
@@ -48,7 +49,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
               onChange('')
             }}
           >
-            Take it away
+            {strings.takeItAway}
           </Button>
         )}
       </div>

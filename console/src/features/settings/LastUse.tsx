@@ -5,6 +5,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 /** When an integration worked last, and when and why it did not. */
 export const LastUse = ({ group }: { group: ConfigGroupName }) => {
@@ -18,21 +19,20 @@ export const LastUse = ({ group }: { group: ConfigGroupName }) => {
   if (group === 'domain') return <span className={classes.lastUse} />
   const use = uses.data?.data.find(({ name }) => name === group)
   if (use === undefined || (use.succeededAt === null && use.failedAt === null))
-    return <span className={classes.lastUse}>{uses.data === undefined ? '' : 'Not used yet'}</span>
+    return <span className={classes.lastUse}>{uses.data === undefined ? '' : strings.notUsedYet}</span>
   const isFailing = use.failedAt !== null && (use.succeededAt === null || use.failedAt > use.succeededAt)
   return (
     <span className={classes.lastUse}>
-      {use.succeededAt === null ? (
-        'Never worked yet'
-      ) : (
-        <>
-          Worked <Time value={use.succeededAt} />
-        </>
-      )}
+      {use.succeededAt === null
+        ? strings.neverWorkedYet
+        : strings.workedTime({ time: <Time value={use.succeededAt} /> })}
       {use.failedAt === null ? null : (
         <span className={classes.lastFailure}>
-          {isFailing ? <SeverityShape severity="amber" /> : null} Failed <Time value={use.failedAt} />:{' '}
-          <DeviceText value={use.failure} />
+          {strings.valueFailedTimeDevicetext({
+            value: isFailing ? <SeverityShape severity="amber" /> : null,
+            time: <Time value={use.failedAt} />,
+            deviceText: <DeviceText value={use.failure} />,
+          })}
         </span>
       )}
     </span>

@@ -9,6 +9,7 @@ import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import classes from './licence.module.css'
 import { licenceWords } from './licence-labels.ts'
+import { strings } from './strings.ts'
 
 const { max } = configGroups.license.items.LICENSE_KEY
 
@@ -59,8 +60,8 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
     >
       <LeaveGuard isDirty={text.trim() !== ''} />
       <Textarea
-        label={isHeld ? 'Another licence' : 'Licence'}
-        description="The whole text as it was issued."
+        label={isHeld ? strings.anotherLicence : strings.licence}
+        description={strings.theWholeTextAsItWas}
         name="LICENSE_KEY"
         rows={5}
         maxLength={max}
@@ -84,15 +85,15 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
         >
           {(props) => (
             <Button {...props} variant="default">
-              Read a file…
+              {strings.readAFile}
             </Button>
           )}
         </FileButton>
         <Button type="submit" loading={busy} disabled={text.trim() === ''}>
-          Enter the licence
+          {strings.enterTheLicence}
         </Button>
         <MoreMenu
-          label="More of the licence"
+          label={strings.moreOfTheLicence}
           curl={() => curlOf(window.location.origin, addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
         />
         <span className={classes.quiet} role="status">

@@ -15,28 +15,35 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { LicenceForm } from './LicenceForm.tsx'
 import classes from './licence.module.css'
 import { endWords, licenceWords } from './licence-labels.ts'
+import { strings } from './strings.ts'
 import { WithHistory } from './WithHistory.tsx'
 
 const Seats = ({ used, agents, pending }: LicenceDetails) => {
   if (agents === null)
     return (
       <p className={classes.seats}>
-        <strong>{used.toLocaleString('en')}</strong> {used === 1 ? 'host is' : 'hosts are'} known; any number is
-        covered.
+        {strings.strongUsedOtherHostsKnownAny({ strong: <strong>{used.toLocaleString('en')}</strong>, used })}
       </p>
     )
   return (
     <div className={classes.seats}>
-      <p>
-        <strong>{used.toLocaleString('en')}</strong> of {agents.toLocaleString('en')} hosts
-      </p>
-      <meter className={classes.meter} min={0} max={agents} value={Math.min(used, agents)} aria-label="Hosts covered" />
+      <p>{strings.strongOfAgentsHosts({ strong: <strong>{used.toLocaleString('en')}</strong>, agents })}</p>
+      <meter
+        className={classes.meter}
+        min={0}
+        max={agents}
+        value={Math.min(used, agents)}
+        aria-label={strings.hostsCovered}
+      />
       {pending === 0 ? null : (
         <p>
-          <Link to="/agents" search={{ License: 'Pending' }}>
-            {pending.toLocaleString('en')} {pending === 1 ? 'host is' : 'hosts are'} Pending
-          </Link>
-          : beyond what is covered. Nothing stops working for them.
+          {strings.linkBeyondWhatIsCoveredNothing({
+            link: (
+              <Link to="/agents" search={{ License: 'Pending' }}>
+                {strings.pendingOtherHostsArePending({ pending })}
+              </Link>
+            ),
+          })}
         </p>
       )}
     </div>
@@ -47,7 +54,7 @@ const Standing = ({ licence }: { licence: LicenceDetails }) => {
   const { title, severity, means } = licenceWords[licence.status]
   const isHeld = licence.status !== 'Community' && licence.status !== 'Invalid'
   return (
-    <section className={classes.card} aria-label="Licence">
+    <section className={classes.card} aria-label={strings.licence}>
       <p className={classes.status}>
         <SeverityTag severity={severity} word={title} /> {means}
       </p>
@@ -56,26 +63,23 @@ const Standing = ({ licence }: { licence: LicenceDetails }) => {
         rows={[
           ...(isHeld
             ? ([
-                ['Account', <DeviceText key="account" value={licence.accountName} />],
-                ['Account id', <DeviceText key="id" value={licence.accountId} />],
-                ['Last day', endWords(licence)],
-                ...(licence.graceUntil === null ? [] : [['Grace until', `${licence.graceUntil} (UTC)`] as const]),
-                ['Features', licence.features.length === 0 ? 'none named' : licence.features.join(', ')],
+                [strings.account, <DeviceText key="account" value={licence.accountName} />],
+                [strings.accountId, <DeviceText key="id" value={licence.accountId} />],
+                [strings.lastDay, endWords(licence)],
+                ...(licence.graceUntil === null ? [] : [[strings.graceUntil, `${licence.graceUntil} (UTC)`] as const]),
+                [strings.features, licence.features.length === 0 ? 'none named' : licence.features.join(', ')],
               ] as const)
             : []),
           [
-            'Issuers',
+            strings.issuers,
             licence.trustedKeys === 1
-              ? '1 key is trusted'
-              : `${licence.trustedKeys === 0 ? 'no' : licence.trustedKeys} keys are trusted`,
+              ? strings.n1KeyIsTrusted
+              : strings.valueKeysAreTrusted({ value: licence.trustedKeys === 0 ? 'no' : licence.trustedKeys }),
           ],
         ]}
       />
       {licence.trustedKeys > 0 ? null : (
-        <p className={classes.quiet}>
-          A licence is accepted once the public key of its issuer is trusted: put the file you got from the issuer into
-          the data folder of the server as <code>licence-keys.pem</code>. It is read at once.
-        </p>
+        <p className={classes.quiet}>{strings.aLicenceIsAcceptedOnceThe({ code: (text) => <code>{text}</code> })}</p>
       )}
     </section>
   )
@@ -83,7 +87,7 @@ const Standing = ({ licence }: { licence: LicenceDetails }) => {
 
 /** The licence: how it stands, what it covers, and how to change it. */
 export const LicencePage = () => {
-  useTitle('Licence')
+  useTitle(strings.licence)
   const { api, queries, session } = useServices()
   const licence = useQuery({
     queryKey: ['licence'],
@@ -97,23 +101,19 @@ export const LicencePage = () => {
   }
   const takeAway = (name: string) =>
     confirm({
-      title: 'Take the licence away',
+      title: strings.takeTheLicenceAway,
       names: [name],
       kind: ['licence', 'licences'],
-      consequence:
-        'this server is Community again, without limits; hosts follow within seconds. Keep the text of the licence, or go back by the history.',
-      action: 'Take away',
+      consequence: strings.thisServerIsCommunityAgainWithout,
+      action: strings.takeAway,
       run: async () => {
         changed(await api.call(addOrUpdateLicense, { body: { LICENSE_KEY: null } }))
-        tell('The licence is taken away.')
+        tell(strings.theLicenceIsTakenAway)
       },
     })
   return (
-    <SettingsPage
-      title="Licence"
-      intro="What you hold, for how many hosts and until when. Devices are judged the same with and without one."
-    >
-      <WithHistory prefix="LICENSE_">
+    <SettingsPage title={strings.licence} intro={strings.whatYouHoldForHowMany}>
+      <WithHistory prefix={strings.license}>
         {licence.data === undefined ? (
           licence.error === null ? (
             <DetailSkeleton />
@@ -126,15 +126,15 @@ export const LicencePage = () => {
             {canWrite ? (
               <LicenceForm isHeld={licence.data.status !== 'Community'} onChanged={changed} />
             ) : (
-              <p className={classes.quiet}>You can read this; an Administrator can change it.</p>
+              <p className={classes.quiet}>{strings.youCanReadThisAnAdministrator}</p>
             )}
             {canWrite && licence.data.status !== 'Community' ? (
               <Button
                 variant="default"
                 className={classes.away}
-                onClick={() => takeAway(licence.data.accountName || 'The stored licence')}
+                onClick={() => takeAway(licence.data.accountName || strings.theStoredLicence)}
               >
-                Take the licence away…
+                {strings.takeTheLicenceAway2}
               </Button>
             ) : null}
           </div>

@@ -5,6 +5,7 @@ import { brandOf, type CustomLogin } from '../../ui/sign-in/brand.ts'
 import { contrast } from '../../ui/theme/contrast.ts'
 import { dark, light, type SchemeTokens, schemeVariables } from '../../ui/theme/tokens.ts'
 import classes from './preview.module.css'
+import { strings } from './strings.ts'
 
 const schemes: readonly { name: string; tokens: SchemeTokens }[] = [
   { name: 'Light', tokens: light },
@@ -42,13 +43,13 @@ const Picture = ({ tokens, custom, banner, isBanner }: PictureProps) => {
             <p className={classes.banner}>
               <Lines text={banner} />
             </p>
-            <span className={classes.button}>I accept</span>
+            <span className={classes.button}>{strings.iAccept}</span>
           </>
         ) : (
           <div className={classes.form}>
-            <Field label="User name" />
-            <Field label="Password" />
-            <span className={classes.button}>Sign in</span>
+            <Field label={strings.userName} />
+            <Field label={strings.password} />
+            <span className={classes.button}>{strings.signIn}</span>
           </div>
         )}
       </BrandCard>
@@ -72,16 +73,16 @@ export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>
   const { accent } = brandOf(custom)
   const faint = schemes.filter(({ tokens }) => accent !== null && contrast(accent, tokens.surface) < toldApart)
   return (
-    <section className={classes.preview} aria-label="Preview">
+    <section className={classes.preview} aria-label={strings.preview}>
       <div className={classes.head}>
-        <h2>Preview</h2>
+        <h2>{strings.preview}</h2>
         {banner === '' ? null : (
           <SegmentedControl
             size="xs"
-            aria-label="Step that is shown"
+            aria-label={strings.stepThatIsShown}
             data={[
-              { value: 'banner', label: 'First: the banner' },
-              { value: 'form', label: 'Then: the form' },
+              { value: 'banner', label: strings.firstTheBanner },
+              { value: 'form', label: strings.thenTheForm },
             ]}
             value={step}
             onChange={setStep}
@@ -90,8 +91,7 @@ export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>
       </div>
       {faint.length === 0 ? null : (
         <p className={classes.note} role="note">
-          The accent is close to the card in the {faint.map(({ name }) => name.toLowerCase()).join(' and the ')} theme:
-          the words of buttons can be read, their shape hardly.
+          {strings.theAccentIsCloseToThe({ faint: faint.map(({ name }) => name.toLowerCase()).join(' and the ') })}
         </p>
       )}
       {schemes.map(({ name, tokens }) => (

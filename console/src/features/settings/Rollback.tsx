@@ -7,6 +7,7 @@ import { useChange } from '../../ui/form/useChange.ts'
 import { tell } from '../../ui/tell.ts'
 import { Differences } from './Differences.tsx'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface RollbackProps {
   /** 0: nothing set. */
@@ -35,10 +36,12 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       close()
       tell(
         done.length === 0
-          ? 'Nothing differs from that version any more.'
-          : `${done.length === 1 ? '1 item is' : `${done.length} items are`} as at ${
-              version === 0 ? 'the start' : `version ${version}`
-            } again; this is version ${made}.`,
+          ? strings.nothingDiffersFromThatVersionAny
+          : strings.valueAsAtValue2AgainThis({
+              value: done.length === 1 ? strings.n1ItemIs : strings.doneItemsAre({ done: done.length }),
+              value2: version === 0 ? 'the start' : strings.versionVersion({ version }),
+              made,
+            }),
       )
       for (const key of ['config', 'config-history', 'integrations', 'licence', 'providers'])
         void queries.invalidateQueries({ queryKey: [key] })
@@ -56,14 +59,14 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       ) : (
         <p aria-live="polite">
           {trial.data === undefined
-            ? 'Asking the server what this would change…'
+            ? strings.askingTheServerWhatThisWould
             : changes.length === 0
-              ? 'Nothing differs from what is in force.'
-              : 'This becomes a new version: it can be taken back in the same way. Secrets of then come back with what they belong to.'}
+              ? strings.nothingDiffersFromWhatIsIn
+              : strings.thisBecomesANewVersionIt}
         </p>
       )}
       {changes.length === 0 ? null : (
-        <Differences rows={changes} label="What going back changes" withPage={prefix === ''} />
+        <Differences rows={changes} label={strings.whatGoingBackChanges} withPage={prefix === ''} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot

@@ -2,6 +2,7 @@ import { Button, Group, Modal } from '@mantine/core'
 import { Differences } from './Differences.tsx'
 import type { Difference } from './draft.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface SaveDialogProps {
   /** Null: closed. */
@@ -13,7 +14,7 @@ export interface SaveDialogProps {
 
 /** What a change comes to, before something that others rely on leads elsewhere. */
 export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) => (
-  <Modal opened={rows !== null} onClose={close} title="Save these changes?">
+  <Modal opened={rows !== null} onClose={close} title={strings.saveTheseChanges}>
     {rows === null ? null : (
       <form
         className={classes.dialog}
@@ -23,14 +24,14 @@ export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) 
           save()
         }}
       >
-        <p>{consequence} The history keeps what was before.</p>
-        <Differences rows={rows} label="What changes" />
+        <p>{strings.consequenceTheHistoryKeepsWhatWas({ consequence })}</p>
+        <Differences rows={rows} label={strings.whatChanges} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button type="submit" data-autofocus>
-            Save
+            {strings.save}
           </Button>
         </Group>
       </form>

@@ -1,6 +1,7 @@
 import { Checkbox, PasswordInput } from '@mantine/core'
 import type { FieldFrame } from '../../ui/form/field.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 export interface SecretFieldProps extends FieldFrame {
   max: number
@@ -19,13 +20,13 @@ export const SecretField = ({ max, value, onChange, isStored, isRemoved, onRemov
       {...frame}
       maxLength={max}
       autoComplete="new-password"
-      placeholder={isStored ? (isRemoved ? 'will be taken away' : 'set; leave empty to keep it') : 'not set'}
+      placeholder={isStored ? (isRemoved ? 'will be taken away' : strings.setLeaveEmptyToKeepIt) : 'not set'}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
     {isStored && value === '' ? (
       <Checkbox
-        label={`Take the stored ${frame.label.toLowerCase()} away`}
+        label={strings.takeTheStoredLabelAway({ label: frame.label.toLowerCase() })}
         checked={isRemoved}
         onChange={(event) => onRemove(event.currentTarget.checked)}
       />

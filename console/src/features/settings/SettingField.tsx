@@ -7,6 +7,7 @@ import { ColorField } from './ColorField.tsx'
 import { ImageField } from './ImageField.tsx'
 import { Prose } from './Prose.tsx'
 import { SecretField } from './SecretField.tsx'
+import { strings } from './strings.ts'
 
 export interface SettingFieldProps {
   name: string
@@ -22,11 +23,11 @@ export interface SettingFieldProps {
 }
 
 const choiceWords: Readonly<Record<string, string>> = {
-  none: 'None, in the clear',
-  starttls: 'STARTTLS, after the greeting',
-  tls: 'TLS, from the first byte',
-  bare: 'As it is',
-  bearer: 'With “Bearer” before it',
+  none: strings.noneInTheClear,
+  starttls: strings.starttlsAfterTheGreeting,
+  tls: strings.tlsFromTheFirstByte,
+  bare: strings.asItIs,
+  bearer: strings.withBearerBeforeIt,
 }
 
 // Kinds whose texts are read letter by letter.

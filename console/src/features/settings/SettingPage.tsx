@@ -13,6 +13,7 @@ import { HistoryPage } from './HistoryPage.tsx'
 import { LicencePage } from './LicencePage.tsx'
 import { LoginPreview } from './LoginPreview.tsx'
 import { type SettingPage as Page, settingPages } from './pages.ts'
+import { strings } from './strings.ts'
 import { useGroup } from './useGroup.ts'
 import { WithHistory } from './WithHistory.tsx'
 
@@ -35,7 +36,7 @@ const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'pre
 const actionsOf = ({ group }: Page): ReactNode =>
   group === 'ise' || group === 'cact' ? (
     <Link to="/quarantines" search={{ system: group }}>
-      Its quarantines
+      {strings.itsQuarantines}
     </Link>
   ) : null
 
@@ -73,8 +74,8 @@ export const SettingPage = () => {
   const page = Object.hasOwn(settingPages, slug) ? settingPages[slug] : undefined
   if (page === undefined)
     return (
-      <EmptyState icon="settings" title="There is no such page of the settings">
-        <p>The list on the left names them all.</p>
+      <EmptyState icon="settings" title={strings.thereIsNoSuchPageOf}>
+        <p>{strings.theListOnTheLeftNames}</p>
       </EmptyState>
     )
   return <GroupPage key={slug} page={page} />

@@ -10,6 +10,7 @@ import { inWords, shownBody } from './draft.ts'
 import { LastUse } from './LastUse.tsx'
 import { groupTests, type TestField } from './operations.ts'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 import type { useGroupTest } from './useGroupTest.ts'
 import { faultyItems } from './useSave.ts'
 
@@ -24,11 +25,11 @@ export interface TestSectionProps {
 /** How the test goes, or went. */
 const Outcome = ({ trial: { result, failure, busy } }: Pick<TestSectionProps, 'trial'>) => (
   <div aria-live="polite" className={classes.testForm}>
-    {busy ? <StepList steps={[{ key: 'run', words: 'The server tries it…', state: 'running' }]} /> : null}
+    {busy ? <StepList steps={[{ key: 'run', words: strings.theServerTriesIt, state: 'running' }]} /> : null}
     {failure === null ? null : faultyItems(failure).length > 0 ? (
       <p className={classes.outcome}>
         <SeverityShape severity="amber" />
-        <span>Not tried: {faultyItems(failure).length === 1 ? 'a field' : 'some fields'} above cannot be so.</span>
+        <span>{strings.notTriedFailureOtherSomeAbove({ failure: faultyItems(failure).length })}</span>
       </p>
     ) : (
       <ErrorState failure={failure} inline />
@@ -45,7 +46,7 @@ const Outcome = ({ trial: { result, failure, busy } }: Pick<TestSectionProps, 't
         />
         <p className={classes.outcome}>
           {result.ok ? null : <SeverityShape severity="amber" />}
-          <strong>{result.ok ? 'It works.' : 'It does not work yet: see the step that failed.'}</strong>
+          <strong>{result.ok ? strings.itWorks : strings.itDoesNotWorkYetSee}</strong>
         </p>
       </>
     )}
@@ -83,7 +84,7 @@ export const TestSection = ({ group, trial, body, start }: TestSectionProps) => 
     )
   }
   return (
-    <section ref={section} className={classes.test} aria-label="Test" aria-busy={busy}>
+    <section ref={section} className={classes.test} aria-label={strings.test} aria-busy={busy}>
       <form
         className={classes.testForm}
         onSubmit={(event) => {
@@ -92,10 +93,10 @@ export const TestSection = ({ group, trial, body, start }: TestSectionProps) => 
         }}
       >
         <div className={classes.testHead}>
-          <h2>Test</h2>
+          <h2>{strings.test}</h2>
           <LastUse group={group} />
           <MoreMenu
-            label="More of the test"
+            label={strings.moreOfTheTest}
             curl={() =>
               curlOf(window.location.origin, test.operation, {
                 body: shownBody({
@@ -111,16 +112,16 @@ export const TestSection = ({ group, trial, body, start }: TestSectionProps) => 
           />
           {busy ? (
             <Button size="compact-sm" variant="default" onClick={trial.stop}>
-              Stop the test
+              {strings.stopTheTest}
             </Button>
           ) : (
             <Button size="compact-sm" variant="default" type="submit">
-              Test now
+              {strings.testNow}
             </Button>
           )}
         </div>
         <p className={classes.quiet}>
-          {test.what} {isDirty ? 'What you entered above is tried, saved or not.' : ''}
+          {test.what} {isDirty ? strings.whatYouEnteredAboveIsTried : ''}
         </p>
         {test.fields.length === 0 ? null : <div className={classes.testFields}>{test.fields.map(field)}</div>}
       </form>

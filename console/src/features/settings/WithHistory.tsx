@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { HistoryList } from './HistoryList.tsx'
 import classes from './settings.module.css'
+import { strings } from './strings.ts'
 
 /** A page of settings and its history, side by side as tabs; what is entered stays while the history is looked at. */
 export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
@@ -17,8 +18,8 @@ export const WithHistory = ({ prefix, children }: { prefix: string; children: Re
       }
     >
       <Tabs.List className={classes.tabs}>
-        <Tabs.Tab value="settings">Settings</Tabs.Tab>
-        <Tabs.Tab value="history">History</Tabs.Tab>
+        <Tabs.Tab value="settings">{strings.settings}</Tabs.Tab>
+        <Tabs.Tab value="history">{strings.history}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="settings">{children}</Tabs.Panel>
       <Tabs.Panel value="history">{isHistory ? <HistoryList prefix={prefix} /> : null}</Tabs.Panel>

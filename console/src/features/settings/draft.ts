@@ -6,6 +6,7 @@ import {
   configGroups,
   groupOfItem,
 } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 /** What somebody entered and did not save yet. What he did not touch follows the server. */
 export interface Edits {
@@ -88,13 +89,12 @@ export const isMoved = (body: object, stored: ConfigMap, names: readonly string[
 /** What is wrong with a number before the server is asked; it judges everything else. */
 export const faultOf = ({ kind, range, max }: ConfigItem, text: string): string | null => {
   if (text === '') return null
-  if (text.length > max)
-    return `has ${text.length.toLocaleString('en')} characters, at most ${max.toLocaleString('en')}`
+  if (text.length > max) return strings.hasTextCharactersAtMostMax({ text: text.length, max })
   if (kind === 'integer' && range !== undefined) {
     const value = Number(text)
     if (!/^-?\d+$/.test(text) || value < range[0] || value > range[1])
-      return `is no whole number from ${range[0].toLocaleString('en')} to ${range[1].toLocaleString('en')}`
+      return strings.isNoWholeNumberFromValue({ value: range[0], value2: range[1] })
   }
-  if (kind === 'share' && !(/^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 1)) return 'is no number from 0 to 1'
+  if (kind === 'share' && !(/^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 1)) return strings.isNoNumberFrom0To
   return null
 }

@@ -1,3 +1,5 @@
+import { strings } from './strings.ts'
+
 /** What the server takes for a picture. */
 const limits = { bytes: 256 * 1024, side: 2_000 } as const
 
@@ -10,13 +12,12 @@ export const imageFault = (bytes: Uint8Array): string | null => {
     bytes.length >= 33 &&
     signature.every((byte, index) => bytes[index] === byte) &&
     String.fromCharCode(...bytes.subarray(12, 16)) === 'IHDR'
-  if (!isPng) return 'This is no PNG. Pictures of other formats, SVG among them, are not taken.'
-  if (bytes.length > limits.bytes)
-    return `It has ${Math.ceil(bytes.length / 1024).toLocaleString('en')} KiB; at most 256 KiB are taken.`
+  if (!isPng) return strings.thisIsNoPngPicturesOf
+  if (bytes.length > limits.bytes) return strings.itHasMathKibAtMost({ Math: Math.ceil(bytes.length / 1024) })
   const view = new DataView(bytes.buffer, bytes.byteOffset)
   const [width, height] = [view.getUint32(16), view.getUint32(20)]
   return width < 1 || height < 1 || width > limits.side || height > limits.side
-    ? `It is ${width.toLocaleString('en')} by ${height.toLocaleString('en')} pixels; at most 2,000 a side are taken.`
+    ? strings.itIsWidthByHeightPixels({ width, height })
     : null
 }
 

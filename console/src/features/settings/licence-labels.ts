@@ -1,40 +1,42 @@
 import type { LicenceDetails } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
+import { strings } from './strings.ts'
 
 /** How a licence stands, in words, and how much that matters. */
 export const licenceWords: Readonly<
   Record<LicenceDetails['status'], { title: string; severity: Severity; means: string }>
 > = {
   Community: {
-    title: 'Community',
+    title: strings.community,
     severity: 'neutral',
-    means: 'No licence is entered, and nothing is limited.',
+    means: strings.noLicenceIsEnteredAndNothing,
   },
-  Activated: { title: 'Activated', severity: 'neutral', means: 'The licence is in force.' },
+  Activated: { title: strings.activated, severity: 'neutral', means: strings.theLicenceIsInForce },
   Grace: {
-    title: 'Over, in its grace period',
+    title: strings.overInItsGracePeriod,
     severity: 'amber',
-    means: 'Nothing changes yet. Enter a new one before the grace period ends.',
+    means: strings.nothingChangesYetEnterANew,
   },
   Expired: {
-    title: 'Expired',
+    title: strings.expired,
     severity: 'red',
-    means: 'Hosts are marked Expired. Nothing stops working; enter a new one.',
+    means: strings.hostsAreMarkedExpiredNothingStops,
   },
   Invalid: {
-    title: 'Not accepted any more',
+    title: strings.notAcceptedAnyMore,
     severity: 'red',
-    means:
-      'It is stored, but no key this server trusts has signed it. Put the key of its issuer back, or enter the licence anew.',
+    means: strings.itIsStoredButNoKey,
   },
 }
 
-const dayWords = (days: number) => (days === 1 ? '1 day' : `${days.toLocaleString('en')} days`)
+const dayWords = (days: number) => (days === 1 ? '1 day' : strings.daysDays({ days }))
 
 /** When it ends, as a person counts. */
 export const endWords = ({ expires, daysLeft }: Pick<LicenceDetails, 'expires' | 'daysLeft'>): string => {
-  if (expires === null) return 'It does not end'
+  if (expires === null) return strings.itDoesNotEnd
   if (daysLeft === null) return `${expires} (UTC)`
-  if (daysLeft < 0) return `${expires} (UTC), ${dayWords(-daysLeft)} ago`
-  return daysLeft === 0 ? `${expires} (UTC), today` : `${expires} (UTC), in ${dayWords(daysLeft)}`
+  if (daysLeft < 0) return strings.expiresUtcValueAgo({ expires, value: dayWords(-daysLeft) })
+  return daysLeft === 0
+    ? strings.expiresUtcToday({ expires })
+    : strings.expiresUtcInDaysleft({ expires, daysLeft: dayWords(daysLeft) })
 }

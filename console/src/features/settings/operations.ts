@@ -17,6 +17,7 @@ import {
   testOidc,
   testSmtp,
 } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 /** How a group is changed. The licence has an answer of its own, and a page of its own. */
 export const saveOperations: Readonly<Partial<Record<ConfigGroupName, typeof addOrUpdateSmtp>>> = {
@@ -52,34 +53,34 @@ export interface GroupTest {
 export const groupTests: Readonly<Partial<Record<ConfigGroupName, GroupTest>>> = {
   smtp: {
     operation: testSmtp,
-    what: 'Connects, signs in, and sends a mail when you name a recipient. Nothing is stored.',
+    what: strings.connectsSignsInAndSendsA,
     fields: [
       {
         name: 'SMTP_TEST_RECIPIENT',
-        label: 'Recipient of a test mail',
-        description: 'Empty: no mail is sent.',
+        label: strings.recipientOfATestMail,
+        description: strings.emptyNoMailIsSent,
       },
     ],
   },
   ldap: {
     operation: testLdap,
-    what: 'Connects, binds and looks a person up. Nothing is stored.',
+    what: strings.connectsBindsAndLooksAPerson,
     fields: [
-      { name: 'LDAP_TEST_USER', label: 'Person', description: 'Looked up with the groups; empty: nobody.' },
+      { name: 'LDAP_TEST_USER', label: strings.person, description: strings.lookedUpWithTheGroupsEmpty },
       {
         name: 'LDAP_TEST_PASSWORD',
-        label: 'Password of the person',
-        description: 'To sign in with; used once, never stored.',
+        label: strings.passwordOfThePerson,
+        description: strings.toSignInWithUsedOnce,
         isSecret: true,
       },
     ],
   },
-  oidc: { operation: testOidc, what: 'Reads what the provider says of itself. Nobody is signed in.', fields: [] },
-  ise: { operation: testIse, what: 'Connects, signs in and looks for the policy. Changes nothing there.', fields: [] },
+  oidc: { operation: testOidc, what: strings.readsWhatTheProviderSaysOf, fields: [] },
+  ise: { operation: testIse, what: strings.connectsSignsInAndLooksFor, fields: [] },
   cact: {
     operation: testCact,
-    what: 'Connects and signs in to both interfaces. Changes nothing there.',
+    what: strings.connectsAndSignsInToBoth,
     fields: [],
   },
-  domain: { operation: testDomainName, what: 'Looks the name up and calls this server by it.', fields: [] },
+  domain: { operation: testDomainName, what: strings.looksTheNameUpAndCalls, fields: [] },
 }

@@ -3,6 +3,7 @@ import { type RefObject, useEffect, useState } from 'react'
 import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
 import { bodyOf, type Edits, faultOf, inWords, isMoved, itemsOf, noEdits, shownText } from './draft.ts'
 import type { SettingPage } from './pages.ts'
+import { strings } from './strings.ts'
 import { useGroupTest } from './useGroupTest.ts'
 import { faultyItems, useSave } from './useSave.ts'
 
@@ -58,7 +59,8 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
     const saved = await save(body)
     if (saved === null) return
     setEdits(noEdits)
-    setSaid(saved.changes.length === 0 ? 'Nothing differs.' : `Saved as version ${saved.version}.`)
+    const { changes, version } = saved
+    setSaid(changes.length === 0 ? strings.nothingDiffers : strings.savedAsVersionVersion({ version }))
   }
   return {
     edits,
@@ -110,7 +112,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       setFaults(found)
       setMended(new Set())
       if (Object.keys(found).length > 0) forget()
-      else if (Object.keys(body).length === 0) setSaid('Nothing was changed.')
+      else if (Object.keys(body).length === 0) setSaid(strings.nothingWasChanged)
       else if (page.asks !== undefined && isMoved(body, stored, page.asks.names)) setIsAsking(true)
       else void store()
     },

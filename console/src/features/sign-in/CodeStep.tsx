@@ -3,12 +3,13 @@ import { useRef, useState } from 'react'
 import { CallFailure } from '../../lib/problem.ts'
 import { refusalText } from './refusal.ts'
 import type { StepProps } from './SecondStep.tsx'
+import { strings } from './strings.ts'
 
 const digits = 6
 
 const refusalOf = (failure: unknown): string =>
   failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
-    ? 'The code is wrong, or was used before. Wait for the next one.'
+    ? strings.theCodeIsWrongOrWas
     : refusalText(failure)
 
 /** The code of an authenticator app: six digits are enough, nobody has to press a button. */
@@ -30,12 +31,12 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
       onSubmit={(event) => {
         event.preventDefault()
         if (code.replaceAll(/\D/g, '').length === digits) void send(code)
-        else refuse('The code has six digits.')
+        else refuse(strings.theCodeHasSixDigits)
       }}
     >
       <TextInput
         ref={field}
-        label="Code from your authenticator app"
+        label={strings.codeFromYourAuthenticatorApp}
         name="one-time-code"
         autoComplete="one-time-code"
         inputMode="numeric"
@@ -52,7 +53,7 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
         }}
       />
       <Button type="submit" loading={busy} fullWidth>
-        Sign in
+        {strings.signIn}
       </Button>
     </form>
   )

@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { useServices, useSession } from '../../lib/services.tsx'
 import { lazily } from '../../ui/lazily.tsx'
+import { strings } from './strings.ts'
 
 const IdentityForm = lazily(async () => (await import('./IdentityForm.tsx')).IdentityForm)
 
@@ -21,7 +22,7 @@ export const ConfirmIdentity = () => {
       // `app/main.tsx` handles Escape.
       closeOnEscape={false}
       closeOnClickOutside={false}
-      title="Confirm it’s you"
+      title={strings.confirmItsYou}
       zIndex={1000}
     >
       {isOpen ? <IdentityForm account={state.profile.account} settle={identity.settle} /> : null}

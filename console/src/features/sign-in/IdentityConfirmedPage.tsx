@@ -3,11 +3,12 @@ import { type IdentityNews, identityChannel } from '../../lib/identity.ts'
 import { problemText } from '../../lib/problem.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
+import { strings } from './strings.ts'
 
 /** The page to which the identity provider returns its tab. It notifies the waiting page and closes. */
 export const IdentityConfirmedPage = () => {
   const problem = new URLSearchParams(window.location.search).get('problem')
-  useTitle(problem === null ? 'Identity confirmed' : 'Identity not confirmed')
+  useTitle(problem === null ? strings.identityConfirmed : strings.identityNotConfirmed)
   useEffect(() => {
     const channel = new BroadcastChannel(identityChannel)
     channel.postMessage({ problem } satisfies IdentityNews)
@@ -16,8 +17,8 @@ export const IdentityConfirmedPage = () => {
     if (problem === null) window.close()
   }, [problem])
   return (
-    <Card title={problem === null ? 'Identity confirmed' : 'Identity not confirmed'}>
-      <p>{problem === null ? 'Close this tab and return to Portcullis.' : problemText(problem)}</p>
+    <Card title={problem === null ? strings.identityConfirmed : strings.identityNotConfirmed}>
+      <p>{problem === null ? strings.closeThisTabAndReturnTo : problemText(problem)}</p>
     </Card>
   )
 }

@@ -2,13 +2,14 @@ import { Alert, Button, Group, PasswordInput, TextInput } from '@mantine/core'
 import type { Profile } from '../../lib/session.ts'
 import { ProviderConfirmation } from './ProviderConfirmation.tsx'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 import { useIdentity, type Way } from './useIdentity.ts'
 
 const offers: Readonly<Record<Way, string>> = {
-  password: 'Use your password',
-  code: 'Use a code from the authenticator app',
-  passkey: 'Use a passkey',
-  recoveryCode: 'Use a recovery code',
+  password: strings.useYourPassword,
+  code: strings.useACodeFromTheAuthenticator,
+  passkey: strings.useAPasskey,
+  recoveryCode: strings.useARecoveryCode,
 }
 
 export interface IdentityFormProps {
@@ -33,7 +34,7 @@ const WayField = ({ identity, isDirectory }: { identity: ReturnType<typeof useId
           {...input}
           key="password"
           autoFocus
-          label={isDirectory ? 'Directory password' : 'Password'}
+          label={isDirectory ? strings.directoryPassword : strings.password}
           name="password"
           autoComplete="current-password"
           maxLength={1024}
@@ -45,7 +46,7 @@ const WayField = ({ identity, isDirectory }: { identity: ReturnType<typeof useId
           {...input}
           key="code"
           autoFocus
-          label="Code from your authenticator app"
+          label={strings.codeFromYourAuthenticatorApp}
           name="one-time-code"
           autoComplete="one-time-code"
           inputMode="numeric"
@@ -59,7 +60,7 @@ const WayField = ({ identity, isDirectory }: { identity: ReturnType<typeof useId
           {...input}
           key="recovery"
           autoFocus
-          label="Recovery code"
+          label={strings.recoveryCode}
           placeholder="xxxx-xxxx-xxxx-xxxx"
           name="recovery-code"
           autoComplete="off"
@@ -89,8 +90,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
       }}
     >
       <p className={classes.message}>
-        This action affects hosts, accounts or sign-in. Confirm that you are <strong>{account.userName}</strong> to
-        continue. Your input is kept.
+        {strings.thisActionAffectsHostsAccountsOr({ strong: <strong>{account.userName}</strong> })}
       </p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
@@ -109,10 +109,10 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
         ))}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={() => settle(false)}>
-          Cancel
+          {strings.cancel}
         </Button>
         <Button type="submit" loading={busy}>
-          Confirm
+          {strings.confirm}
         </Button>
       </Group>
     </form>

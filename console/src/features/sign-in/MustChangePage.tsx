@@ -10,10 +10,11 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
 import { NewPasswordFields } from './NewPasswordFields.tsx'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 
 /** The one page of an account whose password must be changed first. */
 export const MustChangePage = () => {
-  useTitle('Change the password')
+  useTitle(strings.changeThePassword)
   const { api, session } = useServices()
   const state = useSession()
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -23,14 +24,12 @@ export const MustChangePage = () => {
     initialValues: { oldPassword: '', newPassword: '', again: '' },
     validate: {
       newPassword: (value) => passwordFault(value, userName),
-      again: (value, values) => (value === values.newPassword ? null : 'The two are not the same.'),
+      again: (value, values) => (value === values.newPassword ? null : strings.theTwoAreNotTheSame),
     },
   })
   return (
-    <Card title="Choose your own password">
-      <p className={classes.message}>
-        The password of <strong>{userName}</strong> was given to it. Change it now; everything else opens after that.
-      </p>
+    <Card title={strings.chooseYourOwnPassword}>
+      <p className={classes.message}>{strings.thePasswordOfStrongWasGiven({ strong: <strong>{userName}</strong> })}</p>
       {refusal === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
           {refusal}
@@ -52,7 +51,7 @@ export const MustChangePage = () => {
         })}
       >
         <PasswordInput
-          label="Password you signed in with"
+          label={strings.passwordYouSignedInWith}
           name="password"
           autoComplete="current-password"
           required
@@ -62,10 +61,10 @@ export const MustChangePage = () => {
         />
         <NewPasswordFields form={form} />
         <Button type="submit" loading={busy} fullWidth>
-          Change the password
+          {strings.changeThePassword}
         </Button>
         <Button variant="default" fullWidth onClick={() => void session.signOut().catch(tellFailure)}>
-          Sign out
+          {strings.signOut}
         </Button>
       </form>
     </Card>

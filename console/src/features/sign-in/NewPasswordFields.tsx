@@ -1,6 +1,7 @@
 import { PasswordInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { passwordRules } from '../../lib/password-rules.ts'
+import { strings } from './strings.ts'
 
 export interface NewPassword {
   newPassword: string
@@ -11,7 +12,7 @@ export interface NewPassword {
 export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFormReturnType<T> }) => (
   <>
     <PasswordInput
-      label="New password"
+      label={strings.newPassword}
       description={passwordRules.text}
       name="new-password"
       autoComplete="new-password"
@@ -20,7 +21,7 @@ export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFo
       {...form.getInputProps('newPassword')}
     />
     <PasswordInput
-      label="The same again"
+      label={strings.theSameAgain}
       name="new-password-again"
       autoComplete="new-password"
       required

@@ -7,6 +7,7 @@ import { useServices } from '../../lib/services.tsx'
 import { isOver, refusalText } from './refusal.ts'
 import type { StepProps } from './SecondStep.tsx'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 
 const refusalOf = (failure: unknown): string | null =>
   failure instanceof CallFailure && failure.code !== 'mfa_code_wrong' ? refusalText(failure) : passkeyRefusal(failure)
@@ -52,9 +53,9 @@ export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) =>
   }, [])
   return (
     <>
-      <p className={classes.message}>The browser asks for the passkey of your account.</p>
+      <p className={classes.message}>{strings.theBrowserAsksForThePasskey}</p>
       <Button loading={busy} fullWidth autoFocus onClick={() => void ask()}>
-        Use the passkey
+        {strings.useThePasskey}
       </Button>
     </>
   )

@@ -6,6 +6,7 @@ import { problemText } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { refusalText } from './refusal.ts'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 
 /**
  * Opens the identity provider in a new tab, which asks for the password. This page keeps its input and continues when
@@ -42,10 +43,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
   }, [api, attempt, settle])
   return (
     <div className={classes.form}>
-      <p className={classes.message}>
-        This action affects hosts, accounts or sign-in. Your identity provider asks you to sign in again, in a new tab.
-        This page waits and keeps your input.
-      </p>
+      <p className={classes.message}>{strings.thisActionAffectsHostsAccountsOr2}</p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}
@@ -53,15 +51,15 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
       )}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={() => settle(false)}>
-          Cancel
+          {strings.cancel}
         </Button>
         {url === null ? (
           <Button loading={refusal === null} disabled>
-            Open identity provider
+            {strings.openIdentityProvider}
           </Button>
         ) : (
           <Button component="a" href={url} target="_blank" rel="noopener" ref={link} data-autofocus>
-            Open identity provider
+            {strings.openIdentityProvider}
           </Button>
         )}
       </Group>

@@ -3,10 +3,11 @@ import { useState } from 'react'
 import { CallFailure } from '../../lib/problem.ts'
 import { refusalText } from './refusal.ts'
 import type { StepProps } from './SecondStep.tsx'
+import { strings } from './strings.ts'
 
 const refusalOf = (failure: unknown): string =>
   failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
-    ? 'This recovery code is not accepted. Each serves once, and only the newest set counts.'
+    ? strings.thisRecoveryCodeIsNotAccepted
     : refusalText(failure)
 
 /** One of the codes that were shown when the second factor was set up. */
@@ -23,8 +24,8 @@ export const RecoveryStep = ({ prove }: StepProps) => {
       }}
     >
       <TextInput
-        label="Recovery code"
-        description="One of those you kept when you set up the second factor."
+        label={strings.recoveryCode}
+        description={strings.oneOfThoseYouKeptWhen}
         placeholder="xxxx-xxxx-xxxx-xxxx"
         name="recovery-code"
         autoComplete="off"
@@ -38,7 +39,7 @@ export const RecoveryStep = ({ prove }: StepProps) => {
         onChange={(event) => setRecoveryCode(event.currentTarget.value)}
       />
       <Button type="submit" loading={busy} fullWidth>
-        Sign in
+        {strings.signIn}
       </Button>
     </form>
   )

@@ -9,6 +9,7 @@ import { PasskeyStep } from './PasskeyStep.tsx'
 import { RecoveryStep } from './RecoveryStep.tsx'
 import { isOver, suspensionText } from './refusal.ts'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 
 type Method = MfaRequired['methods'][number]
 
@@ -25,9 +26,9 @@ export interface SecondStepProps {
 }
 
 const offers: Record<Method, string> = {
-  totp: 'Use a code from the authenticator app',
-  passkey: 'Use a passkey',
-  recovery: 'Use a recovery code',
+  totp: strings.useACodeFromTheAuthenticator,
+  passkey: strings.useAPasskey,
+  recovery: strings.useARecoveryCode,
 }
 
 /** What a sign-in asks for after the password. */
@@ -36,7 +37,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
   const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
   const [method, setMethod] = useState<Method | undefined>(methods[0])
   const [refusal, setRefusal] = useState<string | null>(null)
-  const over = () => back('The sign-in expired or failed too often. Enter your password again.')
+  const over = () => back(strings.theSignInExpiredOrFailed)
   const prove: StepProps['prove'] = async (factor, refusalOf) => {
     setRefusal(null)
     try {
@@ -62,12 +63,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
       {method === 'totp' ? <CodeStep {...step} /> : null}
       {method === 'passkey' ? <PasskeyStep {...step} asked={asked} over={over} /> : null}
       {method === 'recovery' ? <RecoveryStep {...step} /> : null}
-      {methods.length === 0 ? (
-        <Alert color="red">
-          Your account asks for a passkey, and this browser can use none here: passkeys need HTTPS and the server’s
-          name.
-        </Alert>
-      ) : null}
+      {methods.length === 0 ? <Alert color="red">{strings.yourAccountAsksForAPasskey}</Alert> : null}
       <div className={classes.ways}>
         {methods
           .filter((other) => other !== method)
@@ -85,7 +81,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
             </Button>
           ))}
         <Button variant="subtle" fullWidth onClick={() => back(null)}>
-          Back to the password
+          {strings.backToThePassword}
         </Button>
       </div>
     </div>

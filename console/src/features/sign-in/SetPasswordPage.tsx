@@ -10,6 +10,7 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { Card } from './Card.tsx'
 import { NewPasswordFields } from './NewPasswordFields.tsx'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 
 // The token stands behind `#`, which browsers send to nobody. It leaves the address at once, so that no history keeps it.
 const takeToken = (): string => {
@@ -20,7 +21,7 @@ const takeToken = (): string => {
 
 /** Sets the first password, or a forgotten one, by a one-time link. */
 export const SetPasswordPage = () => {
-  useTitle('Set a password')
+  useTitle(strings.setAPassword)
   const { api } = useServices()
   const [token] = useState(takeToken)
   const [doneFor, setDoneFor] = useState<string | null>(null)
@@ -30,30 +31,28 @@ export const SetPasswordPage = () => {
     initialValues: { newPassword: '', again: '' },
     validate: {
       newPassword: (value) => passwordFault(value),
-      again: (value, values) => (value === values.newPassword ? null : 'The two are not the same.'),
+      again: (value, values) => (value === values.newPassword ? null : strings.theTwoAreNotTheSame),
     },
   })
   if (doneFor !== null) {
     return (
-      <Card title="Password set">
-        <p>
-          The password of <strong>{doneFor}</strong> is set. The link cannot be used again.
-        </p>
+      <Card title={strings.passwordSet}>
+        <p>{strings.thePasswordOfStrongIsSet({ strong: <strong>{doneFor}</strong> })}</p>
         <LinkButton to="/sign-in" fullWidth>
-          Sign in
+          {strings.signIn}
         </LinkButton>
       </Card>
     )
   }
   if (token === '') {
     return (
-      <Card title="This link is not complete">
-        <p>Open the whole link as you got it. If it was used before, ask an administrator for a new one.</p>
+      <Card title={strings.thisLinkIsNotComplete}>
+        <p>{strings.openTheWholeLinkAsYou}</p>
       </Card>
     )
   }
   return (
-    <Card title="Set your password">
+    <Card title={strings.setYourPassword}>
       {refusal === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
           {refusal}
@@ -76,7 +75,7 @@ export const SetPasswordPage = () => {
       >
         <NewPasswordFields form={form} />
         <Button type="submit" loading={busy} fullWidth>
-          Set the password
+          {strings.setThePassword}
         </Button>
       </form>
     </Card>

@@ -12,6 +12,7 @@ import { Card } from './Card.tsx'
 import { refusalText } from './refusal.ts'
 import { SecondStep } from './SecondStep.tsx'
 import classes from './sign-in.module.css'
+import { strings } from './strings.ts'
 
 // Only an address inside this console: `next=//evil.example` must not lead away.
 const safeNext = (next: string | undefined): string => (next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/')
@@ -26,11 +27,11 @@ const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) 
   // Without the message, and without scrolling to the button: the banner is read from its beginning.
   <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, and the keyboard must reach that */}
-    <section className={classes.banner} tabIndex={0} aria-label="Terms of use">
+    <section className={classes.banner} tabIndex={0} aria-label={strings.termsOfUse}>
       <Lines text={custom.CUSTOM_LOGIN_BANNER ?? ''} />
     </section>
     <Button ref={focusInPlace} fullWidth onClick={accept}>
-      I accept
+      {strings.iAccept}
     </Button>
   </Card>
 )
@@ -65,8 +66,8 @@ const usePasswordSignIn = () => {
 const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordSignIn>; hasDirectory: boolean }) => (
   <form className={classes.form} onSubmit={by.submit}>
     <TextInput
-      label="User name"
-      description={hasDirectory ? 'Of the directory, or of a local account.' : undefined}
+      label={strings.userName}
+      description={hasDirectory ? strings.ofTheDirectoryOrOfA : undefined}
       name="username"
       autoComplete="username"
       autoCapitalize="none"
@@ -77,7 +78,7 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
       {...by.form.getInputProps('username')}
     />
     <PasswordInput
-      label="Password"
+      label={strings.password}
       name="password"
       autoComplete="current-password"
       required
@@ -87,13 +88,13 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
       {...by.form.getInputProps('password')}
     />
     <Button type="submit" loading={by.busy} fullWidth>
-      Sign in
+      {strings.signIn}
     </Button>
   </form>
 )
 
 export const SignInPage = () => {
-  useTitle('Sign in')
+  useTitle(strings.signIn)
   const { api } = useServices()
   const state = useSession()
   const search = useSearch({ from: '/sign-in' })
@@ -119,7 +120,7 @@ export const SignInPage = () => {
   // Whether there is something to accept first is not known yet: nobody signs in before it is.
   if (providers.isPending)
     return (
-      <Card title="Sign in">
+      <Card title={strings.signIn}>
         <div className={classes.waiting} aria-busy="true" />
       </Card>
     )
@@ -127,7 +128,7 @@ export const SignInPage = () => {
     return <Terms custom={custom} accept={() => setAccepted(true)} />
   if (byPassword.asked !== null) {
     return (
-      <Card custom={custom} title="One more step">
+      <Card custom={custom} title={strings.oneMoreStep}>
         <SecondStep asked={byPassword.asked} back={byPassword.back} />
       </Card>
     )
@@ -135,7 +136,7 @@ export const SignInPage = () => {
   return (
     <Card custom={custom}>
       {search.ended === '1' && shown === null ? (
-        <Alert className={classes.note}>Your session has ended. Sign in to go on where you were.</Alert>
+        <Alert className={classes.note}>{strings.yourSessionHasEndedSignIn}</Alert>
       ) : null}
       {shown === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
@@ -154,9 +155,7 @@ export const SignInPage = () => {
           {name}
         </Button>
       ))}
-      <p className={classes.hint}>
-        First start? The administrator’s name and one-time password are printed in the server’s output.
-      </p>
+      <p className={classes.hint}>{strings.firstStartTheAdministratorsNameAnd}</p>
     </Card>
   )
 }

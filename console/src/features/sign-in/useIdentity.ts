@@ -5,15 +5,16 @@ import { CallFailure } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { Profile } from '../../lib/session.ts'
 import { refusalText } from './refusal.ts'
+import { strings } from './strings.ts'
 
 type Proof = BodyOf<typeof reauthenticate>
 export type Way = 'password' | 'code' | 'recoveryCode' | 'passkey'
 
 const refusals: Readonly<Record<Way, string>> = {
-  password: 'The password is incorrect.',
-  code: 'The code is incorrect or was already used. Wait for the next one.',
-  passkey: 'This passkey does not belong to your account.',
-  recoveryCode: 'The recovery code is incorrect or was already used.',
+  password: strings.thePasswordIsIncorrect,
+  code: strings.theCodeIsIncorrectOrWas,
+  passkey: strings.thisPasskeyDoesNotBelongTo,
+  recoveryCode: strings.theRecoveryCodeIsIncorrectOr,
 }
 
 /** The ways by which the account can prove its identity besides the password. */

@@ -11,6 +11,7 @@ import { openedHosts } from '../../ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import { opensByTags } from '../../ui/policy/opens-by-tags.ts'
 import { tell } from '../../ui/tell.ts'
+import { strings } from './strings.ts'
 import classes from './TagsPage.module.css'
 import { type TagUses, useTagUses } from './useTagUses.ts'
 
@@ -29,30 +30,34 @@ const Names = ({ names, total }: { names: readonly string[]; total: number }) =>
         <DeviceText value={name} />
       </li>
     ))}
-    {total > shown ? <li>and {(total - shown).toLocaleString('en')} more</li> : null}
+    {total > shown ? <li>{strings.andTotalMore({ total: total - shown })}</li> : null}
   </ul>
 )
 
 const Uses = ({ uses }: { uses: TagUses }) => {
   if (uses.rulesTotal === 0 && uses.rollouts.length === 0 && uses.exclusions.length === 0)
-    return <p>No rule, no running rollout and no quarantine setting uses it.</p>
+    return <p>{strings.noRuleNoRunningRolloutAnd}</p>
   return (
     <>
       {uses.rulesTotal === 0 ? null : (
         <div>
-          <strong>{counted(uses.rulesTotal, 'rule', 'rules')} would apply to nothing any more:</strong>
+          <strong>
+            {strings.rulestotalWouldApplyToNothingAny({ rulesTotal: counted(uses.rulesTotal, 'rule', 'rules') })}
+          </strong>
           <Names names={uses.rules} total={uses.rulesTotal} />
         </div>
       )}
       {uses.rollouts.length === 0 ? null : (
         <div>
-          <strong>{counted(uses.rollouts.length, 'rollout has', 'rollouts have')} a ring of it:</strong>
+          <strong>
+            {strings.rolloutsARingOfIt({ rollouts: counted(uses.rollouts.length, 'rollout has', 'rollouts have') })}
+          </strong>
           <Names names={uses.rollouts} total={uses.rollouts.length} />
         </div>
       )}
       {uses.exclusions.length === 0 ? null : (
         <p>
-          <strong>{uses.exclusions.join(' and ')}</strong> may quarantine its hosts without a person from then on.
+          {strings.strongMayQuarantineItsHostsWithout({ strong: <strong>{uses.exclusions.join(' and ')}</strong> })}
         </p>
       )}
     </>
@@ -77,7 +82,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
     run(async () => {
       await api.call(deleteHashtags, { body: { hashtags: [tag.name], ...asReason(reason) } })
       close()
-      tell('Tag deleted.')
+      tell(strings.tagDeleted)
       void queries.invalidateQueries({ queryKey: ['tags'] })
     })
   return (
@@ -93,13 +98,16 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
           <DeviceText value={tag.name} />
         </strong>{' '}
         {carriers === 0
-          ? 'is carried by nothing.'
-          : `goes from ${counted(tag.agentsCount, 'host', 'hosts')} and ${counted(tag.peripheralsCount, 'device', 'devices')}. This cannot be taken back; an export before it can be imported again.`}
+          ? strings.isCarriedByNothing
+          : strings.goesFromAgentscountAndPeripheralscountThis({
+              agentsCount: counted(tag.agentsCount, 'host', 'hosts'),
+              peripheralsCount: counted(tag.peripheralsCount, 'device', 'devices'),
+            })}
       </p>
       {uses.error !== null ? (
         <ErrorState failure={uses.error} retry={() => void uses.refetch()} inline />
       ) : uses.data === undefined ? (
-        <p aria-live="polite">Looking for what uses it…</p>
+        <p aria-live="polite">{strings.lookingForWhatUsesIt}</p>
       ) : (
         <Uses uses={uses.data} />
       )}
@@ -107,7 +115,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       {isStored ? null : <NewlyAllowed opens={opened.data ?? null} reason={reason} setReason={setReason} />}
       {mustType && !isStored ? (
         <TextInput
-          label={`Type ${carriers} to go on`}
+          label={strings.typeCarriersToGoOn({ carriers })}
           value={typed}
           inputMode="numeric"
           onChange={(event) => setTyped(event.currentTarget.value)}
@@ -133,7 +141,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
 
 /** Asks before a tag is deleted, saying what uses it. */
 export const DeleteTag = ({ tag, close }: { tag: Tag | null; close: () => void }) => (
-  <Modal opened={tag !== null} onClose={close} title="Delete a tag">
+  <Modal opened={tag !== null} onClose={close} title={strings.deleteATag}>
     {tag === null ? null : <Body tag={tag} close={close} />}
   </Modal>
 )

@@ -7,6 +7,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { openedHosts } from '../../ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
+import { strings } from './strings.ts'
 import classes from './TagsPage.module.css'
 
 const linesText = (n: number): string => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`
@@ -15,13 +16,13 @@ const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) =
   <output className={classes.report}>
     <strong>
       {linesText(result.imported)} {isDone ? 'imported' : 'can be imported'}
-      {result.failed === 0 ? '' : `, ${result.failed.toLocaleString('en')} not`}
+      {result.failed === 0 ? '' : strings.failedNot({ failed: result.failed })}
     </strong>
     {result.errors.length === 0 ? null : (
       <ul>
         {result.errors.map(({ line, message }) => (
           <li key={`${line}${message}`}>
-            Line {line}: <DeviceText value={message} />
+            {strings.lineLineDevicetext({ line, deviceText: <DeviceText value={message} /> })}
           </li>
         ))}
       </ul>
@@ -80,14 +81,15 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
     >
       {done === null ? (
         <p>
-          <DeviceText value={file.name} />, {Math.ceil(file.size / 1024).toLocaleString('en')} KiB. Each host and device
-          it names gets exactly the tags of its line; tags it had and the line does not name go. Hosts and devices it
-          does not name stay as they are. A line in error changes nothing.
+          {strings.devicetextMathKibEachHostAnd({
+            deviceText: <DeviceText value={file.name} />,
+            Math: Math.ceil(file.size / 1024),
+          })}
         </p>
       ) : null}
       {result === null ? (
         failure === null ? (
-          <p aria-busy="true">Trying it…</p>
+          <p aria-busy="true">{strings.tryingIt}</p>
         ) : null
       ) : (
         <Report result={result} isDone={done !== null} />
@@ -98,7 +100,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
         {done === null ? (
           // The dry run decides what the file allows, after the dialog has opened: it always starts at Cancel.
           <Button variant="default" onClick={close} data-autofocus>
-            {isStored ? 'Close' : 'Cancel'}
+            {isStored ? strings.close : strings.cancel}
           </Button>
         ) : null}
         {isStored ? null : (
@@ -107,7 +109,11 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
             loading={busy}
             disabled={done === null && (tried === null || tried.imported === 0 || lacksReason(opened, reason))}
           >
-            {done === null ? (tried === null ? 'Import' : `Import ${linesText(tried.imported)}`) : 'Done'}
+            {done === null
+              ? tried === null
+                ? strings.importText
+                : strings.importImported({ imported: linesText(tried.imported) })
+              : strings.done}
           </Button>
         )}
       </Group>
@@ -117,7 +123,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
 
 /** Imports a file of tags: tried first, then what it did, line by line where it did not. */
 export const ImportTags = ({ file, close }: { file: File | null; close: () => void }) => (
-  <Modal opened={file !== null} onClose={close} title="Import tags">
+  <Modal opened={file !== null} onClose={close} title={strings.importTags}>
     {file === null ? null : <Body file={file} close={close} />}
   </Modal>
 )

@@ -16,6 +16,7 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { DeleteTag } from './DeleteTag.tsx'
 import { ImportTags } from './ImportTags.tsx'
+import { strings } from './strings.ts'
 import classes from './TagsPage.module.css'
 
 // Drawn at once: more rows than this make typing slow, and nobody reads them.
@@ -29,7 +30,7 @@ const NewTag = ({ onMade }: { onMade: () => void }) => {
     setFailure(null)
     try {
       const { created } = await api.call(addHashtags, { body: { hashtags: [name.trim()] } })
-      tell(created.length === 0 ? 'This tag was there already.' : 'Tag made.')
+      tell(created.length === 0 ? strings.thisTagWasThereAlready : strings.tagMade)
       setName('')
       onMade()
     } catch (reason) {
@@ -46,13 +47,13 @@ const NewTag = ({ onMade }: { onMade: () => void }) => {
       <Group gap="sm" align="flex-end">
         <TextInput
           size="xs"
-          label="New tag"
+          label={strings.newTag}
           value={name}
           maxLength={64}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Button size="xs" type="submit" disabled={name.trim() === ''}>
-          Make the tag
+          {strings.makeTheTag}
         </Button>
       </Group>
       {failure === null ? null : <ErrorState failure={failure} inline />}
@@ -69,11 +70,11 @@ interface TagsTableProps {
 
 const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
   <SmallTable
-    label="Tags"
+    label={strings.tags}
     head={[
-      'Tag',
-      { title: 'Hosts', align: 'right' },
-      { title: 'Devices', align: 'right' },
+      strings.tag,
+      { title: strings.hosts, align: 'right' },
+      { title: strings.devices, align: 'right' },
       { title: '', align: 'right' },
     ]}
     rows={tags?.slice(0, drawn).map((tag) => ({
@@ -93,7 +94,7 @@ const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
         </Link>,
         remove === undefined ? null : (
           <Button key="delete" size="compact-xs" variant="default" onClick={() => remove(tag)}>
-            Delete…
+            {strings.deleteText}
           </Button>
         ),
       ],
@@ -104,7 +105,7 @@ const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
 
 /** The tags, with what carries them. */
 export const TagsPage = () => {
-  useTitle('Tags')
+  useTitle(strings.tags)
   const { api, session } = useServices()
   const navigate = useNavigate()
   const { q = '' } = useSearch({ from: '/inside/settings/tags' })
@@ -117,21 +118,21 @@ export const TagsPage = () => {
 
   return (
     <SettingsPage
-      title="Tags"
-      intro="Tags group hosts and devices: for filters, for rules and rollouts that apply to a part of the fleet, and for hosts that are never quarantined by themselves."
+      title={strings.tags}
+      intro={strings.tagsGroupHostsAndDevicesFor}
       actions={
-        <MoreMenu label="More" curl={() => curlOf(window.location.origin, getHashtags)}>
+        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getHashtags)}>
           <Menu.Item
             leftSection={<Icon name="download" />}
             onClick={() => void api.download(exportTags).then(saveFile, tellFailure)}
           >
-            Export as CSV
+            {strings.exportAsCsv}
           </Menu.Item>
           {canWrite ? (
             <FileButton accept=".csv,text/csv" onChange={setFile}>
               {(props) => (
                 <Menu.Item {...props} closeMenuOnClick={false} leftSection={<Icon name="upload" />}>
-                  Import a CSV…
+                  {strings.importACsv}
                 </Menu.Item>
               )}
             </FileButton>
@@ -145,7 +146,7 @@ export const TagsPage = () => {
           <TextInput
             size="xs"
             type="search"
-            label="Find"
+            label={strings.find}
             className={classes.find}
             value={q}
             onChange={(event) => {
@@ -158,19 +159,15 @@ export const TagsPage = () => {
       {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
       <TagsTable
         tags={found}
-        empty={
-          total === 0
-            ? 'No tag yet. Tags are made here, or by typing one on a host.'
-            : 'No tag has this in its name. Tags are written ignoring case.'
-        }
+        empty={total === 0 ? strings.noTagYetTagsAreMade : strings.noTagHasThisInIts}
         {...(canWrite ? { remove: setDeleting } : {})}
       />
       {found === undefined || found.length === 0 ? null : (
         <p className={classes.count}>
           {found.length === total
             ? `${total.toLocaleString('en')} ${total === 1 ? 'tag' : 'tags'}`
-            : `${found.length.toLocaleString('en')} of ${total.toLocaleString('en')} tags`}
-          {found.length > drawn ? `; the first ${drawn} are shown` : ''}
+            : strings.foundOfTotalTags({ found: found.length, total })}
+          {found.length > drawn ? strings.theFirstDrawnAreShown({ drawn }) : ''}
         </p>
       )}
       <DeleteTag tag={deleting} close={() => setDeleting(null)} />

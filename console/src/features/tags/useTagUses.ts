@@ -1,6 +1,7 @@
 import { getConfigItemsByName, listPolicyRules, listRollouts, type Tag } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
+import { strings } from './strings.ts'
 
 /** What changes when a tag goes, besides what carries it. */
 export interface TagUses {
@@ -14,7 +15,7 @@ export interface TagUses {
 }
 
 const most = 100
-const exclusions = { ISE_EXCLUDE_TAGS: 'Cisco ISE', CACT_EXCLUDE_TAGS: 'Forescout CounterACT' } as const
+const exclusions = { ISE_EXCLUDE_TAGS: strings.ciscoIse, CACT_EXCLUDE_TAGS: strings.forescoutCounteract } as const
 
 const isSame = (one: string, other: string) => one.trim().toLowerCase() === other.toLowerCase()
 

@@ -13,6 +13,7 @@ import { SeverityTag } from '../SeverityTag.tsx'
 import text from '../text.module.css'
 import classes from './ArmGate.module.css'
 import { type ArmHosts, lookBacks } from './gate.ts'
+import { strings } from './strings.ts'
 
 const periods = ['1', '7', '30', '90'] as const
 const shown = 6
@@ -55,11 +56,7 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
     gcTime: 0,
   })
   if (queries === null) {
-    return (
-      <p className={text.muted}>
-        What these hosts had attached lately is looked back at for a few hosts, for one tag or for all.
-      </p>
-    )
+    return <p className={text.muted}>{strings.whatTheseHostsHadAttachedLately}</p>
   }
   const totals = test.data === undefined ? undefined : sum(test.data)
   const rows = (test.data ?? [])
@@ -69,18 +66,18 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
         Number(other.isKnownAttackTool) - Number(one.isKnownAttackTool) || other.attachments - one.attachments,
     )
   return (
-    <section className={classes.gate} aria-label="What would have been blocked">
+    <section className={classes.gate} aria-label={strings.whatWouldHaveBeenBlocked}>
       <SegmentedControl
         size="xs"
-        aria-label="Days to look back over"
+        aria-label={strings.daysToLookBackOver}
         value={days}
         onChange={setDays}
-        data={periods.map((value) => ({ value, label: value === '1' ? '1 day' : `${value} days` }))}
+        data={periods.map((value) => ({ value, label: value === '1' ? '1 day' : strings.valueDays({ value }) }))}
       />
       {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
       {totals === undefined ? (
         test.error === null ? (
-          <p className={text.muted}>Looking back …</p>
+          <p className={text.muted}>{strings.lookingBack}</p>
         ) : null
       ) : (
         <div data-stale={test.isPlaceholderData || undefined}>
@@ -92,15 +89,19 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
               <li key={`${row.uuid}|${row.deviceID}`}>
                 <Icon name={kindIcon(row.devIcon)} size={14} />
                 <span className={classes.clip}>
-                  {row.isKnownAttackTool ? (
-                    <>
-                      <SeverityTag severity="red" word="attack tool" />{' '}
-                    </>
-                  ) : null}
-                  <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
-                    <DeviceText value={row.guiPid || `${row.vid}:${row.pid}`} />
-                  </PlainLink>{' '}
-                  on <DeviceText value={row.hostIdentifier} />
+                  {strings.valuePlainlinkOnDevicetext({
+                    value: row.isKnownAttackTool ? (
+                      <>
+                        <SeverityTag severity="red" word={strings.attackTool} />{' '}
+                      </>
+                    ) : null,
+                    plainLink: (
+                      <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
+                        <DeviceText value={row.guiPid || `${row.vid}:${row.pid}`} />
+                      </PlainLink>
+                    ),
+                    deviceText: <DeviceText value={row.hostIdentifier} />,
+                  })}
                 </span>
                 <span className={classes.clip}>
                   <DeviceText value={row.reason} />
@@ -112,7 +113,9 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
             ))}
           </ul>
           {totals.blocked.peripherals > shown ? (
-            <p className={text.muted}>and {(totals.blocked.peripherals - shown).toLocaleString('en')} more</p>
+            <p className={text.muted}>
+              {strings.andPeripheralsMore({ peripherals: totals.blocked.peripherals - shown })}
+            </p>
           ) : null}
         </div>
       )}

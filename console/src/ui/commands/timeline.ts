@@ -1,11 +1,12 @@
 import type { Command, CommandState } from '@portcullis/contract'
 import { parseTime, relativeTime } from '../../lib/time.ts'
 import type { Severity } from '../theme/tokens.ts'
+import { strings } from './strings.ts'
 
 /** A state of a command in a word, with how serious it is. */
 export const commandWords: Readonly<Record<CommandState, { word: string; severity: Severity | null }>> = {
   queued: { word: 'waiting', severity: null },
-  delivered: { word: 'at the host', severity: null },
+  delivered: { word: strings.atTheHost, severity: null },
   confirmed: { word: 'confirmed', severity: null },
   failed: { word: 'failed', severity: 'red' },
   expired: { word: 'expired', severity: 'amber' },
@@ -31,18 +32,26 @@ export const timelineOf = (command: Command): string => {
   const ended = after(between(deliveredAt ?? createdAt, endedAt))
   switch (state) {
     case 'queued':
-      return `Waits for the host to check in; expires in ${between(createdAt, expiresAt) ?? 'time'} from its start.`
+      return strings.waitsForTheHostToCheck({ createdAt: between(createdAt, expiresAt) ?? 'time' })
     case 'delivered':
-      return `${reached.slice(0, 1).toUpperCase()}${reached.slice(1)}not confirmed yet.`
+      return strings.reachedReached2NotConfirmedYet({
+        reached: reached.slice(0, 1).toUpperCase(),
+        reached2: reached.slice(1),
+      })
     case 'confirmed':
-      return `${reached.slice(0, 1).toUpperCase()}${reached.slice(1)}confirmed${ended}${because}`
+      return strings.reachedReached2ConfirmedEndedBecause({
+        reached: reached.slice(0, 1).toUpperCase(),
+        reached2: reached.slice(1),
+        ended,
+        because,
+      })
     case 'failed':
-      return `Failed${ended}${because}`
+      return strings.failedEndedBecause({ ended, because })
     case 'expired':
       return deliveredAt === null
-        ? `The host did not check in for ${between(createdAt, expiresAt) ?? 'long'}${because}`
-        : `The host had it and did not confirm in time${because}`
+        ? strings.theHostDidNotCheckIn({ createdAt: between(createdAt, expiresAt) ?? 'long', because })
+        : strings.theHostHadItAndDid({ because })
     case 'cancelled':
-      return `Cancelled${ended}${because}`
+      return strings.cancelledEndedBecause({ ended, because })
   }
 }

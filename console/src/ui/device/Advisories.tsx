@@ -1,5 +1,6 @@
 import type { Vulnerability } from '@portcullis/contract'
 import text from '../text.module.css'
+import { strings } from './strings.ts'
 
 const confidenceWords = {
   firmware: 'matches the firmware revision',
@@ -19,11 +20,13 @@ export const Advisories = ({ findings }: { findings: readonly Vulnerability[] })
         <br />
         <span className={text.muted}>
           {confidenceWords[finding.confidence]}
-          {finding.firmwareCondition === '' ? '' : `; affected: ${finding.firmwareCondition}`}
+          {finding.firmwareCondition === ''
+            ? ''
+            : strings.affectedFirmwarecondition({ firmwareCondition: finding.firmwareCondition })}
           {' · '}
           {isAddress(finding.source) ? (
             <a href={finding.source} target="_blank" rel="noreferrer noopener">
-              source
+              {strings.source}
             </a>
           ) : (
             finding.source

@@ -4,6 +4,7 @@ import { findingOf } from '../findings.ts'
 import { Icon, kindIcon } from '../icons.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
 import classes from './Device.module.css'
+import { strings } from './strings.ts'
 
 /** The name a device is best known by: what it says, else what usb.ids says, else its ids. */
 const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
@@ -40,7 +41,7 @@ export const DeviceFindings = ({
         <SeverityTag severity="amber" word="vulnerable" />
       ) : null}
       {device.isUnapprovedPeripherals && top?.word !== 'not approved' ? (
-        <SeverityTag severity="amber" word="not approved" />
+        <SeverityTag severity="amber" word={strings.notApproved} />
       ) : null}
     </span>
   )

@@ -5,6 +5,7 @@ import { SeverityTag } from '../SeverityTag.tsx'
 import text from '../text.module.css'
 import { Advisories } from './Advisories.tsx'
 import classes from './Device.module.css'
+import { strings } from './strings.ts'
 import { decidingRule, verdictOf } from './verdict.ts'
 
 const _confidenceWords = {
@@ -23,9 +24,9 @@ export interface WhyProps {
 
 // What would let a device in, or keep it out, by who decided.
 const wouldChange: Readonly<Record<string, string>> = {
-  'attack-tool': 'Only an allow by an Administrator that names it an attack tool lets it in.',
-  default: 'Approving it, a rule or a grant lets it in.',
-  hub: 'Hubs always pass; what hangs on them is judged.',
+  'attack-tool': strings.onlyAnAllowByAnAdministrator,
+  default: strings.approvingItARuleOrA,
+  hub: strings.hubsAlwaysPassWhatHangsOn,
 }
 
 const Decision = ({ device, armed }: WhyProps) => {
@@ -40,17 +41,15 @@ const Decision = ({ device, armed }: WhyProps) => {
       <p>
         <DeviceText value={device.decisionReason} />.{' '}
         {rule === null ? null : (
-          <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>The rule that decides</PlainLink>
+          <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>{strings.theRuleThatDecides}</PlainLink>
         )}
         {change === undefined ? null : <span className={text.muted}>{change}</span>}
       </p>
       <p className={text.muted}>
-        {`${device.enforcedVersion === null ? 'Decided' : 'The host decided'} by version ${device.policyVersion.toLocaleString('en')} of the policy. `}
-        {device.caseNumber === '' ? null : (
-          <>
-            Its user reads the case number <code>{device.caseNumber}</code>.
-          </>
-        )}
+        {`${device.enforcedVersion === null ? strings.decided : strings.theHostDecided} by version ${device.policyVersion.toLocaleString('en')} of the policy. `}
+        {device.caseNumber === ''
+          ? null
+          : strings.itsUserReadsTheCaseNumber({ code: <code>{device.caseNumber}</code> })}
       </p>
     </section>
   )
@@ -64,7 +63,7 @@ export const Why = ({ device, armed }: WhyProps) => (
         <h3>
           <SeverityTag
             severity={device.attackTool === 'confirmed' ? 'violet' : 'red'}
-            word={`${device.attackTool} attack tool`}
+            word={strings.attacktoolAttackTool({ attackTool: device.attackTool })}
           />
         </h3>
         <ul>
@@ -76,22 +75,19 @@ export const Why = ({ device, armed }: WhyProps) => (
         </ul>
         <p className={text.muted}>
           {device.attackTool === 'confirmed'
-            ? 'Confirmed means that its behaviour gave it away, not only its ids.'
-            : 'Suspected means that its ids are on the list of attack tools; what it does would confirm it.'}
+            ? strings.confirmedMeansThatItsBehaviourGave
+            : strings.suspectedMeansThatItsIdsAre}
         </p>
       </section>
     )}
     {device.driverMismatch === '' ? null : (
       <section>
         <h3>
-          <SeverityTag severity="red" word="driver mismatch" />
+          <SeverityTag severity="red" word={strings.driverMismatch} />
         </h3>
         <p>
           <DeviceText value={device.driverMismatch} />.{' '}
-          <span className={text.muted}>
-            The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until
-            someone releases it on the page of the host.
-          </span>
+          <span className={text.muted}>{strings.theKernelBoundADriverThat}</span>
         </p>
       </section>
     )}

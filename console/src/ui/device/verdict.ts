@@ -1,5 +1,6 @@
 import type { Peripheral } from '@portcullis/contract'
 import type { Severity } from '../theme/tokens.ts'
+import { strings } from './strings.ts'
 
 export interface Verdict {
   severity: Severity
@@ -16,19 +17,19 @@ type Judged = Pick<Peripheral, 'decision' | 'guard' | 'inAction' | 'isDisabled' 
  */
 export const verdictOf = (device: Judged, armed: boolean | null): Verdict => {
   const { decision, guard, inAction, isDisabled, isUnapprovedPeripherals, present } = device
-  const waits = inAction ? ', waiting for the host' : ''
+  const waits = inAction ? strings.waitingForTheHost : ''
   if (decision === 'allow') {
     if (present && isDisabled)
       return inAction
         ? { severity: 'neutral', word: `allowed${waits}` }
-        : { severity: 'amber', word: 'allowed, not usable' }
+        : { severity: 'amber', word: strings.allowedNotUsable }
     return { severity: 'neutral', word: 'allowed' }
   }
   if (present && isDisabled) return { severity: 'red', word: 'blocked' }
-  if (armed === null) return { severity: isUnapprovedPeripherals ? 'amber' : 'neutral', word: 'not allowed' }
-  if (!armed || !present) return { severity: 'neutral', word: 'would be blocked' }
-  if (guard !== '') return { severity: 'amber', word: 'not allowed, still works' }
-  return { severity: 'amber', word: inAction ? `not allowed${waits}` : 'not allowed, still works' }
+  if (armed === null) return { severity: isUnapprovedPeripherals ? 'amber' : 'neutral', word: strings.notAllowed }
+  if (!armed || !present) return { severity: 'neutral', word: strings.wouldBeBlocked }
+  if (guard !== '') return { severity: 'amber', word: strings.notAllowedStillWorks }
+  return { severity: 'amber', word: inAction ? strings.notAllowedWaits({ waits }) : strings.notAllowedStillWorks }
 }
 
 /** Id of the rule or grant that decided; null where none did. */

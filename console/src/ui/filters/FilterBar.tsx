@@ -6,6 +6,7 @@ import { useKeys } from '../useKeys.ts'
 import type { View } from '../useView.ts'
 import classes from './FilterBar.module.css'
 import { type Filter, filterText } from './filter.ts'
+import { strings } from './strings.ts'
 
 const FilterEditor = lazily(async () => (await import('./FilterEditor.tsx')).FilterEditor)
 
@@ -21,7 +22,7 @@ const SearchField = ({ view, placeholder }: { view: View; placeholder: string })
     const timer = setTimeout(() => view.set({ search: text }, { replace: true }), typingPause)
     return () => clearTimeout(timer)
   }, [text, view])
-  useKeys([{ keys: '/', description: 'Search this list', run: () => input.current?.focus() }])
+  useKeys([{ keys: '/', description: strings.searchThisList, run: () => input.current?.focus() }])
   return (
     <TextInput
       ref={input}
@@ -34,7 +35,7 @@ const SearchField = ({ view, placeholder }: { view: View; placeholder: string })
         text === '' ? (
           <kbd className={classes.key}>/</kbd>
         ) : (
-          <CloseButton size="xs" aria-label="Clear the search" onClick={() => setText('')} />
+          <CloseButton size="xs" aria-label={strings.clearTheSearch} onClick={() => setText('')} />
         )
       }
       value={text}
@@ -69,7 +70,7 @@ const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
             type="button"
             className={classes.chipClose}
             onClick={() => change(null)}
-            aria-label={`Remove ${filter.label}`}
+            aria-label={strings.removeLabel({ label: filter.label })}
           >
             <Icon name="close" size={11} />
           </button>
@@ -122,7 +123,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
         <Menu position="bottom-start" returnFocus={false}>
           <Menu.Target>
             <Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
-              Filter
+              {strings.filter}
             </Button>
           </Menu.Target>
           <Menu.Dropdown mah={360} style={{ overflow: 'auto' }}>
@@ -136,7 +137,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
       ) : null}
       {shown.length > 1 ? (
         <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
-          Clear
+          {strings.clear}
         </Button>
       ) : null}
       <div className={classes.tools}>{children}</div>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
+import { strings } from './strings.ts'
 
 interface EditorProps {
   filter: Filter
@@ -26,14 +27,14 @@ const TextEditor = ({ filter, value, change, close }: EditorProps) => {
       <Group gap="sm" align="flex-end">
         <TextInput
           size="xs"
-          label={`${filter.label} contains`}
+          label={strings.labelContains({ label: filter.label })}
           value={text}
           maxLength={256}
           data-autofocus
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <Button size="xs" type="submit">
-          Set
+          {strings.set}
         </Button>
       </Group>
     </form>
@@ -50,7 +51,7 @@ const TagsEditor = ({ value, change }: EditorProps) => {
     <Stack gap="sm">
       <TextInput
         size="xs"
-        placeholder="Find a tag"
+        placeholder={strings.findATag}
         value={text}
         data-autofocus
         onChange={(event) => setText(event.currentTarget.value)}
@@ -64,14 +65,14 @@ const TagsEditor = ({ value, change }: EditorProps) => {
             onChange={() => change(toggled(value, name))}
           />
         ))}
-        {tags.data !== undefined && found.length === 0 ? <span>No such tag.</span> : null}
+        {tags.data !== undefined && found.length === 0 ? <span>{strings.noSuchTag}</span> : null}
       </Stack>
     </Stack>
   )
 }
 
 const spans: [title: string, hours: number][] = [
-  ['Last hour', 1],
+  [strings.lastHour, 1],
   ['24 hours', 24],
   ['7 days', 168],
   ['30 days', 720],
@@ -119,7 +120,7 @@ const PeriodEditor = ({ value, change }: EditorProps) => {
       <TextInput
         size="xs"
         type="datetime-local"
-        label="From"
+        label={strings.from}
         data-autofocus
         value={fieldOfInstant(from)}
         onChange={(event) => set(instantOfField(event.currentTarget.value) ?? '', to)}
@@ -127,7 +128,7 @@ const PeriodEditor = ({ value, change }: EditorProps) => {
       <TextInput
         size="xs"
         type="datetime-local"
-        label="Until"
+        label={strings.until}
         value={fieldOfInstant(to)}
         onChange={(event) => set(from, instantOfField(event.currentTarget.value) ?? '')}
       />
@@ -162,8 +163,8 @@ const EditorOfKind = (props: EditorProps) => {
       const options =
         filter.kind === 'yesNo'
           ? [
-              { value: 'true', label: 'Yes' },
-              { value: 'false', label: 'No' },
+              { value: 'true', label: strings.yes },
+              { value: 'false', label: strings.no },
             ]
           : filter.options
       if (filter.kind === 'yesNo' || filter.single === true) {

@@ -1,3 +1,4 @@
+import { strings } from './strings.ts'
 /** A filter of a list, as data: its name in the interface and in the address, and how a person sets it. */
 export type Filter =
   | { name: string; label: string; kind: 'choice'; options: readonly Option[]; single?: boolean }
@@ -41,8 +42,10 @@ export const filterText = (filter: Filter, value: string): string => {
     case 'period': {
       const [from = '', to = ''] = value.split('..')
       if (!value.includes('..')) return instantText(value)
-      if (to === '') return `since ${instantText(from)}`
-      return from === '' ? `until ${instantText(to)}` : `${instantText(from)} to ${instantText(to)}`
+      if (to === '') return strings.sinceFrom({ from: instantText(from) })
+      return from === ''
+        ? strings.untilTo({ to: instantText(to) })
+        : strings.fromToTo({ from: instantText(from), to: instantText(to) })
     }
   }
 }

@@ -1,4 +1,5 @@
 import { Button, type ButtonProps, Group } from '@mantine/core'
+import { strings } from './strings.ts'
 
 export interface AskFootProps {
   /** Verb and object of the button that does it. */
@@ -27,7 +28,7 @@ export const AskFoot = ({
 }: AskFootProps) => (
   <Group justify="flex-end" gap="sm">
     <Button size={size} variant="default" onClick={close} data-autofocus={startsAt === 'cancel' || undefined}>
-      {isStored ? 'Close' : 'Cancel'}
+      {isStored ? strings.close : strings.cancel}
     </Button>
     {isStored ? null : (
       <Button

@@ -1,6 +1,7 @@
 import { Button, FileButton, Textarea } from '@mantine/core'
 import type { FieldFrame } from './field.ts'
 import classes from './form.module.css'
+import { strings } from './strings.ts'
 
 export interface CertificatesFieldProps extends FieldFrame {
   max: number
@@ -21,7 +22,7 @@ export const CertificatesField = ({ max, value, onChange, ...frame }: Certificat
         maxLength={max}
         resize="vertical"
         spellCheck={false}
-        placeholder="-----BEGIN CERTIFICATE-----"
+        placeholder={strings.beginCertificate}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 12 } }}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
@@ -35,11 +36,11 @@ export const CertificatesField = ({ max, value, onChange, ...frame }: Certificat
         >
           {(props) => (
             <Button {...props} size="compact-xs" variant="default">
-              Read a file…
+              {strings.readAFile}
             </Button>
           )}
         </FileButton>
-        <span>{value === '' ? '' : count === 1 ? '1 certificate' : `${count} certificates`}</span>
+        <span>{value === '' ? '' : count === 1 ? '1 certificate' : strings.countCertificates({ count })}</span>
       </div>
     </div>
   )

@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import classes from './form.module.css'
+import { strings } from './strings.ts'
 
 export interface LeaveGuardProps {
   isDirty: boolean
@@ -12,8 +13,8 @@ export interface LeaveGuardProps {
 /** Asks before a page with unsaved changes is left, by a link, a key or the browser. */
 export const LeaveGuard = ({
   isDirty,
-  title = 'Leave without saving?',
-  words = 'What you entered on this page is not saved, and would be lost.',
+  title = strings.leaveWithoutSaving,
+  words = strings.whatYouEnteredOnThisPage,
 }: LeaveGuardProps) => {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
@@ -33,10 +34,10 @@ export const LeaveGuard = ({
         <p>{words}</p>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={() => blocker.proceed?.()}>
-            Leave
+            {strings.leave}
           </Button>
           <Button type="submit" data-autofocus>
-            Stay
+            {strings.stay}
           </Button>
         </Group>
       </form>

@@ -1,4 +1,5 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
+import { strings } from './strings.ts'
 
 export interface ReasonFieldProps extends Pick<TextInputProps, 'size' | 'required'> {
   value: string
@@ -9,7 +10,7 @@ export interface ReasonFieldProps extends Pick<TextInputProps, 'size' | 'require
 /** Why a change is made, as the audit keeps it. */
 export const ReasonField = ({ value, onChange, ...rest }: ReasonFieldProps) => (
   <TextInput
-    label="Reason"
+    label={strings.reason}
     maxLength={200}
     value={value}
     onChange={(event) => onChange(event.currentTarget.value)}

@@ -5,6 +5,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
 import { Time } from '../Time.tsx'
 import text from '../text.module.css'
+import { strings } from './strings.ts'
 import classes from './VersionHistory.module.css'
 
 export interface ShownVersion {
@@ -84,7 +85,7 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
       )}
       {empty ?? (
         <>
-          <ul className={classes.versions} aria-label="Versions">
+          <ul className={classes.versions} aria-label={strings.versions}>
             {history.data.data.map(shown).map((one) => {
               const isOpen = open === String(one.version)
               return (
@@ -108,10 +109,10 @@ export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) =>
                 disabled={page === 1}
                 onClick={() => setPage(page === 2 ? '' : String(page - 1))}
               >
-                Newer
+                {strings.newer}
               </Button>
               <Button size="compact-sm" variant="default" disabled={isLast} onClick={() => setPage(String(page + 1))}>
-                Older
+                {strings.older}
               </Button>
             </Group>
           </Group>

@@ -9,6 +9,7 @@ import { type Column, exportKeysOf } from '../table/column.ts'
 import { DataTable } from '../table/DataTable.tsx'
 import { ListFrame } from '../table/ListFrame.tsx'
 import type { Selection } from '../table/useSelection.ts'
+import { strings } from './strings.ts'
 import type { List } from './useList.ts'
 
 export interface ListPageProps<Row> {
@@ -70,7 +71,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
               />
             )}
             {props.tools}
-            <MoreMenu label="More" curl={list.curl}>
+            <MoreMenu label={strings.more} curl={list.curl}>
               {props.more}
             </MoreMenu>
           </FilterBar>

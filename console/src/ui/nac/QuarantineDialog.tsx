@@ -7,6 +7,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { AskFoot } from '../form/AskFoot.tsx'
 import { useChange } from '../form/useChange.ts'
 import { tell } from '../tell.ts'
+import { strings } from './strings.ts'
 import { rereadQuarantines, useNacSystems } from './useNac.ts'
 
 export interface QuarantineQuestion {
@@ -47,9 +48,9 @@ const useQuarantine = (question: QuarantineQuestion, close: () => void) => {
       })
       close()
       const name = nacSystemNames[by]
-      if (notFound.length > 0) tell('This host is not here any more.')
-      else if (accepted.length === 0) tell(`${name} quarantines this host already; that stays as it is.`)
-      else tell(`${name} is being asked; the host shows how it goes.`)
+      if (notFound.length > 0) tell(strings.thisHostIsNotHereAny)
+      else if (accepted.length === 0) tell(strings.nameQuarantinesThisHostAlreadyThat({ name }))
+      else tell(strings.nameIsBeingAskedTheHost({ name }))
       await rereadQuarantines(queries)
     })
   return {
@@ -81,16 +82,20 @@ const Meant = ({
 }) => (
   <>
     <div>
-      <strong>
-        <DeviceText value={hostIdentifier} />
-      </strong>{' '}
-      is taken off the network by {system === 'ise' ? 'the ANC policy' : 'what your policies make of the property'}{' '}
-      <DeviceText value={policy ?? ''} />. It may not reach this server then, either.
+      {strings.strongIsTakenOffTheNetwork({
+        strong: (
+          <strong>
+            <DeviceText value={hostIdentifier} />
+          </strong>
+        ),
+        value: system === 'ise' ? strings.theAncPolicy : 'what your policies make of the property',
+        deviceText: <DeviceText value={policy ?? ''} />,
+      })}
     </div>
     {macs === undefined ? null : (
       <div role={macs.length === 0 ? 'alert' : undefined}>
         {macs.length === 0
-          ? 'It reports no network interface that is up, so there is no address to quarantine. Wait for its next report.'
+          ? strings.itReportsNoNetworkInterfaceThat
           : `Meant: ${macs.slice(0, quarantineLimits.macs).join(', ').toUpperCase()}`}
       </div>
     )}
@@ -100,7 +105,7 @@ const Meant = ({
 const Body = ({ question, close }: { question: QuarantineQuestion; close: () => void }) => {
   const form = useQuarantine(question, close)
   const { system, policy } = form
-  if (system === undefined) return <p>Neither Cisco ISE nor CounterACT is in use.</p>
+  if (system === undefined) return <p>{strings.neitherCiscoIseNorCounteractIs}</p>
   return (
     <form
       onSubmit={(event) => {
@@ -112,15 +117,15 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
         <Meant question={question} system={system} policy={policy} />
         {form.systems.length > 1 ? (
           <NativeSelect
-            label="System"
+            label={strings.system}
             value={system}
             data={form.systems.map((one) => ({ value: one, label: nacSystemNames[one] }))}
             onChange={(event) => form.setChosen(event.currentTarget.value as NacSystem)}
           />
         ) : null}
         <TextInput
-          label="Reason"
-          description="For the story, the audit and, where it is set up, the system."
+          label={strings.reason}
+          description={strings.forTheStoryTheAuditAnd}
           value={form.reason}
           maxLength={500}
           required
@@ -128,7 +133,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
           onChange={(event) => form.setReason(event.currentTarget.value)}
         />
         <NumberInput
-          label="Ends after hours"
+          label={strings.endsAfterHours}
           value={form.hours}
           min={1}
           max={quarantineLimits.hours}
@@ -139,7 +144,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
           onChange={(value) => form.setHours(typeof value === 'number' ? value : '')}
         />
         <Checkbox
-          label="Until a person takes it back"
+          label={strings.untilAPersonTakesItBack}
           checked={form.isEndless}
           onChange={(event) => form.setEndless(event.currentTarget.checked)}
         />
@@ -160,7 +165,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
 
 /** Asks for the quarantine of a host: by which system, how long, why. */
 export const QuarantineDialog = ({ question, close }: { question: QuarantineQuestion | null; close: () => void }) => (
-  <Modal opened={question !== null} onClose={close} title="Quarantine this host">
+  <Modal opened={question !== null} onClose={close} title={strings.quarantineThisHost}>
     {question === null ? null : <Body question={question} close={close} />}
   </Modal>
 )

@@ -1,17 +1,18 @@
 import type { Quarantine, QuarantineState } from '@portcullis/contract'
 import type { Severity } from '../theme/tokens.ts'
+import { strings } from './strings.ts'
 
 /** States as a person would call them; without a severity it is over. */
 export const quarantineWords: Readonly<Record<QuarantineState, { word: string; severity: Severity | null }>> = {
-  waiting: { word: 'Waits for a person', severity: 'amber' },
-  wanted: { word: 'About to be asked for', severity: 'neutral' },
-  applying: { word: 'Being asked for', severity: 'neutral' },
-  applied: { word: 'Taken, not read back yet', severity: 'neutral' },
-  verified: { word: 'In force', severity: 'red' },
-  clearing: { word: 'Being taken back', severity: 'neutral' },
-  cleared: { word: 'Taken back', severity: null },
-  failed: { word: 'Failed', severity: 'amber' },
-  dismissed: { word: 'Dismissed', severity: null },
+  waiting: { word: strings.waitsForAPerson, severity: 'amber' },
+  wanted: { word: strings.aboutToBeAskedFor, severity: 'neutral' },
+  applying: { word: strings.beingAskedFor, severity: 'neutral' },
+  applied: { word: strings.takenNotReadBackYet, severity: 'neutral' },
+  verified: { word: strings.inForce, severity: 'red' },
+  clearing: { word: strings.beingTakenBack, severity: 'neutral' },
+  cleared: { word: strings.takenBack, severity: null },
+  failed: { word: strings.failed, severity: 'amber' },
+  dismissed: { word: strings.dismissed, severity: null },
 }
 
 /** Name of a quarantine in an address: the list is asked by host, and holds no filter by id. */

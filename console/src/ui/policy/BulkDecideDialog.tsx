@@ -13,6 +13,7 @@ import { hostsOf } from './decide.ts'
 import { counted, devices as devicesText, hosts as hostsText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import classes from './policy.module.css'
+import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
 
 const namesShown = 8
@@ -44,12 +45,16 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         body: {
           decision: effect,
           devices: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
-          reason: reason.trim() || (effect === 'allow' ? 'Approved by hand' : 'Denied by hand'),
+          reason: reason.trim() || (effect === 'allow' ? strings.approvedByHand : strings.deniedByHand),
         },
       })
       done()
       close()
-      const said = `${effect === 'allow' ? 'Approved' : 'Denied'} ${devicesText(meant.length)} on ${hostsText(hosts)}.`
+      const said = strings.valueMeantOnHosts({
+        value: effect === 'allow' ? strings.approved : strings.denied,
+        meant: devicesText(meant.length),
+        hosts: hostsText(hosts),
+      })
       tellPolicyChange(services, said, isChanged ? version : null)
     })
 
@@ -62,8 +67,10 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       }}
     >
       <p>
-        <strong>{devicesText(meant.length)}</strong> on {hostsText(hosts)}. Each decision applies only to the host that
-        has the device:
+        {strings.strongOnHostsEachDecisionApplies({
+          strong: <strong>{devicesText(meant.length)}</strong>,
+          hosts: hostsText(hosts),
+        })}
       </p>
       <ul className={classes.models}>
         {models.slice(0, namesShown).map(({ key, name, count }) => (
@@ -72,40 +79,37 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
           </li>
         ))}
         {models.length > namesShown ? (
-          <li>and {counted(models.length - namesShown, 'more model', 'more models')}</li>
+          <li>{strings.andModels({ models: counted(models.length - namesShown, 'more model', 'more models') })}</li>
         ) : null}
       </ul>
       {leftOut === 0 ? null : (
         <p className={classes.sentence} role="note">
           <SeverityShape severity="red" />
           <span>
-            {counted(leftOut, 'attack tool is', 'attack tools are')} left out. Approve attack tools one at a time, with
-            an override.
+            {strings.leftoutLeftOutApproveAttackTools({
+              leftOut: counted(leftOut, 'attack tool is', 'attack tools are'),
+            })}
           </span>
         </p>
       )}
       {unlisted === 0 ? null : (
-        <p role="note">
-          {devicesText(unlisted)} of these models are not included, because they exceed the limit for one decision.
-        </p>
+        <p role="note">{strings.unlistedOfTheseModelsAreNot({ unlisted: devicesText(unlisted) })}</p>
       )}
-      {isTooMany ? (
-        <p role="alert">Select at most {bulkLimit.toLocaleString('en')} devices, or write a rule for their model.</p>
-      ) : null}
+      {isTooMany ? <p role="alert">{strings.selectAtMostBulklimitDevicesOr({ bulkLimit })}</p> : null}
       <ReasonField
         size="xs"
         value={reason}
         required={needsReason}
-        placeholder={needsReason ? 'Why these devices may be used' : undefined}
+        placeholder={needsReason ? strings.whyTheseDevicesMayBeUsed : undefined}
         onChange={setReason}
       />
       <PreviewPanel
         draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
-        waiting="No devices to decide on."
+        waiting={strings.noDevicesToDecideOn}
       />
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot
-        action={`${effect === 'allow' ? 'Approve' : 'Deny'} ${devicesText(meant.length)}`}
+        action={`${effect === 'allow' ? strings.approve : strings.deny} ${devicesText(meant.length)}`}
         busy={busy}
         isReady={isReady}
         isStored={isStored}
@@ -121,7 +125,7 @@ export const BulkDecideDialog = ({ question, close }: { question: BulkQuestion |
   <Modal
     opened={question !== null}
     onClose={close}
-    title={question?.effect === 'deny' ? 'Deny devices' : 'Approve devices'}
+    title={question?.effect === 'deny' ? strings.denyDevices : strings.approveDevices}
   >
     {question === null ? null : <Form {...question} close={close} />}
   </Modal>

@@ -6,6 +6,7 @@ import { lazily, useIdlePreload } from '../lazily.tsx'
 import type { DecideQuestion } from './DecideDialog.tsx'
 import type { DecideStart } from './decide.ts'
 import classes from './policy.module.css'
+import { strings } from './strings.ts'
 
 const DecideDialog = lazily(async () => (await import('./DecideDialog.tsx')).DecideDialog)
 
@@ -33,15 +34,15 @@ export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: read
     <span className={classes.buttons}>
       {device.decision === 'allow' ? null : (
         <Button size="compact-xs" variant="default" onClick={() => ask('allow')}>
-          Approve…
+          {strings.approve2}
         </Button>
       )}
       <Button size="compact-xs" variant="default" onClick={() => ask('deny')}>
-        Deny…
+        {strings.deny2}
       </Button>
       {device.decision === 'allow' ? null : (
         <Button size="compact-xs" variant="default" onClick={() => ask('grant')}>
-          Grant for a time…
+          {strings.grantForATime}
         </Button>
       )}
       <DecideDialog question={question} close={() => setQuestion(null)} />

@@ -9,13 +9,14 @@ import { type DecideStart, type DecideSubject, decideWords } from './decide.ts'
 import { hosts as hostsText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import classes from './policy.module.css'
+import { strings } from './strings.ts'
 import { TagPicker } from './TagPicker.tsx'
 import { type DecisionDraft, useDecision } from './useDecision.ts'
 
 const lives = [
-  { value: '1', label: '1 hour' },
-  { value: '24', label: '1 day' },
-  { value: '168', label: '7 days' },
+  { value: '1', label: strings.n1Hour },
+  { value: '24', label: strings.n1Day },
+  { value: '168', label: strings.n7Days },
 ]
 const AttackTool = ({
   evidence,
@@ -31,9 +32,9 @@ const AttackTool = ({
   setOverridden: (overridden: boolean) => void
 }) => (
   <div className={classes.attack} role="note">
-    <SeverityTag severity="red" word="attack tool" />
+    <SeverityTag severity="red" word={strings.attackTool} />
     {evidence.length === 0 ? (
-      <p>Its ids or what it does are those of a known attack tool.</p>
+      <p>{strings.itsIdsOrWhatItDoes}</p>
     ) : (
       <ul>
         {evidence.map((line) => (
@@ -46,12 +47,8 @@ const AttackTool = ({
     {isDeny ? null : (
       <Switch
         size="xs"
-        label="Let it in although it is an attack tool"
-        description={
-          mayOverride
-            ? 'Say why; it is recorded in the audit.'
-            : 'Only an Administrator can do this. Denying it is possible.'
-        }
+        label={strings.letItInAlthoughItIs}
+        description={mayOverride ? strings.sayWhyItIsRecordedIn : strings.onlyAnAdministratorCanDoThis}
         disabled={!mayOverride}
         checked={isOverridden}
         onChange={(event) => setOverridden(event.currentTarget.checked)}
@@ -69,13 +66,19 @@ export interface DecideFormProps {
 /** The device, and the hosts it is on. */
 const Subject = ({ subject, hosts }: { subject: DecideSubject; hosts: DecisionDraft['hosts'] }) => (
   <p>
-    <strong>
-      <DeviceText value={subject.name} />
-    </strong>{' '}
-    <code>
-      {subject.vid}:{subject.pid}
-    </code>{' '}
-    on <DeviceText value={hosts.length === 1 ? hosts[0]?.hostIdentifier : hostsText(hosts.length)} />
+    {strings.strongCodeOnDevicetext({
+      strong: (
+        <strong>
+          <DeviceText value={subject.name} />
+        </strong>
+      ),
+      code: (
+        <code>
+          {subject.vid}:{subject.pid}
+        </code>
+      ),
+      deviceText: <DeviceText value={hosts.length === 1 ? hosts[0]?.hostIdentifier : hostsText(hosts.length)} />,
+    })}
   </p>
 )
 
@@ -87,34 +90,37 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
       <SegmentedControl
         size="xs"
         fullWidth
-        aria-label="Decision"
+        aria-label={strings.decision}
         value={decision.effect}
         onChange={draft.setEffect}
         data={[
-          { value: 'allow', label: 'Allow' },
-          { value: 'deny', label: 'Deny' },
-          { value: 'grant', label: 'Grant for a time' },
+          { value: 'allow', label: strings.allow },
+          { value: 'deny', label: strings.deny },
+          { value: 'grant', label: strings.grantForATime2 },
         ]}
       />
       <SegmentedControl
         size="xs"
         fullWidth
-        aria-label="Where"
+        aria-label={strings.where}
         value={decision.scope}
         onChange={draft.setScope}
         data={[
-          { value: 'host', label: hosts.length === 1 ? 'On this host' : `On these ${hosts.length} hosts` },
-          { value: 'tag', label: 'On a tag' },
-          { value: 'all', label: 'On all hosts' },
+          {
+            value: 'host',
+            label: hosts.length === 1 ? strings.onThisHost : strings.onTheseHostsHosts({ hosts: hosts.length }),
+          },
+          { value: 'tag', label: strings.onATag },
+          { value: 'all', label: strings.onAllHosts },
         ]}
       />
       {decision.scope === 'tag' ? (
-        <TagPicker label="Tag" value={decision.tag} onChange={draft.setTag} first={tags} />
+        <TagPicker label={strings.tag} value={decision.tag} onChange={draft.setTag} first={tags} />
       ) : null}
       {decision.effect === 'grant' ? (
         <SegmentedControl
           size="xs"
-          aria-label="For how long"
+          aria-label={strings.forHowLong}
           value={draft.life}
           onChange={draft.setLife}
           data={lives}
@@ -123,11 +129,7 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
       {serial === '' ? null : (
         <Checkbox
           size="xs"
-          label={
-            <>
-              Only the one with the serial number <DeviceText value={serial} />
-            </>
-          }
+          label={strings.onlyTheOneWithTheSerial({ deviceText: <DeviceText value={serial} /> })}
           checked={draft.onlySerial}
           onChange={(event) => draft.setOnlySerial(event.currentTarget.checked)}
         />
@@ -165,9 +167,9 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         value={decision.reason}
         placeholder={
           draft.needsOverride
-            ? 'Why this device may be used'
+            ? strings.whyThisDeviceMayBeUsed
             : draft.needsOwnReason
-              ? 'Why these devices may be used'
+              ? strings.whyTheseDevicesMayBeUsed
               : undefined
         }
         required={draft.needsOwnReason}
@@ -179,14 +181,14 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
             ? null
             : { add: rules.map((rule) => ({ ...rule, reason: '–' })) }
         }
-        waiting="Choose the tag."
+        waiting={strings.chooseTheTag}
       />
       {draft.failure === null ? null : <ErrorState failure={draft.failure} inline />}
       <Group justify="space-between" gap="sm">
-        <MoreMenu label="More about this decision" curl={draft.curl} />
+        <MoreMenu label={strings.moreAboutThisDecision} curl={draft.curl} />
         <Group gap="sm">
           <Button size="sm" variant="default" onClick={close} data-autofocus>
-            {isStored ? 'Close' : 'Cancel'}
+            {isStored ? strings.close : strings.cancel}
           </Button>
           {isStored ? null : (
             <Button

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { plainText } from '../../lib/device-text.ts'
 import { useServices } from '../../lib/services.tsx'
+import { strings } from './strings.ts'
 
 export interface HostPickerProps {
   label: string
@@ -47,8 +48,8 @@ export const HostPicker = ({ label, value, onChange, error, clearable = false }:
       size="xs"
       searchable
       clearable={clearable}
-      placeholder="Type a part of its name or address"
-      nothingFoundMessage={found.isFetching ? 'Searching …' : 'No such host'}
+      placeholder={strings.typeAPartOfItsName}
+      nothingFoundMessage={found.isFetching ? strings.searching : strings.noSuchHost}
       data={[...options].map(([uuid, host]) => ({ value: uuid, label: plainText(host) }))}
       // The server has searched already.
       filter={({ options }) => options}

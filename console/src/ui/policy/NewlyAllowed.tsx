@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './labels.ts'
 import classes from './NewlyAllowed.module.css'
+import { strings } from './strings.ts'
 
 /** Returns true if a change still needs a reason: it newly allows devices on more than one host. */
 export const lacksReason = (hosts: number, reason: string): boolean => hosts > 1 && reason.trim() === ''
@@ -29,11 +30,11 @@ export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) =>
       {openedHosts(opens) > 1 ? (
         <TextInput
           size="xs"
-          label="Reason"
+          label={strings.reason}
           required
           maxLength={200}
           value={reason}
-          placeholder="Why these devices may be used"
+          placeholder={strings.whyTheseDevicesMayBeUsed}
           onChange={(event) => setReason(event.currentTarget.value)}
         />
       ) : null}

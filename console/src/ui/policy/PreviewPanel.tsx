@@ -8,6 +8,7 @@ import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
 import { basisText, devices, openedText, type Preview, previewSentence, worksAgainText } from './labels.ts'
 import classes from './policy.module.css'
+import { strings } from './strings.ts'
 import { usePreview } from './usePreview.ts'
 
 const shownAtFirst = 5
@@ -25,7 +26,7 @@ const Effects = ({ preview }: { preview: Preview }) => {
             <span className={classes.clip}>
               {effect.isKnownAttackTool ? (
                 <>
-                  <SeverityTag severity="red" word="attack tool" />{' '}
+                  <SeverityTag severity="red" word={strings.attackTool} />{' '}
                 </>
               ) : null}
               <PlainLink href={deviceAddress(effect.uuid, effect.deviceID)}>
@@ -33,7 +34,7 @@ const Effects = ({ preview }: { preview: Preview }) => {
               </PlainLink>
             </span>
             <span className={classes.clip}>
-              on <DeviceText value={effect.hostIdentifier} />
+              {strings.onDevicetext({ deviceText: <DeviceText value={effect.hostIdentifier} /> })}
             </span>
             <span>
               {effect.after === 'allow'
@@ -49,8 +50,11 @@ const Effects = ({ preview }: { preview: Preview }) => {
       </ul>
       {preview.effects.length > shown.length ? (
         <button type="button" className={classes.linkButton} onClick={() => setAll(true)}>
-          Show {preview.peripherals > preview.effects.length ? 'the first' : 'all'}{' '}
-          {preview.effects.length.toLocaleString('en')} of {devices(preview.peripherals)}
+          {strings.showValueEffectsOfPeripherals({
+            value: preview.peripherals > preview.effects.length ? 'the first' : 'all',
+            effects: preview.effects.length,
+            peripherals: devices(preview.peripherals),
+          })}
         </button>
       ) : null}
     </>
@@ -68,7 +72,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   return (
     <output className={classes.preview} aria-live="polite" data-stale={isStale || undefined} data-testid="preview">
       {preview === undefined || sentence === null ? (
-        <p className={classes.quiet}>{draft === null ? waiting : 'Asking the server what this would change …'}</p>
+        <p className={classes.quiet}>{draft === null ? waiting : strings.askingTheServerWhatThisWould}</p>
       ) : (
         <>
           <p className={classes.sentence}>
@@ -90,7 +94,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
                     <DeviceText value={text} />{' '}
                     {ruleId === null ? null : (
                       <a href={`/policy?open=${encodeURIComponent(ruleId)}`} target="_blank" rel="noreferrer">
-                        that rule
+                        {strings.thatRule}
                       </a>
                     )}
                   </span>
@@ -101,9 +105,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
           {preview.secondPerson ? (
             <p className={classes.sentence} data-testid="second-approver">
               <SeverityShape severity="amber" />
-              <span>
-                This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.
-              </span>
+              <span>{strings.thisNeedsASecondApproverYour}</span>
             </p>
           ) : null}
           <Effects preview={preview} />

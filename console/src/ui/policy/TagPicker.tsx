@@ -2,6 +2,7 @@ import { Select } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
+import { strings } from './strings.ts'
 
 export interface TagPickerProps {
   label: string
@@ -26,8 +27,8 @@ export const TagPicker = ({ label, value, onChange, error, clearable = false, fi
       size="xs"
       searchable
       clearable={clearable}
-      placeholder="Choose a tag"
-      nothingFoundMessage="No such tag"
+      placeholder={strings.chooseATag}
+      nothingFoundMessage={strings.noSuchTag}
       data={[
         ...(value === '' || isKnown ? [] : [{ value, label: `${value} (deleted)` }]),
         ...known.map(({ name, agentsCount }) => ({

@@ -1,4 +1,5 @@
 import type { PolicyRuleInput } from '@portcullis/contract'
+import { strings } from './strings.ts'
 
 /** A device that is decided about, on its host. */
 export interface DecideDevice {
@@ -64,8 +65,8 @@ export const decideWords = (
   { effect, scope, tag }: Pick<Decision, 'effect' | 'scope' | 'tag'>,
   hosts: number,
 ): string => {
-  const verb = effect === 'allow' ? 'Allow' : effect === 'deny' ? 'Deny' : 'Grant'
-  if (scope === 'all') return `${verb} on all hosts`
-  if (scope === 'tag') return tag === '' ? `${verb} on a tag` : `${verb} on tag ${tag}`
-  return hosts === 1 ? `${verb} on this host` : `${verb} on ${hosts.toLocaleString('en')} hosts`
+  const verb = effect === 'allow' ? strings.allow : effect === 'deny' ? strings.deny : strings.grant
+  if (scope === 'all') return strings.verbOnAllHosts({ verb })
+  if (scope === 'tag') return tag === '' ? strings.verbOnATag({ verb }) : strings.verbOnTagTag({ verb, tag })
+  return hosts === 1 ? strings.verbOnThisHost({ verb }) : strings.verbOnHostsHosts({ verb, hosts })
 }

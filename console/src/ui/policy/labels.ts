@@ -1,5 +1,6 @@
 import type { Prediction, previewPolicy, ResponseOf } from '@portcullis/contract'
 import type { Severity } from '../theme/tokens.ts'
+import { strings } from './strings.ts'
 
 export type Preview = ResponseOf<typeof previewPolicy>
 
@@ -19,7 +20,7 @@ export const worksAgainText = ({
   attackTools,
 }: Preview['worksAgain']): { severity: Severity; text: string } | null => {
   if (peripherals === 0) return null
-  const where = `will work again on ${hosts(agents)}`
+  const where = strings.willWorkAgainOnAgents({ agents: hosts(agents) })
   if (attackTools === 0)
     return { severity: 'amber', text: `${counted(peripherals, 'blocked device', 'blocked devices')} ${where}.` }
   const tools = counted(attackTools, 'blocked attack tool', 'blocked attack tools')
@@ -44,7 +45,7 @@ export const openedHosts = ({ worksAgain, newlyAllowed = 0 }: Opens): number =>
 export const openedText = (opens: Opens): { severity: Severity; text: string } | null => {
   const again = opens.worksAgain === null ? null : worksAgainText(opens.worksAgain)
   if (again !== null || openedHosts(opens) === 0) return again
-  return { severity: 'amber', text: `This newly allows devices on ${hosts(openedHosts(opens))}.` }
+  return { severity: 'amber', text: strings.thisNewlyAllowsDevicesOnOpens({ opens: hosts(openedHosts(opens)) }) }
 }
 
 /** Says what a change of tags makes possible, attack tools first; null: nothing. */
@@ -54,13 +55,21 @@ export const tagsOpenText = (opens: Opens): { severity: Severity; text: string }
   const again = opens.worksAgain === null ? null : worksAgainText(opens.worksAgain)
   return {
     severity: again?.severity ?? 'amber',
-    text: `This newly allows devices on ${hosts(count)}. ${again?.text ?? 'Blocked devices will work again there.'}`,
+    text: strings.thisNewlyAllowsDevicesOnCount({
+      count: hosts(count),
+      text: again?.text ?? strings.blockedDevicesWillWorkAgainThere,
+    }),
   }
 }
 
 /** Hosts, devices and times that a prediction is based on, in a sentence. */
 export const basisText = ({ agents, peripherals, from, to }: Prediction): string =>
-  `Based on ${devices(peripherals)} on ${hosts(agents)}, attached or seen from ${minuteText(from)} to ${minuteText(to)} UTC.`
+  strings.basedOnPeripheralsOnAgentsAttached({
+    peripherals: devices(peripherals),
+    agents: hosts(agents),
+    from: minuteText(from),
+    to: minuteText(to),
+  })
 
 /** What a change of the rules would do, most serious part first. */
 export const previewSentence = (
@@ -70,21 +79,30 @@ export const previewSentence = (
   if (peripherals === 0) {
     const known =
       matching.peripherals === 0
-        ? 'no device that is present or was seen in the last 30 days is meant'
-        : `${devices(matching.peripherals)} on ${hosts(matching.agents)} ${matching.peripherals === 1 ? 'is' : 'are'} meant, decided the same way already`
-    return { severity: 'neutral', text: `Changes nothing now: ${known}.` }
+        ? strings.noDeviceThatIsPresentOr
+        : strings.peripheralsOnAgentsPeripherals2OtherAre({
+            peripherals: devices(matching.peripherals),
+            agents: hosts(matching.agents),
+            peripherals2: matching.peripherals,
+          })
+    return { severity: 'neutral', text: strings.changesNothingNowKnown({ known }) }
   }
   const parts = [
-    ...(allowed > 0 ? [`${allowed.toLocaleString('en')} will be allowed`] : []),
-    ...(blocked > 0 ? [`${blocked.toLocaleString('en')} will be blocked`] : []),
+    ...(allowed > 0 ? [strings.allowedWillBeAllowed({ allowed })] : []),
+    ...(blocked > 0 ? [strings.blockedWillBeBlocked({ blocked })] : []),
   ]
   const now =
     blockedNow > 0
-      ? ` ${blockedNow === 1 ? 'One of them stops' : `${blockedNow.toLocaleString('en')} of them stop`} working now.`
+      ? ` ${blockedNow === 1 ? strings.oneOfThemStops : strings.blockednowOfThemStop({ blockedNow })} working now.`
       : ''
   return {
     severity: blockedNow > 0 ? 'red' : blocked > 0 ? 'amber' : 'neutral',
-    text: `Changes ${devices(peripherals)} on ${hosts(agents)}: ${parts.join(', ')}.${now}`,
+    text: strings.changesPeripheralsOnAgentsPartsNow({
+      peripherals: devices(peripherals),
+      agents: hosts(agents),
+      parts: parts.join(', '),
+      now,
+    }),
   }
 }
 
@@ -99,9 +117,14 @@ export interface TestTotals {
 
 /** What an armed fleet would have blocked, in a sentence. */
 export const testSentence = ({ days, agents, peripherals, blocked }: TestTotals): string => {
-  const period = days === 1 ? 'Over the last day' : `Over the last ${days} days`
-  if (peripherals === 0) return `${period}, no device was attached to these hosts: there is nothing to judge.`
-  if (blocked.peripherals === 0) return `${period}, nothing would have been blocked on ${hosts(agents)}.`
+  const period = days === 1 ? strings.overTheLastDay : strings.overTheLastDaysDays({ days })
+  if (peripherals === 0) return strings.periodNoDeviceWasAttachedTo({ period })
+  if (blocked.peripherals === 0) return strings.periodNothingWouldHaveBeenBlocked({ period, agents: hosts(agents) })
   const often = blocked.attachments === 0 ? '' : `, ${times(blocked.attachments)}`
-  return `${period}, arming would have blocked ${devices(blocked.peripherals)} on ${hosts(blocked.agents)}${often}.`
+  return strings.periodArmingWouldHaveBlockedPeripherals({
+    period,
+    peripherals: devices(blocked.peripherals),
+    agents: hosts(blocked.agents),
+    often,
+  })
 }

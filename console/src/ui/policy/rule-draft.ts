@@ -1,5 +1,6 @@
 import type { PolicyGrantInput, PolicyRuleInput, PolicyRuleResource, policyKinds } from '@portcullis/contract'
 import { fieldOfInstant } from '../filters/filter.ts'
+import { strings } from './strings.ts'
 
 export type PolicyKind = (typeof policyKinds)[number]
 
@@ -65,22 +66,21 @@ const hex4 = /^[0-9a-f]{4}$/i
 export const faultsOf = (draft: RuleDraft, { isGrant, now }: { isGrant: boolean; now: number }): DraftFaults => {
   const faults: DraftFaults = {}
   const { vid, pid, serial, fingerprint, kinds, scope, host, tag, expires, reason } = draft
-  if (vid !== '' && !hex4.test(vid)) faults.vid = 'Four hex digits, such as 0781.'
-  if (pid !== '' && !hex4.test(pid)) faults.pid = 'Four hex digits, such as 5571.'
-  else if (pid !== '' && vid === '') faults.vid = 'A product id needs its vendor id.'
-  if (serial !== '' && (vid === '' || pid === '')) faults.serial = 'A serial number needs vendor and product id.'
-  if (fingerprint !== '' && !/^[0-9a-f]{32}$/i.test(fingerprint)) faults.fingerprint = '32 hex digits.'
-  if (vid === '' && kinds.length === 0 && fingerprint === '')
-    faults.device = 'Say which devices: by vendor id, kind or fingerprint.'
-  if (scope === 'host' && host === '') faults.host = 'Choose the host.'
-  if (scope === 'tag' && tag.trim() === '') faults.tag = 'Choose the tag.'
-  if (isGrant && expires === '') faults.expires = 'A grant needs an end.'
+  if (vid !== '' && !hex4.test(vid)) faults.vid = strings.fourHexDigitsSuchAs0781
+  if (pid !== '' && !hex4.test(pid)) faults.pid = strings.fourHexDigitsSuchAs5571
+  else if (pid !== '' && vid === '') faults.vid = strings.aProductIdNeedsItsVendor
+  if (serial !== '' && (vid === '' || pid === '')) faults.serial = strings.aSerialNumberNeedsVendorAnd
+  if (fingerprint !== '' && !/^[0-9a-f]{32}$/i.test(fingerprint)) faults.fingerprint = strings.n32HexDigits
+  if (vid === '' && kinds.length === 0 && fingerprint === '') faults.device = strings.sayWhichDevicesByVendorId
+  if (scope === 'host' && host === '') faults.host = strings.chooseTheHost
+  if (scope === 'tag' && tag.trim() === '') faults.tag = strings.chooseTheTag
+  if (isGrant && expires === '') faults.expires = strings.aGrantNeedsAnEnd
   if (expires !== '') {
     const end = new Date(expires).getTime()
-    if (Number.isNaN(end)) faults.expires = 'This is no date and time.'
-    else if (end <= now) faults.expires = 'This is over already.'
+    if (Number.isNaN(end)) faults.expires = strings.thisIsNoDateAndTime
+    else if (end <= now) faults.expires = strings.thisIsOverAlready
   }
-  if (reason.trim() === '') faults.reason = 'Say why: it is shown with every decision, and to the user of the host.'
+  if (reason.trim() === '') faults.reason = strings.sayWhyItIsShownWith
   return faults
 }
 

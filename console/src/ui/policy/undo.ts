@@ -3,6 +3,7 @@ import type { Services } from '../../lib/services.tsx'
 import { tell, tellWithUndo } from '../tell.ts'
 import { openedHosts, openedText } from './labels.ts'
 import { asReason } from './NewlyAllowed.tsx'
+import { strings } from './strings.ts'
 
 /** Rereads whatever shows rules or decisions. */
 export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
@@ -42,14 +43,14 @@ export const tellPolicyChange = (
       const hosts = openedHosts(dry)
       if (hosts === 0) return null
       return {
-        title: 'Undo the change of the policy',
+        title: strings.undoTheChangeOfThePolicy,
         names: [],
         count: hosts,
         kind: ['host', 'hosts'],
-        consequence: 'the rules that it changed are what they were before.',
-        action: 'Undo',
+        consequence: strings.theRulesThatItChangedAre,
+        action: strings.undo,
         worksAgain: openedText(dry),
-        ...(hosts > 1 ? { reasonFor: 'Why these devices may be used' } : {}),
+        ...(hosts > 1 ? { reasonFor: strings.whyTheseDevicesMayBeUsed } : {}),
       }
     },
   )

@@ -19,19 +19,24 @@ import {
   rulesOf,
 } from './decide.ts'
 import { hosts as hostsText } from './labels.ts'
+import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
 const usualReason: Readonly<Record<DecideEffect, string>> = {
-  allow: 'Approved by hand',
-  deny: 'Denied by hand',
-  grant: 'Granted by hand',
+  allow: strings.approvedByHand,
+  deny: strings.deniedByHand,
+  grant: strings.grantedByHand,
 }
-const done: Readonly<Record<DecideEffect, string>> = { allow: 'Allowed', deny: 'Denied', grant: 'Granted' }
+const done: Readonly<Record<DecideEffect, string>> = {
+  allow: strings.allowed,
+  deny: strings.denied,
+  grant: strings.granted,
+}
 const where: Readonly<Record<DecideScope, (hosts: number, tag: string) => string>> = {
-  host: (hosts) => `on ${hostsText(hosts)}`,
-  tag: (_hosts, tag) => `on tag ${tag}`,
+  host: (hosts) => strings.onHosts({ hosts: hostsText(hosts) }),
+  tag: (_hosts, tag) => strings.onTagTag({ tag }),
   all: () => 'on all hosts',
 }
 

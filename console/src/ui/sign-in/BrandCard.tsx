@@ -2,6 +2,7 @@ import type { CSSProperties, ReactNode } from 'react'
 import { Logo } from '../Logo.tsx'
 import classes from './BrandCard.module.css'
 import { brandOf, type CustomLogin } from './brand.ts'
+import { strings } from './strings.ts'
 
 export interface BrandCardProps {
   custom: CustomLogin | undefined
@@ -18,7 +19,7 @@ export const Lines = ({ text }: { text: string }) => <bdi className={classes.lin
 /** Colours of the card where the customer chose them; the kit's own buttons read names of their own. */
 const accentOf = (accent: string | null, onAccent: string | null): CSSProperties | undefined => {
   if (accent === null) return undefined
-  const hover = `color-mix(in srgb, ${accent} 88%, ${onAccent === '#ffffff' ? 'black' : 'white'})`
+  const hover = strings.colorMixInSrgbAccent88({ accent, value: onAccent === '#ffffff' ? 'black' : 'white' })
   return {
     '--pc-accent': accent,
     '--pc-accent-hover': hover,

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { DeviceText } from '../DeviceText.tsx'
 import { Icon } from '../icons.tsx'
 import classes from './StepList.module.css'
+import { strings } from './strings.ts'
 
 /** One step of a test, as it went or is to go. */
 export interface StepView {
@@ -18,7 +19,7 @@ export interface StepView {
 const marks = {
   done: <Icon name="check" size={14} title="done" />,
   failed: <Icon name="close" size={14} title="failed" />,
-  running: <Icon name="refresh" size={14} title="under way" />,
+  running: <Icon name="refresh" size={14} title={strings.underWay} />,
   open: <span aria-hidden="true">·</span>,
 } as const
 

@@ -2,6 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { Icon } from '../icons.tsx'
 import type { View } from '../useView.ts'
 import type { Column } from './column.ts'
+import { strings } from './strings.ts'
 
 /** Chooses the columns of a list; the choice is in the address. */
 export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<Row>[]; view: View }) => {
@@ -10,7 +11,7 @@ export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<
     <Menu position="bottom-end" closeOnItemClick={false}>
       <Menu.Target>
         <Button variant="subtle" size="compact-sm" leftSection={<Icon name="columns" size={14} />}>
-          Columns
+          {strings.columns}
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={420} style={{ overflow: 'auto' }}>
@@ -38,7 +39,7 @@ export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<
         })}
         <Menu.Divider />
         <Menu.Item onClick={() => view.set({ columns: view.spec.defaultColumns }, { replace: true })}>
-          Back to the usual ones
+          {strings.backToTheUsualOnes}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -11,6 +11,7 @@ import { HeaderRow } from './HeaderRow.tsx'
 import { PendingBar } from './PendingBar.tsx'
 import { Row } from './Row.tsx'
 import scrolling from './scroller.module.css'
+import { strings } from './strings.ts'
 import { useColumnWidths } from './useColumnWidths.ts'
 import { type Grid, scrollLimit, useGrid } from './useGrid.ts'
 import type { Selection } from './useSelection.ts'
@@ -72,9 +73,9 @@ const Rows = <RowData,>(props: RowsProps<RowData>) => {
 const NoMatch = ({ clear }: { clear: () => void }) => (
   <div className={classes.noMatch}>
     <Icon name="filter" size={20} />
-    <p>Nothing matches these filters.</p>
+    <p>{strings.nothingMatchesTheseFilters}</p>
     <button type="button" className={classes.linkButton} onClick={clear}>
-      Clear all filters
+      {strings.clearAllFilters}
     </button>
   </div>
 )
@@ -130,9 +131,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         {rows.filtered === 0 && !rows.isFirst ? <NoMatch clear={view.clearFilters} /> : null}
       </div>
       {(rows.filtered ?? 0) > scrollLimit ? (
-        <p className={classes.note}>
-          The first {scrollLimit.toLocaleString('en')} rows can be scrolled; narrow the filter to reach the others.
-        </p>
+        <p className={classes.note}>{strings.theFirstScrolllimitRowsCanBe({ scrollLimit })}</p>
       ) : null}
     </div>
   )

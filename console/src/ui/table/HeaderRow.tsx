@@ -4,6 +4,7 @@ import type { PointerEvent } from 'react'
 import { Icon } from '../icons.tsx'
 import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
+import { strings } from './strings.ts'
 import type { Selection } from './useSelection.ts'
 
 export interface HeaderRowProps<RowData> {
@@ -53,7 +54,7 @@ export const HeaderRow = <RowData,>(props: HeaderRowProps<RowData>) => (
     {props.selection === undefined ? null : (
       <div role="columnheader" tabIndex={-1} className={classes.check}>
         <Checkbox
-          aria-label={props.selection.size > 0 ? 'Clear the selection' : 'Select the rows of this list'}
+          aria-label={props.selection.size > 0 ? strings.clearTheSelection : strings.selectTheRowsOfThisList}
           checked={props.selection.size > 0 && !props.selection.isPartial}
           indeterminate={props.selection.isPartial}
           onChange={() => (props.selection!.size > 0 ? props.selection!.clear() : void props.selection!.selectAll())}

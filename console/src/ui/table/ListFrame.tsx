@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import classes from './ListFrame.module.css'
+import { strings } from './strings.ts'
 
 export interface ListFrameProps {
   title: string
@@ -26,7 +27,7 @@ export const ListFrame = ({ title, counts, actions, filters, table, selection, d
           ? ''
           : counts.filtered === counts.total
             ? number(counts.total)
-            : `${number(counts.filtered)} of ${number(counts.total)}`}
+            : strings.filteredOfTotal({ filtered: counts.filtered, total: counts.total })}
       </span>
       <div className={classes.actions}>{actions}</div>
     </div>

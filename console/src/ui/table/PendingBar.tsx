@@ -1,9 +1,10 @@
 import classes from './DataTable.module.css'
+import { strings } from './strings.ts'
 import type { Pending } from './useRows.ts'
 
 const textOf = ({ arrived, moved }: Pending): string => {
-  if (arrived > 0) return `${arrived.toLocaleString('en')} new`
-  return moved === 1 ? '1 row moved' : 'Order changed'
+  if (arrived > 0) return strings.arrivedNew({ arrived })
+  return moved === 1 ? strings.n1RowMoved : strings.orderChanged
 }
 
 /** What waits to be shown: nothing moves under the pointer until the reader asks. */
@@ -11,7 +12,7 @@ export const PendingBar = ({ pending, apply }: { pending: Pending | null; apply:
   <div className={classes.pending} aria-live="polite">
     {pending === null ? null : (
       <button type="button" className={classes.pendingButton} onClick={apply}>
-        {textOf(pending)} <span className={classes.pendingAction}>show</span>
+        {textOf(pending)} <span className={classes.pendingAction}>{strings.show}</span>
       </button>
     )}
   </div>

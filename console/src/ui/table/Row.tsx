@@ -2,6 +2,7 @@
 import { type MouseEvent, memo } from 'react'
 import type { Column } from './column.ts'
 import classes from './DataTable.module.css'
+import { strings } from './strings.ts'
 
 export interface RowProps<RowData> {
   id: string
@@ -60,7 +61,7 @@ const PlainRow = <RowData,>(props: RowProps<RowData>) => {
         <div role="gridcell" tabIndex={-1} className={classes.check}>
           <input
             type="checkbox"
-            aria-label="Select this row"
+            aria-label={strings.selectThisRow}
             tabIndex={-1}
             className={classes.checkbox}
             checked={isSelected}

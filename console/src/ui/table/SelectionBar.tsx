@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { tellFailure } from '../tell.ts'
 import classes from './SelectionBar.module.css'
+import { strings } from './strings.ts'
 import type { Selection } from './useSelection.ts'
 
 export interface SelectionBarProps<Row> {
@@ -18,11 +19,11 @@ export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionB
   if (selection.size === 0) return null
   const { selectable } = selection
   return (
-    <section className={classes.bar} aria-label="Selection">
+    <section className={classes.bar} aria-label={strings.selection}>
       <strong>
         {selection.isEverything
-          ? `All ${selection.size.toLocaleString('en')} that match`
-          : `${selection.size.toLocaleString('en')} selected`}
+          ? strings.allSizeThatMatch({ size: selection.size })
+          : strings.sizeSelected({ size: selection.size })}
       </strong>
       {selection.size < selectable ? (
         <Button
@@ -37,11 +38,11 @@ export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionB
               .finally(() => setBusy(false))
           }}
         >
-          Select {(filtered ?? 0) > selectable ? 'the first' : 'all'} {selectable.toLocaleString('en')}
+          {strings.selectValueSelectable({ value: (filtered ?? 0) > selectable ? 'the first' : 'all', selectable })}
         </Button>
       ) : null}
       <Button size="compact-sm" variant="subtle" onClick={selection.clear}>
-        Clear
+        {strings.clear}
       </Button>
       <span className={classes.actions}>{children}</span>
     </section>

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import type { Column } from './column.ts'
+import { strings } from './strings.ts'
 
 /** Width of the column of checkboxes, in pixels. */
 const checkWidth = 36
@@ -18,7 +19,7 @@ export const useColumnWidths = <Row>(
     ...(hasSelection ? [`${checkWidth}px`] : []),
     ...shown.map((column) => {
       const width = widthOf(column)
-      return column.grow === true && !resized ? `minmax(${width}px, ${width}fr)` : `${width}px`
+      return column.grow === true && !resized ? strings.minmaxWidthPxWidthFr({ width }) : `${width}px`
     }),
     ...(resized ? ['minmax(0, 1fr)'] : []),
   ].join(' ')

@@ -1,4 +1,5 @@
 import { useKeys } from '../useKeys.ts'
+import { strings } from './strings.ts'
 
 export interface GridKeys {
   /** Index of the row at the cursor; null: none. */
@@ -16,15 +17,15 @@ export interface GridKeys {
 /** The keys of a table. */
 export const useGridKeys = ({ cursor, count, moveTo, pageRows, open, select, leave }: GridKeys): void =>
   useKeys([
-    { keys: 'j', description: 'Next row', run: () => moveTo((cursor ?? -1) + 1) },
-    { keys: 'k', description: 'Previous row', run: () => moveTo((cursor ?? count) - 1) },
-    { keys: 'ArrowDown', description: 'Next row', run: () => moveTo((cursor ?? -1) + 1) },
-    { keys: 'ArrowUp', description: 'Previous row', run: () => moveTo((cursor ?? count) - 1) },
-    { keys: 'PageDown', description: 'A page down', run: () => moveTo((cursor ?? 0) + pageRows()) },
-    { keys: 'PageUp', description: 'A page up', run: () => moveTo((cursor ?? 0) - pageRows()) },
-    { keys: 'Home', description: 'First row', run: () => moveTo(0) },
-    { keys: 'End', description: 'Last row', run: () => moveTo(count - 1) },
-    { keys: 'Enter', description: 'Open the row', run: open },
-    { keys: 'x', description: 'Select the row', run: select },
-    { keys: 'Escape', description: 'Close what is open', run: leave },
+    { keys: 'j', description: strings.nextRow, run: () => moveTo((cursor ?? -1) + 1) },
+    { keys: 'k', description: strings.previousRow, run: () => moveTo((cursor ?? count) - 1) },
+    { keys: 'ArrowDown', description: strings.nextRow, run: () => moveTo((cursor ?? -1) + 1) },
+    { keys: 'ArrowUp', description: strings.previousRow, run: () => moveTo((cursor ?? count) - 1) },
+    { keys: 'PageDown', description: strings.aPageDown, run: () => moveTo((cursor ?? 0) + pageRows()) },
+    { keys: 'PageUp', description: strings.aPageUp, run: () => moveTo((cursor ?? 0) - pageRows()) },
+    { keys: 'Home', description: strings.firstRow, run: () => moveTo(0) },
+    { keys: 'End', description: strings.lastRow, run: () => moveTo(count - 1) },
+    { keys: 'Enter', description: strings.openTheRow, run: open },
+    { keys: 'x', description: strings.selectTheRow, run: select },
+    { keys: 'Escape', description: strings.closeWhatIsOpen, run: leave },
   ])

@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { tell, tellFailure } from '../tell.ts'
 import type { RowSource } from './column.ts'
+import { strings } from './strings.ts'
 import { windowSize } from './useRows.ts'
 
 /** At most so many ids are read and held by one click: they travel in one body. */
@@ -67,7 +68,7 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
       if (isEverything) {
         // One is taken out of all: what is left can only be named by ids, as far as those can be held.
         if ((filtered ?? 0) > selectionLimit) {
-          tell(`Single rows can be taken out of at most ${selectionLimit.toLocaleString('en')}; narrow the filter.`)
+          tell(strings.singleRowsCanBeTakenOut({ selectionLimit }))
           return
         }
         void readIds().then((rows) => {

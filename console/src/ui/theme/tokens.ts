@@ -1,3 +1,4 @@
+import { strings } from './strings.ts'
 /**
  * Every colour and measure of the console, once. Two greys (ground and ink), one accent, four severities. Contrast of
  * each pair that carries text is checked by `tokens.test.ts` in both schemes.
@@ -77,8 +78,8 @@ export const rowHeight = 32
 
 /** Font stacks: what the system has, so that nothing is downloaded. */
 export const fonts = {
-  text: "Inter, 'Segoe UI', system-ui, -apple-system, Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif",
-  mono: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
+  text: strings.interSegoeUiSystemUiApple,
+  mono: strings.uiMonospaceSfMonoCascadiaMono,
 } as const
 
 /** CSS custom properties of one scheme, `--pc-…`, as read by every stylesheet. */

@@ -5,6 +5,7 @@ import { CallFailure } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { CopyField } from '../../../ui/CopyField.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { strings } from '../strings.ts'
 import { ByPassword } from './ByPassword.tsx'
 import { QrCode } from './QrCode.tsx'
 import classes from './second-factor.module.css'
@@ -45,13 +46,11 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
       }}
     >
       <Stack gap="md">
-        <p style={{ margin: 0 }}>
-          Scan this with the authenticator app, or type the key into it. It is shown only now.
-        </p>
-        <QrCode text={uri} label="QR code for the authenticator app" />
-        <CopyField value={secret} what="Key" shown={inFours(secret)} />
+        <p style={{ margin: 0 }}>{strings.scanThisWithTheAuthenticatorApp}</p>
+        <QrCode text={uri} label={strings.qrCodeForTheAuthenticatorApp} />
+        <CopyField value={secret} what={strings.key} shown={inFours(secret)} />
         <TextInput
-          label="Code that the app shows now"
+          label={strings.codeThatTheAppShowsNow}
           autoComplete="one-time-code"
           inputMode="numeric"
           minLength={6}
@@ -61,15 +60,15 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
           autoFocus
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
-          error={isWrong ? 'The code is wrong. Check the clock of the device, and give the next one.' : undefined}
+          error={isWrong ? strings.theCodeIsWrongCheckThe : undefined}
         />
         {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button type="submit" loading={busy}>
-            Confirm
+            {strings.confirm}
           </Button>
         </Group>
       </Stack>
@@ -88,7 +87,7 @@ export const AddApp = (props: AddProps) => {
       close={props.close}
       run={async (password) => setStarted(await api.call(startTotp, { body: { password } }))}
     >
-      An app on your phone shows a new code every 30 seconds, and a sign-in asks for it after the password.
+      {strings.anAppOnYourPhoneShows}
     </ByPassword>
   )
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { endPasskeyQuestion, makePasskey, passkeyRefusal } from '../../../lib/passkeys.ts'
 import { CallFailure } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
+import { strings } from '../strings.ts'
 import type { AddProps } from './AddApp.tsx'
 import { PresentPassword } from './PresentPassword.tsx'
 
@@ -34,19 +35,17 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
       }}
     >
       <Stack gap="md">
-        <p style={{ margin: 0 }}>
-          The browser asks for a fingerprint, a face, a PIN or a security key, and so does a sign-in from then on.
-        </p>
+        <p style={{ margin: 0 }}>{strings.theBrowserAsksForAFingerprint}</p>
         <TextInput
-          label="Name of the passkey"
-          placeholder="Work laptop"
+          label={strings.nameOfThePasskey}
+          placeholder={strings.workLaptop}
           maxLength={64}
           required
           withAsterisk={false}
           data-autofocus
           // Only blanks are no name.
           pattern=".*\S.*"
-          title="A name that you will know it by"
+          title={strings.aNameThatYouWillKnow}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
@@ -58,10 +57,10 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
         )}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button type="submit" loading={busy}>
-            Add the passkey
+            {strings.addThePasskey}
           </Button>
         </Group>
       </Stack>

@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { strings } from '../strings.ts'
 import { PresentPassword } from './PresentPassword.tsx'
 
 export interface ByPasswordProps {
@@ -34,7 +35,7 @@ export const ByPassword = ({ children, action, hurts = false, run, close }: ByPa
         <PresentPassword value={password} onChange={setPassword} failure={failure} isFirst />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button type="submit" loading={busy} {...(hurts ? { color: 'red' } : {})}>
             {action}

@@ -7,6 +7,7 @@ import { useServices, useSession } from '../../../lib/services.tsx'
 import { BrandCard } from '../../../ui/sign-in/BrandCard.tsx'
 import { tellFailure } from '../../../ui/tell.ts'
 import { useTitle } from '../../../ui/useTitle.ts'
+import { strings } from '../strings.ts'
 import { AddApp } from './AddApp.tsx'
 import { AddPasskey } from './AddPasskey.tsx'
 import classes from './EnrolPage.module.css'
@@ -16,7 +17,7 @@ type Step = 'choose' | 'app' | 'passkey' | { codes: readonly string[] }
 
 /** The only page that an account without its required second factor can open. */
 export const EnrolPage = () => {
-  useTitle('Set up a second factor')
+  useTitle(strings.setUpASecondFactor)
   const { api, session } = useServices()
   const state = useSession()
   const [step, setStep] = useState<Step>('choose')
@@ -29,23 +30,23 @@ export const EnrolPage = () => {
   const hasPasskeys = mfa.data?.canUsePasskeys === true && passkeysWork()
   return (
     <main className={classes.page}>
-      <BrandCard custom={undefined} title="Set up a second factor">
+      <BrandCard custom={undefined} title={strings.setUpASecondFactor}>
         {step === 'choose' ? (
           <>
             <p className={classes.message}>
-              Your organisation requires a second factor for <strong>{userName}</strong>. Set one up to continue.
+              {strings.yourOrganisationRequiresASecondFactor({ strong: <strong>{userName}</strong> })}
             </p>
             <div className={classes.choices}>
               <Button autoFocus onClick={() => setStep('app')}>
-                Add an authenticator app
+                {strings.addAnAuthenticatorApp}
               </Button>
               {hasPasskeys ? (
                 <Button variant="default" onClick={() => setStep('passkey')}>
-                  Add a passkey
+                  {strings.addAPasskey}
                 </Button>
               ) : null}
               <Button variant="default" onClick={() => void session.signOut().catch(tellFailure)}>
-                Sign out
+                {strings.signOut}
               </Button>
             </div>
           </>

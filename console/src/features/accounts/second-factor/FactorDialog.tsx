@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core'
 import { removePasskey, removeTotp, renewRecoveryCodes } from '@portcullis/contract'
 import { useServices } from '../../../lib/services.tsx'
 import { DeviceText } from '../../../ui/DeviceText.tsx'
+import { strings } from '../strings.ts'
 import { AddApp } from './AddApp.tsx'
 import { AddPasskey } from './AddPasskey.tsx'
 import { ByPassword } from './ByPassword.tsx'
@@ -15,12 +16,12 @@ export type OpenFactor =
   | { kind: 'codes'; codes: readonly string[] }
 
 const titles: Record<OpenFactor['kind'], string> = {
-  app: 'Add an authenticator app',
-  passkey: 'Add a passkey',
-  renew: 'Make new recovery codes',
-  removeApp: 'Remove the authenticator app',
-  removePasskey: 'Remove a passkey',
-  codes: 'Keep your recovery codes',
+  app: strings.addAnAuthenticatorApp,
+  passkey: strings.addAPasskey,
+  renew: strings.makeNewRecoveryCodes,
+  removeApp: strings.removeTheAuthenticatorApp,
+  removePasskey: strings.removeAPasskey,
+  codes: strings.keepYourRecoveryCodes,
 }
 
 const last = ' It is your last second factor: the password alone will sign you in.'
@@ -38,9 +39,9 @@ const Body = ({ open, isLast, close, onChanged }: BodyProps) => {
   const { api } = useServices()
   switch (open.kind) {
     case 'app':
-      return <AddApp close={close} onAdded={(codes) => onChanged('The authenticator app is in use.', codes)} />
+      return <AddApp close={close} onAdded={(codes) => onChanged(strings.theAuthenticatorAppIsInUse, codes)} />
     case 'passkey':
-      return <AddPasskey close={close} onAdded={(codes) => onChanged('The passkey is in use.', codes)} />
+      return <AddPasskey close={close} onAdded={(codes) => onChanged(strings.thePasskeyIsInUse, codes)} />
     case 'codes':
       return <RecoveryCodes codes={open.codes} close={close} />
     case 'renew':
@@ -50,10 +51,10 @@ const Body = ({ open, isLast, close, onChanged }: BodyProps) => {
           close={close}
           run={async (password) => {
             const { recoveryCodes } = await api.call(renewRecoveryCodes, { body: { password } })
-            onChanged('New recovery codes are made.', recoveryCodes)
+            onChanged(strings.newRecoveryCodesAreMade, recoveryCodes)
           }}
         >
-          Ten new codes are made, and the older ones count no more.
+          {strings.tenNewCodesAreMadeAnd}
         </ByPassword>
       )
     case 'removeApp':
@@ -64,10 +65,10 @@ const Body = ({ open, isLast, close, onChanged }: BodyProps) => {
           close={close}
           run={async (password) => {
             await api.call(removeTotp, { body: { password } })
-            onChanged('The authenticator app is removed.')
+            onChanged(strings.theAuthenticatorAppIsRemoved)
           }}
         >
-          Its codes are asked for no more, and not accepted.{isLast ? last : ''}
+          {strings.itsCodesAreAskedForNo({ value: isLast ? last : '' })}
         </ByPassword>
       )
     case 'removePasskey':
@@ -78,11 +79,13 @@ const Body = ({ open, isLast, close, onChanged }: BodyProps) => {
           close={close}
           run={async (password) => {
             await api.call(removePasskey, { body: { password, id: open.passkey.id } })
-            onChanged('The passkey is removed.')
+            onChanged(strings.thePasskeyIsRemoved)
           }}
         >
-          <DeviceText value={open.passkey.name} /> is accepted no more. Delete it on its device too.
-          {isLast ? last : ''}
+          {strings.devicetextIsAcceptedNoMoreDelete({
+            deviceText: <DeviceText value={open.passkey.name} />,
+            value: isLast ? last : '',
+          })}
         </ByPassword>
       )
   }

@@ -3,14 +3,15 @@ import type { MfaState } from '@portcullis/contract'
 import { DeviceText } from '../../../ui/DeviceText.tsx'
 import { SmallTable } from '../../../ui/SmallTable.tsx'
 import { Time } from '../../../ui/Time.tsx'
+import { strings } from '../strings.ts'
 
 export type Passkey = MfaState['passkeys'][number]
 
 /** The own passkeys. */
 export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (passkey: Passkey) => void }) => (
   <SmallTable
-    label="Passkeys"
-    head={['Name', 'Added', 'Last used', { title: '', align: 'right' }]}
+    label={strings.passkeys}
+    head={[strings.name, strings.added, strings.lastUsed, { title: '', align: 'right' }]}
     rows={passkeys.map((passkey) => ({
       key: passkey.id,
       cells: [
@@ -21,13 +22,13 @@ export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (p
           key="remove"
           size="compact-xs"
           variant="default"
-          aria-label={`Remove the passkey ${passkey.name}`}
+          aria-label={strings.removeThePasskeyName({ name: passkey.name })}
           onClick={() => remove(passkey)}
         >
-          Remove…
+          {strings.remove2}
         </Button>,
       ],
     }))}
-    empty="No passkey."
+    empty={strings.noPasskey}
   />
 )

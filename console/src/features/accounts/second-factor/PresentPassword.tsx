@@ -2,6 +2,7 @@ import { PasswordInput } from '@mantine/core'
 import { CallFailure } from '../../../lib/problem.ts'
 import { useSession } from '../../../lib/services.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
+import { strings } from '../strings.ts'
 
 export interface PresentPasswordProps {
   value: string
@@ -23,14 +24,14 @@ export const PresentPassword = ({ value, onChange, failure, isFirst = false }: P
         readOnly
       />
       <PasswordInput
-        label="Your password"
+        label={strings.yourPassword}
         autoComplete="current-password"
         required
         withAsterisk={false}
         data-autofocus={isFirst || undefined}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
-        error={isWrong ? 'This is not your present password.' : undefined}
+        error={isWrong ? strings.thisIsNotYourPresentPassword : undefined}
       />
       {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
     </>

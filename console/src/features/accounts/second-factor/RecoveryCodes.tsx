@@ -2,6 +2,7 @@ import { Button, Group, Stack } from '@mantine/core'
 import { copyText } from '../../../ui/copy.ts'
 import { saveFile } from '../../../ui/download.ts'
 import { Icon } from '../../../ui/icons.tsx'
+import { strings } from '../strings.ts'
 import classes from './second-factor.module.css'
 
 /** The codes for the day when the phone or the key is lost. Nobody can show them again. */
@@ -9,11 +10,8 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
   const text = `${codes.join('\n')}\n`
   return (
     <Stack gap="md">
-      <p style={{ margin: 0 }}>
-        Each of these signs you in once, after the password, when your second factor is lost. Keep them where the phone
-        or key is not. They are shown only now.
-      </p>
-      <ul className={classes.codes} aria-label="Recovery codes">
+      <p style={{ margin: 0 }}>{strings.eachOfTheseSignsYouIn}</p>
+      <ul className={classes.codes} aria-label={strings.recoveryCodes}>
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>
@@ -27,9 +25,9 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
           // Not the button that puts them away: the Enter of the step before may still be down.
           autoFocus
           leftSection={<Icon name="copy" size={14} />}
-          onClick={() => void copyText(text, 'Codes')}
+          onClick={() => void copyText(text, strings.codes)}
         >
-          Copy
+          {strings.copy}
         </Button>
         <Button
           size="xs"
@@ -39,11 +37,11 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
             saveFile({ blob: new Blob([text], { type: 'text/plain' }), name: 'portcullis-recovery-codes.txt' })
           }
         >
-          Download
+          {strings.download}
         </Button>
       </Group>
       <Group justify="flex-end">
-        <Button onClick={close}>I have kept them</Button>
+        <Button onClick={close}>{strings.iHaveKeptThem}</Button>
       </Group>
     </Stack>
   )

@@ -7,6 +7,7 @@ import { useServices, useSession } from '../../../lib/services.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { PlainLink } from '../../../ui/PlainLink.tsx'
 import { tell } from '../../../ui/tell.ts'
+import { strings } from '../strings.ts'
 import { FactorDialog, type OpenFactor } from './FactorDialog.tsx'
 import { Passkeys } from './Passkeys.tsx'
 import classes from './second-factor.module.css'
@@ -58,20 +59,14 @@ const ToOpen = ({ words, open, disabled = false }: { words: string; open: () => 
 
 /** Why no passkey can be added here; null when one can. */
 const noPasskeys = (canUsePasskeys: boolean, canSetDomain: boolean): ReactNode => {
-  if (canUsePasskeys)
-    return passkeysWork()
-      ? null
-      : 'Passkeys need HTTPS: open this page at an https:// address, in a browser that knows them.'
+  if (canUsePasskeys) return passkeysWork() ? null : strings.passkeysNeedHttpsOpenThisPage
   return (
     <>
-      Passkeys are bound to a name, and this server is reached by an address.{' '}
-      {canSetDomain ? (
-        <>
-          Set its <PlainLink href="/settings/domain">domain name</PlainLink> first.
-        </>
-      ) : (
-        'An Administrator sets its domain name.'
-      )}
+      {strings.passkeysAreBoundToAName({
+        value: canSetDomain
+          ? strings.setItsDomainNameFirst({ link: (text) => <PlainLink href="/settings/domain">{text}</PlainLink> })
+          : strings.anAdministratorSetsItsDomainName,
+      })}
     </>
   )
 }
@@ -87,25 +82,25 @@ const Own = () => {
   return (
     <>
       <p className={classes.quiet}>
-        {factors === 0
-          ? 'Only the password protects your account. With a second factor a stolen password is not enough.'
-          : 'A sign-in asks for one of these after the password.'}
+        {factors === 0 ? strings.onlyThePasswordProtectsYourAccount : strings.aSignInAsksForOne}
       </p>
       <Part
-        title="Authenticator app"
-        state={totp ? 'In use.' : 'Not set up.'}
+        title={strings.authenticatorApp}
+        state={totp ? strings.inUse : strings.notSetUp}
         action={
           totp ? (
-            <ToOpen words="Remove the app…" open={() => setOpen({ kind: 'removeApp' })} />
+            <ToOpen words={strings.removeTheApp} open={() => setOpen({ kind: 'removeApp' })} />
           ) : (
-            <ToOpen words="Add an authenticator app" open={() => setOpen({ kind: 'app' })} />
+            <ToOpen words={strings.addAnAuthenticatorApp} open={() => setOpen({ kind: 'app' })} />
           )
         }
       />
       <Part
-        title="Passkeys"
-        state={why ?? (passkeys.length === 0 ? 'None.' : 'Held by a device, or by a security key.')}
-        action={<ToOpen words="Add a passkey" disabled={why !== null} open={() => setOpen({ kind: 'passkey' })} />}
+        title={strings.passkeys}
+        state={why ?? (passkeys.length === 0 ? strings.none : strings.heldByADeviceOrBy)}
+        action={
+          <ToOpen words={strings.addAPasskey} disabled={why !== null} open={() => setOpen({ kind: 'passkey' })} />
+        }
       >
         {passkeys.length === 0 ? null : (
           <Passkeys passkeys={passkeys} remove={(passkey) => setOpen({ kind: 'removePasskey', passkey })} />
@@ -113,9 +108,12 @@ const Own = () => {
       </Part>
       {factors === 0 ? null : (
         <Part
-          title="Recovery codes"
-          state={`${recoveryCodesLeft} left${recoveryCodesLeft < fewCodes ? ': make new ones now' : ''}.`}
-          action={<ToOpen words="Make new codes…" open={() => setOpen({ kind: 'renew' })} />}
+          title={strings.recoveryCodes}
+          state={strings.recoverycodesleftLeftValue({
+            recoveryCodesLeft,
+            value: recoveryCodesLeft < fewCodes ? strings.makeNewOnesNow : '',
+          })}
+          action={<ToOpen words={strings.makeNewCodes} open={() => setOpen({ kind: 'renew' })} />}
         />
       )}
       <FactorDialog open={open} isLast={factors === 1} close={() => setOpen(null)} onChanged={changed} />
@@ -132,8 +130,7 @@ export const SecondFactor = () => {
     <Own />
   ) : (
     <p className={classes.quiet}>
-      Your account is of the {authSource === 'LDAP' ? 'directory' : 'identity provider'}: a second factor is set up
-      there.
+      {strings.yourAccountIsOfTheValue({ value: authSource === 'LDAP' ? 'directory' : 'identity provider' })}
     </p>
   )
 }

@@ -8,6 +8,7 @@ import { lazily, useIdlePreload } from '../../../ui/lazily.tsx'
 import { TagEditor } from '../../../ui/TagEditor.tsx'
 import { SelectionBar } from '../../../ui/table/SelectionBar.tsx'
 import type { Selection } from '../../../ui/table/useSelection.ts'
+import { strings } from '../strings.ts'
 import { type BulkHosts, bulkWords } from './bulk.ts'
 import type { BulkQuestion } from './useBulkAction.ts'
 
@@ -48,14 +49,14 @@ export const BulkBar = ({ selection, filtered, filter, onChanged }: BulkBarProps
         <TagEditor entityType="Agent" elementIds={readIds} onChanged={onChanged}>
           {(open) => (
             <Button size="compact-sm" variant="default" onClick={open} leftSection={<Icon name="tag" size={14} />}>
-              Tag…
+              {strings.tag2}
             </Button>
           )}
         </TagEditor>
         <Menu position="top-start">
           <Menu.Target>
             <Button size="compact-sm" variant="default" rightSection={<Icon name="up" size={12} />}>
-              More
+              {strings.more}
             </Button>
           </Menu.Target>
           <Menu.Dropdown>

@@ -6,6 +6,7 @@ import { ReasonField } from '../../../ui/form/ReasonField.tsx'
 import { LinkButton } from '../../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../../ui/SeverityTag.tsx'
+import { strings } from '../strings.ts'
 import classes from './BulkDialog.module.css'
 import { bulkWords, hostsText, previewLines, selected } from './bulk.ts'
 import { type BulkActionProps, type BulkQuestion, type BulkState, useBulkAction } from './useBulkAction.ts'
@@ -17,15 +18,15 @@ interface PartProps {
 const WaitingForApprover = ({ message, close }: { message: string; close: () => void }) => (
   <div className={classes.body}>
     <p>
-      <strong>Waiting for a second approver. Nothing has changed yet.</strong>
+      <strong>{strings.waitingForASecondApproverNothing}</strong>
     </p>
     <p>{message}</p>
     <Group justify="flex-end" gap="sm">
       <LinkButton to="/policy/requests" variant="default" onClick={close}>
-        Open the request
+        {strings.openTheRequest}
       </LinkButton>
       <Button onClick={close} data-autofocus>
-        Close
+        {strings.close}
       </Button>
     </Group>
   </div>
@@ -38,7 +39,7 @@ const Effect = ({ state: { preview, count, words, applyToPresent } }: PartProps)
     <>
       <p className={classes.head} aria-busy={preview.isFetching}>
         {data === undefined ? (
-          'Asking what this would do…'
+          strings.askingWhatThisWouldDo
         ) : (
           <>
             <strong>{hostsText(count)}</strong>
@@ -73,23 +74,19 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
       {action === 'arm' ? (
         <Checkbox
           size="sm"
-          label="Judge what is attached now, too"
-          description="Else what is attached now goes on working until it is unplugged. Attack tools and explicit denies stop in any case."
+          label={strings.judgeWhatIsAttachedNowToo}
+          description={strings.elseWhatIsAttachedNowGoes}
           checked={applyToPresent}
           onChange={(event) => setApplyToPresent(event.currentTarget.checked)}
         />
       ) : null}
       {needsReason ? (
-        <ReasonField required value={reason} placeholder="Why devices on these hosts may work" onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyDevicesOnTheseHostsMay} onChange={setReason} />
       ) : null}
-      {data?.secondPerson === true ? (
-        <p className={classes.note}>
-          This needs a second approver. Your request waits for 24 hours, and nothing changes until it is approved.
-        </p>
-      ) : null}
+      {data?.secondPerson === true ? <p className={classes.note}>{strings.thisNeedsASecondApproverYour}</p> : null}
       {mustType ? (
         <TextInput
-          label={`Type ${count} to go on`}
+          label={strings.typeCountToGoOn({ count })}
           value={typed}
           inputMode="numeric"
           autoComplete="off"
@@ -105,10 +102,10 @@ const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
   const { data } = preview
   return (
     <div className={classes.foot}>
-      <MoreMenu label="More" curl={state.curl} />
+      <MoreMenu label={strings.more} curl={state.curl} />
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close} data-autofocus={opensDevices || undefined}>
-          Cancel
+          {strings.cancel}
         </Button>
         <Button
           type="submit"
@@ -117,7 +114,7 @@ const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
           data-autofocus={(!opensDevices && !mustType) || undefined}
           disabled={!state.isReady}
         >
-          {data?.secondPerson === true ? 'Request approval' : words.action}
+          {data?.secondPerson === true ? strings.requestApproval : words.action}
         </Button>
       </Group>
     </div>

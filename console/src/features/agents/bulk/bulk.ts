@@ -1,6 +1,7 @@
 import type { BodyOf, BulkAction, previewBulk, ResponseOf } from '@portcullis/contract'
 import { basisText, worksAgainText } from '../../../ui/policy/labels.ts'
 import type { Severity } from '../../../ui/theme/tokens.ts'
+import { strings } from '../strings.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>
 
@@ -25,76 +26,76 @@ interface BulkWords {
 /** The actions on many hosts in words. */
 export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
   arm: {
-    button: 'Arm…',
-    title: 'Arm hosts',
-    effect: 'A device that is attached from now on works only when a rule allows it.',
-    action: 'Arm',
-    done: (hosts) => `Arming ${hosts}.`,
+    button: strings.arm,
+    title: strings.armHosts,
+    effect: strings.aDeviceThatIsAttachedFrom,
+    action: strings.arm2,
+    done: (hosts) => strings.armingHosts({ hosts }),
     unchanged: 'armed already',
   },
   free: {
-    button: 'Free…',
-    title: 'Free hosts',
-    effect: 'Every block is lifted at once; devices are observed and no longer stopped.',
-    action: 'Free',
-    done: (hosts) => `Freeing ${hosts}.`,
+    button: strings.free,
+    title: strings.freeHosts,
+    effect: strings.everyBlockIsLiftedAtOnce,
+    action: strings.free2,
+    done: (hosts) => strings.freeingHosts({ hosts }),
     unchanged: 'free already',
     isDangerous: true,
   },
   approveAll: {
-    button: 'Approve all…',
-    title: 'Approve what is attached',
-    effect: 'Each device that is attached now is allowed on its host. Attack tools are left out.',
-    action: 'Approve all',
-    done: (hosts) => `Approving what is attached to ${hosts}.`,
+    button: strings.approveAll,
+    title: strings.approveWhatIsAttached,
+    effect: strings.eachDeviceThatIsAttachedNow,
+    action: strings.approveAll2,
+    done: (hosts) => strings.approvingWhatIsAttachedToHosts({ hosts }),
     unchanged: 'without a device to approve',
   },
   update: {
-    button: 'Update…',
-    title: 'Update agents',
-    effect: 'Each agent fetches the newest published build, and goes back by itself when that does not work.',
-    action: 'Update',
-    done: (hosts) => `Updating ${hosts}.`,
+    button: strings.update,
+    title: strings.updateAgents,
+    effect: strings.eachAgentFetchesTheNewestPublished,
+    action: strings.update2,
+    done: (hosts) => strings.updatingHosts({ hosts }),
     unchanged: 'on the newest build already',
   },
   collectLogs: {
-    button: 'Collect logs…',
-    title: 'Collect debug logs',
-    effect: 'Each agent sends its own log. It holds no secrets; the newest five of a host are kept.',
-    action: 'Collect',
-    done: (hosts) => `Collecting logs of ${hosts}.`,
+    button: strings.collectLogs,
+    title: strings.collectDebugLogs,
+    effect: strings.eachAgentSendsItsOwnLog,
+    action: strings.collect,
+    done: (hosts) => strings.collectingLogsOfHosts({ hosts }),
     unchanged: 'being asked already',
   },
   cancelCommands: {
-    button: 'Cancel commands…',
-    title: 'Cancel commands',
-    effect: 'Commands that are not confirmed yet are cancelled. A host that is carrying one out still ends it.',
-    action: 'Cancel the commands',
-    done: (hosts) => `Cancelling commands of ${hosts}.`,
+    button: strings.cancelCommands,
+    title: strings.cancelCommands2,
+    effect: strings.commandsThatAreNotConfirmedYet,
+    action: strings.cancelTheCommands,
+    done: (hosts) => strings.cancellingCommandsOfHosts({ hosts }),
     unchanged: 'without a pending command',
   },
   tag: {
-    button: 'Put tags on…',
-    title: 'Put tags on hosts',
-    effect: 'Each host gets the tags, and what depends on them follows.',
-    action: 'Put on',
-    done: (hosts) => `Putting tags on ${hosts}.`,
+    button: strings.putTagsOn,
+    title: strings.putTagsOnHosts,
+    effect: strings.eachHostGetsTheTagsAnd,
+    action: strings.putOn,
+    done: (hosts) => strings.puttingTagsOnHosts({ hosts }),
     unchanged: 'tagged already',
   },
   untag: {
-    button: 'Take tags off…',
-    title: 'Take tags off hosts',
-    effect: 'Each host loses the tags, and what depends on them follows.',
-    action: 'Take off',
-    done: (hosts) => `Taking tags off ${hosts}.`,
+    button: strings.takeTagsOff,
+    title: strings.takeTagsOffHosts,
+    effect: strings.eachHostLosesTheTagsAnd,
+    action: strings.takeOff,
+    done: (hosts) => strings.takingTagsOffHosts({ hosts }),
     unchanged: 'without them already',
   },
   delete: {
-    button: 'Remove…',
-    title: 'Remove agents',
-    effect: 'Their keys are revoked within a second. They come back only by a new enrolment. Events and audit stay.',
-    action: 'Remove',
-    done: (hosts) => `Removing ${hosts}.`,
+    button: strings.remove,
+    title: strings.removeAgents,
+    effect: strings.theirKeysAreRevokedWithinA,
+    action: strings.remove2,
+    done: (hosts) => strings.removingHosts({ hosts }),
     unchanged: 'removed already',
     isDangerous: true,
   },
@@ -125,32 +126,45 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
   if (again !== null) lines.push(again)
   if (attackTools > 0) {
     lines.push({
-      text: `${number(attackTools)} attack ${attackTools === 1 ? 'tool is' : 'tools are'} attached now and ${attackTools === 1 ? 'stops' : 'stop'} working.`,
+      text: strings.attacktoolsAttackAttacktoolsOtherToolsAttached({ attackTools }),
       severity: 'red',
     })
   }
   if (mismatched.peripherals > 0) {
     const isOne = mismatched.peripherals === 1
     lines.push({
-      text: `${number(mismatched.peripherals)} attached ${isOne ? 'device' : 'devices'} on ${hostsText(mismatched.agents)} ${isOne ? 'has' : 'have'} a kernel driver that is not allowed for ${isOne ? 'its' : 'their'} kind. ${isOne ? 'It stops working, and its port is held.' : 'They stop working, and their ports are held.'}`,
+      text: strings.peripheralsAttachedValueOnAgentsValue2({
+        peripherals: mismatched.peripherals,
+        value: isOne ? 'device' : 'devices',
+        agents: hostsText(mismatched.agents),
+        value2: isOne ? 'has' : 'have',
+        value3: isOne ? 'its' : 'their',
+        value4: isOne ? strings.itStopsWorkingAndItsPort : strings.theyStopWorkingAndTheirPorts,
+      }),
       severity: 'red',
     })
   }
   if (blocked.peripherals > 0) {
-    const devices = `${number(blocked.peripherals)} attached ${blocked.peripherals === 1 ? 'device' : 'devices'} on ${hostsText(blocked.agents)}`
+    const devices = strings.peripheralsAttachedPeripheralsOtherDevicesOn({
+      peripherals: blocked.peripherals,
+      agents: hostsText(blocked.agents),
+    })
     lines.push({
       text: applyToPresent
-        ? `${devices} stop working at once: no rule allows them.`
-        : `${devices} would be blocked when attached anew: no rule allows them. They go on working until then.`,
+        ? strings.devicesStopWorkingAtOnceNo({ devices })
+        : strings.devicesWouldBeBlockedWhenAttached({ devices }),
       severity: 'amber',
     })
   }
   for (const { reason, agents } of impossible)
-    lines.push({ text: `${hostsText(agents)} left out: ${reason}`, severity: 'amber' })
+    lines.push({ text: strings.agentsLeftOutReason({ agents: hostsText(agents), reason }), severity: 'amber' })
   if (unchanged > 0) lines.push({ text: `${areText(unchanged)} ${bulkWords[action].unchanged}.`, severity: null })
   if (disconnected > 0 && action !== 'delete' && action !== 'cancelCommands')
     lines.push({
-      text: `${areText(disconnected)} not connected and ${disconnected === 1 ? 'gets' : 'get'} it when back.`,
+      text: strings.disconnectedNotConnectedAndDisconnected2Other({
+        disconnected: areText(disconnected),
+        disconnected2: disconnected,
+      }),
       severity: null,
     })
   if (prediction !== null) lines.push({ text: basisText(prediction), severity: null })

@@ -3,6 +3,7 @@ import type { Api } from '../../../lib/api.ts'
 import { CallFailure } from '../../../lib/problem.ts'
 import { worksAgainText } from '../../../ui/policy/labels.ts'
 import { asReason } from '../../../ui/policy/NewlyAllowed.tsx'
+import { strings } from '../strings.ts'
 import { hostsText, opposite } from './bulk.ts'
 
 // Commands of one job that are read at once; a job of more hosts is read in as many steps as it needs.
@@ -25,17 +26,17 @@ export const undoQuestion = async (api: Pick<Api, 'call'>, action: BulkAction, j
   if (uuids.length === 0) return null
   const { worksAgain } = await api.call(previewBulk, { body: { uuids, action: 'free' } })
   return {
-    title: 'Undo arming',
+    title: strings.undoArming,
     names: [],
     count: uuids.length,
     kind: ['host', 'hosts'] as const,
-    consequence: 'every block is lifted at once.',
-    action: 'Free',
+    consequence: strings.everyBlockIsLiftedAtOnce2,
+    action: strings.free2,
     worksAgain: worksAgainText(worksAgain) ?? {
       severity: 'amber' as const,
-      text: `Devices are no longer blocked on ${hostsText(uuids.length)}.`,
+      text: strings.devicesAreNoLongerBlockedOn({ uuids: hostsText(uuids.length) }),
     },
-    ...(uuids.length > 1 ? { reasonFor: 'Why devices on these hosts may work' } : {}),
+    ...(uuids.length > 1 ? { reasonFor: strings.whyDevicesOnTheseHostsMay } : {}),
   }
 }
 
@@ -51,7 +52,7 @@ export const undoBulk = async (
   reason: string,
 ): Promise<string> => {
   const back = opposite(action)
-  if (back === null) throw new Error(`${action} cannot be taken back`)
+  if (back === null) throw new Error(strings.actionCannotBeTakenBack({ action }))
   try {
     await api.call(cancelJob, { params: { id: jobId } })
   } catch (failure) {
@@ -59,8 +60,12 @@ export const undoBulk = async (
     if (!(failure instanceof CallFailure) || failure.code !== 'conflict') throw failure
   }
   const uuids = await reached(api, jobId)
-  if (uuids.length === 0) return 'Taken back before it reached a host.'
+  if (uuids.length === 0) return strings.takenBackBeforeItReachedA
   const answer = await api.call(runBulk, { body: { uuids, action: back, ...asReason(reason) } })
   if (answer.jobId !== null) follow(answer.jobId)
-  return `Taken back; ${hostsText(uuids.length)} had it already and ${uuids.length === 1 ? 'goes' : 'go'} back to ${back === 'arm' ? 'Armed' : 'Free'}.`
+  return strings.takenBackUuidsHadItAlready({
+    uuids: hostsText(uuids.length),
+    uuids2: uuids.length,
+    value: back === 'arm' ? strings.armed : strings.free2,
+  })
 }

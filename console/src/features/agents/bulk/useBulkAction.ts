@@ -5,6 +5,7 @@ import { curlOf } from '../../../lib/curl.ts'
 import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { tell, tellWithUndo } from '../../../ui/tell.ts'
+import { strings } from '../strings.ts'
 import { type BulkHosts, bulkWords, hostsText, opposite, typedAbove } from './bulk.ts'
 import { undoBulk, undoQuestion } from './undo.ts'
 
@@ -57,7 +58,7 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
       onDone()
       void queries.invalidateQueries({ queryKey: ['rows'] })
       if (jobId !== null) work.follow(jobId)
-      const message = accepted === 0 ? 'There was nothing to do.' : words.done(hostsText(accepted))
+      const message = accepted === 0 ? strings.thereWasNothingToDo : words.done(hostsText(accepted))
       if (jobId === null || opposite(action) === null) tell(message)
       else
         tellWithUndo(

@@ -1,0 +1,31 @@
+import { messages } from '../../lib/messages.ts'
+
+export const strings = messages({
+  thisEventIsNotHere: 'This event is not here',
+  oldEventsAreClearedAwayAfter: 'Old events are cleared away after their time; the number may also be wrong.',
+  severity: 'Severity',
+  when: 'When',
+  host: 'Host',
+  details: 'Details',
+  device: 'Device',
+  valueValue2OnThisHostWith: '{value}:{value2} on this host, with the decision and why',
+  tagsThen: 'Tags then',
+  category: 'Category',
+  code: 'Code',
+  id: 'Id',
+  whatFollowedOnThisHost: 'What followed on this host',
+  whatLedToIt: 'What led to it',
+  event: 'Event',
+  events: 'Events',
+  hostDeviceWhatHappened: 'Host, device, what happened',
+  nothingHasHappenedYet: 'Nothing has happened yet',
+  theFirstEventComesWithThe:
+    'The first event comes with the first host: its enrolment, then every device that is attached or goes.',
+  severityAtLeast: 'Severity at least',
+  from: 'From',
+  until: 'Until',
+  kindOfDevice: 'Kind of device',
+  what: 'What',
+  tags: 'Tags',
+  dateAndTime: 'Date and time',
+})

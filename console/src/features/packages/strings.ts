@@ -1,0 +1,65 @@
+import { messages } from '../../lib/messages.ts'
+
+export const strings = messages({
+  withdrawn: 'Withdrawn',
+  waitingForApproval: 'Waiting for approval',
+  notOfferedSignedByAnotherKey: 'Not offered: signed by another key',
+  newestUpdatesInstallIt: 'Newest: updates install it',
+  older: 'Older',
+  agentBuilds: 'Agent builds',
+  withdrawABuild: 'Withdraw a build',
+  versionForArchitecture: '{version} for {architecture}',
+  noMoreHostsInstallItHosts: 'no more hosts install it. Hosts that run it keep it until they install a higher version.',
+  withdraw: 'Withdraw',
+  withdrawn2: 'Withdrawn.',
+  hostsInstallOnlyBuildsThatAre:
+    'Hosts install only builds that are signed with the release key. The server offers builds but cannot sign them.',
+  updateHostsInRings: 'Update hosts in rings…',
+  more: 'More',
+  version: 'Version',
+  forText: 'For',
+  size: 'Size',
+  hosts: 'Hosts',
+  published: 'Published',
+  by: 'By',
+  state: 'State',
+  withdraw2: 'Withdraw…',
+  noBuildsArePublishedSoUpdates: 'No builds are published, so updates have nothing to install.',
+  howToPublishABuild: 'How to publish a build',
+  publishedVersionForArchitecture: 'Published {version} for {architecture}.',
+  packageFile: 'Package file',
+  publishPackage: 'Publish package…',
+  installsBuildsOfThisReleaseKey: 'Installs builds of this release key.',
+  trustsAnEarlierKeyFollowsThe: 'Trusts an earlier key. Follows the rotation with its next update.',
+  trustsAnotherKeyInstallTheAgent: 'Trusts another key. Install the agent again.',
+  noReleaseKeyTheAgentWas:
+    'No release key: the agent was built without one and refuses updates. Install the agent again.',
+  noBuiltInReleaseKeyAn:
+    'No built-in release key: an older agent that may accept any key. Update it, or install it again.',
+  theFileThatPortcullisReleaseKey: 'the file that PORTCULLIS_RELEASE_KEY_FILE names',
+  rotationSequenceTime: 'Rotation {sequence}, {time}.',
+  brReplacesEarlier: '{br}Replaces {earlier}',
+  codeBrConfiguredInValueValue2: '{code}{br}Configured in {value}.{value2}{value3}',
+  releaseKey: 'Release key',
+  thisServerHasNoReleaseKey: 'This server has no release key, so it accepts no packages and hosts refuse updates.',
+  formerlyPinnedCodeByDevicetextTime:
+    '<strong>Formerly pinned:</strong> {code}, by {deviceText} {time}. A key that was pinned over HTTP is no longer trusted. If it is yours, configure its public file.',
+  releaseKeysOfHosts: 'Release keys of hosts',
+  key: 'Key',
+  meaning: 'Meaning',
+  noHostHasAnAgentYet: 'No host has an agent yet.',
+  howToConfigureAReleaseKey: 'How to configure a release key',
+  howToPinTheKeyOn: 'How to pin the key on other hosts',
+  command: 'Command',
+  onTheBuildMachineCreateThe:
+    'On the build machine, create the key pair and note its fingerprint. Keep the private key off the server.',
+  npmRunCliReleaseKeyNew: 'npm run cli -- release-key new --out release.key --passphrase-file passphrase.txt',
+  copyReleaseKeyPubToThe:
+    'Copy release-key.pub to the server, set this environment variable of the server to its path, and restart the server. The server then builds its agent with the key.',
+  onEachHostWithoutThisKey:
+    'On each host without this key, run the install command of an enrolment token again. The host keeps its identity. An older agent can be updated instead.',
+  onTheBuildMachineSignThe: 'On the build machine, sign the agent executable.',
+  npmRunCliPackageSignBuild:
+    "npm run cli -- package sign build/agent/portcullis-agent-linux-x64 --version '<'version of the build> --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-x64.pkg",
+  choosePublishPackageOnThisPage: 'Choose Publish package on this page and select the package file.',
+})

@@ -1,0 +1,38 @@
+import { messages } from '../../lib/messages.ts'
+
+export const strings = messages({
+  n1RequestWaits: '1 request waits',
+  formeRequestsWait: '{forMe, number} requests wait',
+  forYou: 'for you',
+  everyBlockOnThemIsLifted: 'every block on them is lifted at once.',
+  theirKeysAreRevokedWithinA: 'their keys are revoked within a second. They come back only by a new enrolment.',
+  theChangeTakesEffectAtOnce: 'the change takes effect at once for everyone.',
+  armedHostsApplyTheRulesWithin: 'armed hosts apply the rules within a second.',
+  theChangeToTheAccountTakes:
+    'the change to the account takes effect at once. A disabled, demoted or deleted account loses its sessions.',
+  theseHostsInstallTheNewAgent: 'these hosts install the new agent.',
+  hostsCanBeUpdatedToThis: 'hosts can be updated to this build.',
+  waitingExpiresTimeValue: 'waiting, expires {time}{value}',
+  valueByDevicetextTime: '{value} by {deviceText} {time}',
+  requestedByRequestedby: 'Requested by {requestedBy}',
+  approveRequest: 'Approve request',
+  approvedTitleIsBeingCarriedOut: 'Approved. {title} is being carried out.',
+  nothingChangesAndTheRequestCannot: 'nothing changes, and the request cannot be approved any more.',
+  rejectRequest: 'Reject request',
+  requestRejected: 'Request rejected.',
+  requestWithdrawn: 'Request withdrawn.',
+  withdraw: 'Withdraw',
+  approve: 'Approve…',
+  reject: 'Reject…',
+  changeRequests: 'Change requests',
+  onePersonRequestsAnotherApprovesThis:
+    'One person requests, another approves. This covers freeing or deleting many hosts, rules that allow devices on many hosts, changes to another Administrator, agent updates and sign-in settings. You cannot approve your own requests.',
+  more: 'More',
+  requests: 'Requests',
+  request: 'Request',
+  hosts: 'Hosts',
+  requestedBy: 'Requested by',
+  requested: 'Requested',
+  state: 'State',
+  noRequestsARequestAppearsHere: 'No requests. A request appears here when a change needs a second approver.',
+})

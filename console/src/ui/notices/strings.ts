@@ -1,0 +1,7 @@
+import { messages } from '../../lib/messages.ts'
+
+export const strings = messages({
+  mail: 'Mail',
+  webhook: 'Webhook',
+  syslog: 'Syslog',
+})

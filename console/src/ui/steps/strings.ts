@@ -1,0 +1,5 @@
+import { messages } from '../../lib/messages.ts'
+
+export const strings = messages({
+  underWay: 'under way',
+})
