@@ -38,7 +38,7 @@ const faultsIn = (group: SettingPage['group'], stored: ConfigMap, edits: Edits):
 
 /** What somebody enters in the form of a group, what is wrong with it, and how it is stored. */
 export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLFormElement | null>) => {
-  const { group } = page
+  const group = page.group
   const [edits, setEdits] = useState<Edits>(noEdits)
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
   /** Fields that were changed since the server judged them: what it said of them is over. */
@@ -83,7 +83,6 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       setMended((old) => new Set([...old, name]))
       setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
     },
-    /** Marks a stored secret to be taken away, or not. */
     remove: (name: string, removed: boolean) => {
       if (isStored) forget()
       setEdits((old) => ({
