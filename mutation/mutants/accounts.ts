@@ -79,7 +79,7 @@ export const accountsMutants: readonly Mutant[] = [
     find: '      const attempt = await (async () => {\n        assertNotLimited(key, address, from.ip)\n',
     replace: '      const attempt = await (async () => {\n',
     test: limits.test,
-    named: 'without the queue and without the database',
+    named: 'before the guesses of others that wait in the queue',
   },
   {
     ...signinStore,

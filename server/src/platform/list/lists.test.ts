@@ -485,7 +485,10 @@ describe('the peripherals list', () => {
     const [host] = agents
     const page = await pageOf<Peripheral>(t, `peripherals/${host?.uuid}?PageSize=100`)
     expect(page.data.map((p) => p.uuid)).toEqual(page.data.map(() => host?.uuid))
-    expect(page.recordsTotal).toBe(peripherals.filter((p) => p.uuid === host?.uuid).length)
+    const ofHost = peripherals.filter((p) => p.uuid === host?.uuid).length
+    expect(page.recordsTotal).toBe(ofHost)
+    const none = await pageOf<Peripheral>(t, `peripherals/${host?.uuid}?GlobalSearch=nothing-like-it`)
+    expect([none.recordsTotal, none.recordsFiltered]).toEqual([ofHost, 0])
     const admin = await t.admin()
     for (const unknown of ['x', '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f', `${host?.uuid.toUpperCase()}`])
       expect((await admin.get(`/prime/webui/peripherals/${unknown}`)).statusCode).toBe(404)

@@ -56,6 +56,22 @@ describe('a flood of sign-ins', () => {
     }
   })
 
+  it('refuses a limited address before the guesses of others that wait in the queue', async () => {
+    await flood(
+      110,
+      () => '198.51.100.12',
+      (i) => `early-${i}`,
+    )
+    let answered = 0
+    const others = Array.from({ length: 60 }, async (_, i) => {
+      await from(`100.90.${i}.1`, `other-${i}`, 'wrong')
+      answered++
+    })
+    expect((await from('198.51.100.12', 'late', 'wrong')).statusCode).toBe(429)
+    expect(answered).toBeLessThan(30)
+    await Promise.all(others)
+  })
+
   it('finding 6: refusals in memory are counted in the audit trail', async () => {
     for (const count of [100, 30])
       await flood(
