@@ -41,9 +41,9 @@ const call = (who: Person | null, { method, path }: { method: string; path: stri
   return method === 'GET' ? api.get(path) : api.post(path)
 }
 
-describe('who may see insights and knowledge', () => {
+describe('access to insights and knowledge', () => {
   it.each(insights.map((operation) => [operation.id, operation] as const))(
-    '%s: whoever signed in',
+    '%s: every account',
     async (_id, operation) => {
       expect((await call(null, operation)).statusCode).toBe(401)
       const answer = await call(user, operation)
@@ -58,13 +58,13 @@ describe('who may see insights and knowledge', () => {
     [uploadKnowledge, 403, 403],
     [applyKnowledge, 403, 403],
     [rollbackKnowledge, 403, 403],
-  ] as const)('knowledge: a User and a Manager', async (operation, asUser, asManager) => {
+  ] as const)('knowledge operation %#: a User and a Manager', async (operation, asUser, asManager) => {
     expect((await call(null, operation)).statusCode).toBe(401)
     expect((await call(user, operation)).statusCode).toBe(asUser)
     expect((await call(manager, operation)).statusCode).toBe(asManager)
   })
 
-  it('an Administrator is told what is missing', async () => {
+  it('shows an Administrator what is missing', async () => {
     const admin = await t.admin()
     expect((await admin.post(uploadKnowledge.path, {})).statusCode).toBe(400)
     expect((await admin.post(applyKnowledge.path, { id: 'nothing' })).statusCode).toBe(404)

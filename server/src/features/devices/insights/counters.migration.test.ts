@@ -48,8 +48,8 @@ const addDesign = (fingerprint: string, interfaces: string) =>
     select ${fingerprint}, 'w', m.model_id, '', '', '', '', 1, '{Keyboard}', '03', '01', '01', ${interfaces}, '0100', 0, false, 10,
       '[]', '[]', '', '', 'v' from models m`)
 
-describe('counters of a database that knew none', () => {
-  it('are counted once, and designs of the release before find their shape', async () => {
+describe('counters of a database from before counters existed', () => {
+  it('are computed once, and fingerprints of the earlier release get their shape', async () => {
     await db.execute(
       sql`insert into models (vid, pid, vendor, product, folded, first_seen, last_seen) values ('0001', '0002', '', '', '', '2030-01-01Z', '2030-06-01Z')`,
     )
@@ -59,7 +59,7 @@ describe('counters of a database that knew none', () => {
     await db.execute(
       sql`insert into agents (agent_id, host, address, enrolled_at, facts) select gen_random_uuid(), 'host ' || n, '', now(), '{}' from generate_series(1, 3) n`,
     )
-    // Every host has both designs of the common shape; the first also has the odd one, and one that is gone.
+    // Every host has both fingerprints of the common shape. The first also has the odd one, and a detached one.
     await db.execute(sql`
       insert into peripherals (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, present)
       select a.agent_id, d.fingerprint, d.design_id, '1-1', '', '', '2030-02-01Z'::timestamptz, '2030-03-01Z'::timestamptz, true from agents a, designs d
@@ -84,7 +84,7 @@ describe('counters of a database that knew none', () => {
       { fingerprint: 'two', hosts: 3, devices: 3 },
       { fingerprint: 'three', hosts: 1, devices: 1 },
     ])
-    // As the release before stores a design: it knows of no shapes.
+    // The earlier release stores a fingerprint without a shape.
     await addDesign('four', '03:01:01')
     await addDesign('five', 'ff:00:00')
     expect(

@@ -1,7 +1,7 @@
 import type { DeviceReport, IdentityDifference } from '@portcullis/contract'
 import { type GenuineRow, hasSerial, hex4, interfaceSet, isSynthetic, parseReport } from '@portcullis/domain'
 
-/** A stored design with one device of it, as far as identities are compared. */
+/** A stored fingerprint with one of its devices, for comparing identities. */
 export interface IdentityRow {
   descriptors: Buffer
   manufacturer: string
@@ -12,7 +12,7 @@ export interface IdentityRow {
   port_path: string
 }
 
-/** The report a device of the design may have sent. Strings that devices lack are absent, as they were. */
+/** Rebuilds a report for the fingerprint. Strings that the device lacks are absent. */
 export const reportOf = (row: IdentityRow): DeviceReport => ({
   portPath: row.port_path,
   descriptors: row.descriptors.toString('base64'),
@@ -25,7 +25,7 @@ export const reportOf = (row: IdentityRow): DeviceReport => ({
 
 const none = 'none'
 
-/** What can be seen of a device, by the names people read. */
+/** Returns the visible properties of a device, by the names that people read. */
 const facts = (report: DeviceReport) => {
   const parsed = parseReport(report)
   const classes = new Set(
@@ -58,7 +58,6 @@ const names: Readonly<Record<keyof ReturnType<typeof facts>, string>> = {
   configuration: 'Configuration',
 }
 
-/** A difference in this field alone is not significant. */
 export const revisionField = names.revision
 
 const differentFirst = (rows: IdentityDifference[]): IdentityDifference[] => [
@@ -66,7 +65,7 @@ const differentFirst = (rows: IdentityDifference[]): IdentityDifference[] => [
   ...rows.filter((row) => !row.differs),
 ]
 
-/** A device beside a usual one of its ids. */
+/** Compares a device with the usual device of its ids. */
 export const besideUsual = (device: DeviceReport, usual: DeviceReport): IdentityDifference[] => {
   const [is, expected] = [facts(device), facts(usual)]
   return differentFirst(
@@ -79,7 +78,7 @@ export const besideUsual = (device: DeviceReport, usual: DeviceReport): Identity
   )
 }
 
-/** A device beside what is known of the genuine product; what is not known is left out. */
+/** Compares a device with the known facts about the genuine product. Unknown facts are left out. */
 export const besideGenuine = (device: DeviceReport, row: GenuineRow): IdentityDifference[] => {
   const is = facts(device)
   const parsed = parseReport(device)

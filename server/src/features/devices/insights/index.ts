@@ -8,15 +8,15 @@ import { registerInsightRoutes } from './insights.routes.ts'
 import { createInsightsService, type InsightsService } from './insights.service.ts'
 
 export { violationsList } from './insights.read.ts'
-/** What files are made of. */
+/** The data for exported files. */
 export type InsightsApi = Pick<InsightsService, 'uncommon' | 'vulnerable' | 'spoofed' | 'errorsBetween'> & {
-  /** Shapes that are uncommon now; null: the population is too small to say. */
+  /** Shapes that are uncommon now; null: the population is too small. */
   uncommonNow(): Promise<readonly UncommonPeripheral[] | null>
-  /** Devices that no allow rule covers, at most so many. */
+  /** Devices that no allow rule covers, up to a limit. */
   violationsNow(limit: number): Promise<readonly WhitelistViolation[]>
 }
 
-/** Risk insights: what is rare, vulnerable, in violation or out of line in the whole fleet. Owns no tables. */
+/** Creates risk insights: rare, vulnerable, violating and spoofed devices of the whole fleet. Owns no tables. */
 export const insightsFeature = (
   app: HttpApp,
   deps: { db: Db; exportDb: Db; clock: Clock; knowledge(): Knowledge },

@@ -6,10 +6,10 @@ import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql } from '#platform/time.ts'
 import type { IdentityRow } from './identity.ts'
 
-/** Rows an insight answers at most; who makes up designs cannot make the answer grow without end. */
-const mostRows = 5_000
-/** Peripherals looked at to name 20 hosts: some hosts have a device twice. */
-const lookedAt = 100
+/** Maximum number of rows in an insight, so that made-up devices cannot make the answer grow without limit. */
+const maxRows = 5_000
+/** Peripherals read to name 20 hosts: some hosts have a device twice. */
+const sampledPeripherals = 100
 
 export const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
 
@@ -18,21 +18,21 @@ const iconNameSql = (column: string): string =>
     .map(([number, name]) => `when ${number} then '${name}'`)
     .join(' ')} else 'Unknown' end`
 
-/** RFC 3339 with Z, as the database writes it. */
+/** Formats a time as RFC 3339 with Z in the database. */
 const utc = (expression: string): SqlFragment =>
   raw(`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
 
-/** The first 20 hosts with a present device of these designs. */
+/** Selects the first 20 hosts with an attached device of these fingerprints. */
 const hostsOf = (designs: SqlFragment): SqlFragment => sql`
   (select coalesce(jsonb_agg(jsonb_build_object('uuid', h.agent_id, 'hostIdentifier', h.host, 'localIpAddress', h.address) order by lower(h.host), h.agent_id), '[]')
    from (select a.agent_id, a.host, a.address from agents a join (
        select distinct q.agent_id from (
-         select p.agent_id from peripherals p where p.design_id in (${designs}) and p.present limit ${lookedAt}::int) q limit 20) f
+         select p.agent_id from peripherals p where p.design_id in (${designs}) and p.present limit ${sampledPeripherals}::int) q limit 20) f
      on f.agent_id = a.agent_id) h)`
 
 /**
- * Distinct devices in violation as a list, for files of any length. Their groups have no row that an id could name: each
- * goes along whole.
+ * Distinct violating devices as a list, for files of any length. The groups have no row with an id, so the whole group
+ * serves as its id.
  */
 export const violationsList: ListSpec = {
   name: 'whitelist-violations',
@@ -63,7 +63,10 @@ export const violationsList: ListSpec = {
 
 type Found<T> = { total: number } & Omit<T, 'share' | 'devIconDescription'>
 
-/** A design that may not be what its ids say, with one device of it; `usual` is there when the fleet disagrees with it. */
+/**
+ * A fingerprint that may not be what its ids claim, with one of its devices. `usual` is set if the fleet disagrees with
+ * it.
+ */
 export interface SuspectRow extends IdentityRow {
   vid: string
   pid: string
@@ -82,7 +85,7 @@ export interface SuspectRow extends IdentityRow {
 
 type InsightHost = UncommonPeripheral['agents'][number]
 
-/** An identity, in one JSON value; the bytes come as base64. */
+/** Builds an identity as one JSON value with the bytes in base64. */
 const identity = (design: string, device: string): SqlFragment =>
   raw(`'descriptors', translate(encode(${design}.descriptors, 'base64'), E'\\n', ''), 'manufacturer', ${design}.manufacturer,
     'product', ${design}.product, 'configuration', ${design}.configuration, 'interfaces', ${design}.interfaces,
@@ -109,7 +112,7 @@ export const createInsightsRead = (db: Queryable) => {
       return new Map(rows.map((row) => [row.name, row.value]))
     },
 
-    /** Hosts seen since. Those not seen are few, and counted by the index. */
+    /** Counts the hosts seen since. Hosts not seen are few, so the index counts those. */
     population: async (since: Date): Promise<number> => {
       const [row] = await db.prepared<{ n: number }>(sql`
         select (select t.agents from fleet_totals t)
@@ -118,8 +121,8 @@ export const createInsightsRead = (db: Queryable) => {
     },
 
     /**
-     * Shapes on at most so many hosts, one of them active. Which they are is read from counters; only of those few are
-     * the hosts looked up.
+     * Returns shapes on at most so many hosts, one of them active. Counters find the shapes; only the hosts of those
+     * few shapes are looked up.
      */
     uncommon: async (since: Date, mostHosts: number, population: number) => {
       const rows = await db.prepared<Found<UncommonPeripheral>>(sql`
@@ -143,7 +146,7 @@ export const createInsightsRead = (db: Queryable) => {
           from rare r
             join (select a.shape_id, count(*) as hosts, array_agg(a.agent_id) as ids from active a group by a.shape_id) n
               on n.shape_id = r.shape_id
-          order by attack_tool desc, n.hosts, r.first_seen desc, r.shape_id limit ${mostRows}::int)
+          order by attack_tool desc, n.hosts, r.first_seen desc, r.shape_id limit ${maxRows}::int)
         select c.total, m.vid, m.pid, m.vendor as "guiVid", coalesce(nullif(m.product, ''), d.product, '') as "guiPid",
           d.icon as "devIcon", c.hosts as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
           (select jsonb_agg(jsonb_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'localIpAddress', a.address) order by lower(a.host), a.agent_id)
@@ -157,7 +160,10 @@ export const createInsightsRead = (db: Queryable) => {
       return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
     },
 
-    /** Models with a vulnerable design present. A count of hosts comes from counters unless two designs share it. */
+    /**
+     * Returns models with an attached vulnerable device. Counters give the number of hosts unless two fingerprints
+     * share it.
+     */
     vulnerable: async (population: number) => {
       const rows = await db.prepared<Found<VulnerablePeripheral>>(sql`
         with v as materialized (
@@ -172,7 +178,7 @@ export const createInsightsRead = (db: Queryable) => {
           from v join models m on m.model_id = v.model_id),
         chosen as (
           select c.*, count(*) over () as total from counted c
-          order by c.severity desc, c.agents_count desc, c.model_id limit ${mostRows}::int)
+          order by c.severity desc, c.agents_count desc, c.model_id limit ${maxRows}::int)
         select c.total, m.vid, m.pid, m.vendor as "guiVid", coalesce(nullif(m.product, ''), c.product) as "guiPid", c.icon as "devIcon",
           c.agents_count as "agentsCount", ${utc('c.first_seen')} as "firstSeen", ${utc('c.last_seen')} as "lastSeen",
           ${hostsOf(sql`select unnest(c.designs)`)} as agents,
@@ -184,7 +190,10 @@ export const createInsightsRead = (db: Queryable) => {
       return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
     },
 
-    /** Designs present that are taken for attack tools, or whose shape is out of line with the others of their ids. */
+    /**
+     * Returns fingerprints of attached devices that are judged as attack tools, or whose shape differs from the others
+     * with the same ids.
+     */
     suspects: async (rule: { devices: number; share: number }): Promise<SuspectRow[]> => {
       type Row = Omit<SuspectRow, keyof IdentityRow | 'usual'> & {
         own: Identity
@@ -216,7 +225,7 @@ export const createInsightsRead = (db: Queryable) => {
           from designs d join design_counts c on c.design_id = d.design_id left join outliers o on o.shape_id = d.shape_id
             left join loners l on l.shape_id = d.shape_id and l.without_revision = d.without_revision
           where c.devices > 0 and (d.attack_tool > 0 or o.shape_id is not null or l.shape_id is not null)
-          order by d.first_seen desc, d.design_id limit ${mostRows}::int)
+          order by d.first_seen desc, d.design_id limit ${maxRows}::int)
         select m.vid, m.pid, m.vendor, m.product as model_product, d.icon,
           coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, d.interfaces, c.hosts, c.devices,
           ${utc('d.first_seen')} as first_seen, ${utc('c.last_seen')} as last_seen, ${hostsOf(sql`select c.design_id`)} as agents,
@@ -234,14 +243,13 @@ export const createInsightsRead = (db: Queryable) => {
       }))
     },
 
-    /** Lists the models of a vendor as `VID:PID`. */
     modelsOfVendor: async (vendor: string): Promise<ReadonlySet<string>> => {
       const rows = await db.query<{ key: string }>(sql`
         select m.vid || ':' || m.pid as key from models m where m.model_id in (${modelsOfVendor(vendor)})`)
       return new Set(rows.map(({ key }) => key))
     },
 
-    /** Lists distinct devices in violation, one JSON text each: attack tools first, then devices on armed hosts. */
+    /** Selects distinct violating devices, one JSON text each: attack tools first, then devices on armed hosts. */
     violations: (limit: number | null, vendor = ''): SqlFragment => sql`
       select json_build_object('vid', m.vid, 'pid', m.pid, 'serialNumber', v.serial, 'guiVid', m.vendor,
         'guiPid', coalesce(nullif(m.product, ''), v.product), 'devIcon', v.icon, 'devIconDescription', ${raw(iconNameSql('v.icon'))},

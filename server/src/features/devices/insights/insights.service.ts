@@ -10,29 +10,27 @@ import { hostLimit, readSettings, settingNames } from './settings.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createSpoofedIdentities } from './spoofed.service.ts'
 
-/** A host that was not seen for so long counts no more. */
+/** Hosts that were not seen for longer than this are not counted. */
 const activeMs = 30 * 86_400_000
 
-/** Without dates, errors of so long. */
+/** Default period for errors. */
 const errorsMs = 7 * 86_400_000
-/** Rows above which an answer is streamed. */
+/** Number of rows above which an answer is streamed. */
 const streamFrom = 2_000
 
 type ErrorRow = ResponseOf<typeof errorTotal>['data'][number]
 
 export interface InsightsDeps {
   db: Db
-  /** Pool of long reads. */
   exportDb: Db
   read: InsightsRead
   clock: Clock
-  /** The knowledge in force. */
   knowledge(): Knowledge
 }
 
 export type InsightsService = ReturnType<typeof createInsightsService>
 
-/** What is out of the ordinary in the whole fleet, read from counters. */
+/** Finds unusual devices in the whole fleet, from counters. */
 export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: InsightsDeps) => {
   async function moment() {
     const now = clock.now()
@@ -75,7 +73,7 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
     return { ...answer, recordsTotal: data.length, data }
   }
 
-  /** Most are few; many are formed while they are sent. */
+  /** Small answers are sent whole; large ones are streamed. */
   async function violations(vendor = ''): Promise<JsonText | JsonStream> {
     const rows = await db.query<{ row: string }>(read.violations(streamFrom + 1, vendor.trim()))
     return rows.length > streamFrom
@@ -94,7 +92,7 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
     return { total, recordsTotal: agents, recordsFiltered: agents, data: rows as ErrorRow[] }
   }
 
-  /** Hosts with errors of a time, most first. */
+  /** Returns hosts with errors in a period, most errors first. */
   const errorsBetween = async (from: Date | null, to: Date, limit: number): Promise<ErrorRow[]> =>
     (await read.errors(from ?? new Date(to.getTime() - errorsMs), to, limit, 0)).rows as ErrorRow[]
 

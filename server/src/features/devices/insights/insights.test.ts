@@ -17,7 +17,7 @@ interface Insight<T> {
 let t: TestApp
 let hosts = 0
 
-/** Hosts with a keyboard each, and what else they have. */
+/** Enrols hosts with a keyboard each, and optional further devices. */
 const enrolMany = async (count: number, more: (index: number) => DeviceReport[] = () => []) => {
   const token = await enrolmentToken(t)
   const agents = []
@@ -50,7 +50,7 @@ describe('uncommon peripherals', () => {
   })
   afterAll(() => t.close())
 
-  it('needs a population, and says so', async () => {
+  it('need a minimum population, and the answer says so', async () => {
     await enrolMany(18)
     await enrolMany(1, () => [storageStick({ portPath: '1-2' })])
     expect(await uncommon()).toMatchObject({ population: 19, insufficientPopulation: true, recordsTotal: 0, data: [] })
@@ -90,7 +90,7 @@ describe('uncommon peripherals', () => {
     await setItem('VENDORA_UNCOMMON_MAX_SHARE', '0.01')
   })
 
-  it('takes one set of interfaces of a common model for itself, and lets it go with its device', async () => {
+  it('lists a rare set of interfaces of a common model until its device is detached', async () => {
     const odd = plainKeyboard({ portPath: '1-3', interfaces: ['03:01:01', '08:06:50'] })
     const [agent] = await enrolMany(1, () => [odd])
     const shapes = async () => (await uncommon()).data.map((row) => [row.vid, row.interfaces])
@@ -99,7 +99,7 @@ describe('uncommon peripherals', () => {
     expect(await shapes()).not.toContainEqual(['413C', '03:01:01 08:06:50'])
   })
 
-  it('is on at most one percent of the hosts and at most three of them, as configured', async () => {
+  it('are on at most one percent of the hosts and at most three of them, as configured', async () => {
     await enrolMany(2, () => [plainMouse({ portPath: '1-4' })])
     const counts = async () => (await uncommon()).data.map((row) => [row.vid, row.agentsCount])
     expect(await counts()).toEqual([['0781', 1]])
@@ -112,25 +112,25 @@ describe('uncommon peripherals', () => {
     expect(await counts()).toEqual([['0781', 1]])
     await setItem('VENDORA_UNCOMMON_MIN_POPULATION', '100')
     expect(await uncommon()).toMatchObject({ insufficientPopulation: true, data: [] })
-    // Nonsense counts as not set.
+    // Invalid values count as not set.
     await setItem('VENDORA_UNCOMMON_MIN_POPULATION', 'many')
     expect(await uncommon()).toMatchObject({ insufficientPopulation: false })
     await t.server.db.execute(sql`delete from config_items`)
   })
 
-  it('counts hosts seen in the last 30 days', async () => {
+  it('count hosts seen in the last 30 days', async () => {
     const before = (await uncommon()).population
     t.clock.advance(31 * 86_400_000)
     expect(await uncommon()).toMatchObject({ population: 0, insufficientPopulation: true })
     await enrolMany(20)
     const answer = await uncommon()
     expect(answer.population).toBe(20)
-    // The stick and the mice are on hosts that nobody has seen for a month.
+    // The stick and the mice are on hosts that were not seen for a month.
     expect(answer.data).toEqual([])
     expect(before).toBeGreaterThan(20)
   })
 
-  it('keeps an answer for a second; a reload makes it anew', async () => {
+  it('caches an answer for a second, and a reload recomputes it', async () => {
     await enrolMany(1, () => [storageStick({ portPath: '1-2', pid: '5583' })])
     const path = 'UncommonPeripherals'
     const first = await uncommon()
@@ -142,7 +142,7 @@ describe('uncommon peripherals', () => {
     expect((await insight(path)).recordsTotal).toBe(first.recordsTotal + 2)
   })
 
-  it('reloads once for all who ask at the same time, with any profile', async () => {
+  it('reloads once for simultaneous requests, with any profile', async () => {
     const { api } = await person(t, { profile: 30 })
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => api.get('/prime/webui/agents/RiskInsights/UncommonPeripherals/Reload')),
@@ -161,7 +161,7 @@ describe('vulnerable peripherals', () => {
   })
   afterAll(() => t.close())
 
-  it('are listed by model with their weaknesses, in a population of any size', async () => {
+  it('are listed by model with their vulnerabilities, in a population of any size', async () => {
     expect(await vulnerable()).toMatchObject({ population: 0, insufficientPopulation: false, data: [] })
     await enrolMany(2, () => [unifyingReceiver1207({ portPath: '1-2' })])
     const [row, ...others] = (await vulnerable()).data
@@ -172,7 +172,7 @@ describe('vulnerable peripherals', () => {
     expect(row?.agents.map((a) => a.hostIdentifier)).toEqual(['host-001', 'host-002'])
   })
 
-  it('count a host once, whichever of its designs are vulnerable', async () => {
+  it('count a host once, whichever of its fingerprints are vulnerable', async () => {
     const second = (portPath: string, bcdDevice: string) => unifyingReceiver1207({ portPath, pid: 'C532', bcdDevice })
     const counts = async () =>
       (await vulnerable()).data
@@ -180,7 +180,7 @@ describe('vulnerable peripherals', () => {
         .map(({ agentsCount, peripheralsCount }) => ({ agentsCount, peripheralsCount }))
     const [agent] = await enrolMany(1, () => [second('1-2', '1201'), second('1-3', '1203')])
     expect(await counts()).toEqual([{ agentsCount: 1, peripheralsCount: 2 }])
-    // With a design that is not vulnerable, the counter of the model no longer says how many hosts are.
+    // One fingerprint is not vulnerable, so the counter of the model no longer gives the number of hosts.
     await enrolMany(1, () => [second('1-2', '1210')])
     expect(await counts()).toEqual([{ agentsCount: 1, peripheralsCount: 2 }])
     await agent?.unplug('1-2')

@@ -1,4 +1,4 @@
-/** What counts as uncommon; each can be set as a config item, whose value is used when it makes sense. */
+/** Limits for uncommon devices. Each can be set as a config item; an invalid value counts as not set. */
 const items = {
   maxHosts: { name: 'VENDORA_UNCOMMON_MAX_HOSTS', value: 3, from: 1, to: 1_000 },
   /** Share of the active hosts, 0 to 1. */
@@ -10,7 +10,7 @@ export type UncommonSettings = Record<keyof typeof items, number>
 
 export const settingNames: readonly string[] = Object.values(items).map((item) => item.name)
 
-/** The settings in force; a value out of range counts as not set. */
+/** Returns the settings in force; a value out of range counts as not set. */
 export const readSettings = (stored: ReadonlyMap<string, string>): UncommonSettings => {
   function inForce(key: keyof typeof items): number {
     const { name, value, from, to } = items[key]
@@ -22,8 +22,9 @@ export const readSettings = (stored: ReadonlyMap<string, string>): UncommonSetti
 }
 
 /**
- * Hosts that an uncommon device is on at most. One host always qualifies: 1 % of fewer than a hundred hosts is less than
- * one, and nothing would ever be uncommon in the small fleets that the minimum population lets in.
+ * Returns the maximum number of hosts with an uncommon device. One host always qualifies: 1 % of fewer than a hundred
+ * hosts is less than one. Otherwise nothing would be uncommon in the smallest fleets that the minimum population
+ * admits.
  */
 export const hostLimit = ({ maxHosts, maxShare }: UncommonSettings, population: number): number =>
   Math.max(1, Math.min(maxHosts, Math.floor(maxShare * population + 1e-9)))

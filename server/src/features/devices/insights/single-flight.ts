@@ -1,9 +1,9 @@
 import type { Clock } from '#platform/clock.ts'
 
-/** Whoever asks within this time gets the answer that is there: a hundred open consoles cost as much as one. */
+/** Requests within this time share an answer, so a hundred open consoles cost as much as one. */
 const freshMs = 1_000
 
-/** An answer that is computed by one at a time; who asks meanwhile waits for that run. */
+/** Runs one computation at a time. Requests during a run wait for its answer. */
 export const createSingleFlight = <T>(clock: Clock, compute: () => Promise<T>) => {
   let last: { at: number; value: T } | null = null
   let running: Promise<T> | null = null
@@ -23,9 +23,9 @@ export const createSingleFlight = <T>(clock: Clock, compute: () => Promise<T>) =
   }
 
   return {
-    /** The answer, at most a second old. */
+    /** Returns an answer that is at most a second old. */
     get: async (): Promise<T> => (last !== null && clock.now() - last.at < freshMs ? last.value : reload()),
-    /** Computes it anew, or waits for the run under way. */
+    /** Recomputes the answer, or waits for the current run. */
     reload,
   }
 }

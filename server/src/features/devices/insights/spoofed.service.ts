@@ -3,7 +3,7 @@ import { type Knowledge, parseReport } from '@portcullis/domain'
 import { besideGenuine, besideUsual, reportOf, revisionField } from './identity.ts'
 import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'
 
-/** Devices of the same ids from which on a fleet has an opinion, and how many of them have to agree. */
+/** Minimum number of devices with the same ids for a consensus of the fleet, and the share that must agree. */
 const consensusRule = { devices: 20, share: 0.95 } as const
 
 const shown = (row: SuspectRow) => ({
@@ -23,8 +23,9 @@ const shown = (row: SuspectRow) => ({
 })
 
 /**
- * Devices that are hardly what their ids say. Facts of genuine products decide what is confirmed; the fleet's consensus
- * only suspects, and nothing else is coloured by it: one purchase of a new revision would else turn half a fleet red.
+ * Finds devices that are probably not what their ids claim. Facts about genuine products confirm a spoofed identity.
+ * The consensus of the fleet only suspects and changes no severity; otherwise one purchase of a new revision would flag
+ * half a fleet.
  */
 export const createSpoofedIdentities = ({ read, knowledge }: { read: InsightsRead; knowledge: () => Knowledge }) => {
   function against(row: SuspectRow): Pick<SpoofedIdentity, 'level' | 'basis' | 'evidence' | 'diff' | 'consensus'>[] {

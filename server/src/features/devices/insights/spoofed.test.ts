@@ -17,13 +17,13 @@ const spoofed = async (): Promise<SpoofedIdentity[]> => {
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json().data
 }
-/** A model without genuine recordings. */
+/** A model without genuine descriptors. */
 const pid = 'FFF1'
 const keyboards = (count: number, bus: number): DeviceReport[] =>
   Array.from({ length: count }, (_, i) => plainKeyboard({ pid, portPath: `${bus}-${i + 1}` }))
 
 describe('spoofed identities', () => {
-  it('are suspected by a consensus of 20 devices of which 95 % agree, and colour no host', async () => {
+  it('are suspected if 95 % of at least 20 devices agree, and change no severity of a host', async () => {
     const odd = await enrolAgent(t, {
       devices: [
         plainKeyboard({ pid, portPath: '1-1', interfaces: ['03:01:01', '03:00:00', 'ff:00:00'], maxPowerMa: 500 }),
@@ -51,7 +51,7 @@ describe('spoofed identities', () => {
       { field: 'Power draw', device: '500 mA', expected: '100 mA', differs: true },
     ])
     expect(await odd.detail()).toMatchObject({ severity: 10, hasKnownAttackTools: false })
-    // A second one of that kind: 19 of 21 are no consensus any more.
+    // With a second one of that kind, 19 of 21 are no longer a consensus.
     const second = await enrolAgent(t, {
       devices: [plainKeyboard({ pid, portPath: '1-1', interfaces: ['03:01:01', 'ff:00:00'] })],
     })
@@ -62,7 +62,7 @@ describe('spoofed identities', () => {
     expect(await spoofed()).toEqual([])
   })
 
-  it('are suspected if only one host has a different design with the same interfaces', async () => {
+  it('are suspected if only one host has a different fingerprint with the same interfaces', async () => {
     const model = { pid: 'FFF2' }
     const usual = Array.from({ length: 20 }, (_, i) => plainKeyboard({ ...model, portPath: `4-${i + 1}` }))
     await enrolAgent(t, { devices: usual })
@@ -79,7 +79,7 @@ describe('spoofed identities', () => {
     expect((await spoofed()).filter((row) => row.pid === model.pid)).toEqual([])
   })
 
-  it('are confirmed by what the genuine product cannot have, side by side with it', async () => {
+  it('are confirmed by properties that the genuine product cannot have, shown beside its own', async () => {
     await enrolAgent(t, {
       devices: [
         unifyingReceiver1207({ portPath: '1-1' }),

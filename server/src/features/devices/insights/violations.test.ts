@@ -19,8 +19,8 @@ const violations = async (): Promise<WhitelistViolation[]> => {
   return answer.json()
 }
 
-describe('whitelist violations', () => {
-  it('are distinct by model and serial number; none before a whitelist applies', async () => {
+describe('allowlist violations', () => {
+  it('are distinct by model and serial number, and absent before an allowlist applies', async () => {
     const stick = (serial: string, portPath = '1-2') => storageStick({ serial, portPath })
     const [first, second] = [
       await enrolAgent(t, { devices: [plainKeyboard(), stick('A')] }),
@@ -66,7 +66,7 @@ describe('whitelist violations', () => {
     await t.server.db.execute(sql`update peripherals p set unapproved = false where p.device_id like '%VID_03EB%'`)
   })
 
-  it('are streamed when there are many, with whatever is in a serial number', async () => {
+  it('are streamed when there are many, with any characters in a serial number', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick({ serial: 'many' })] })
     await t.server.db.execute(sql`
       insert into peripherals (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, present, unapproved)
@@ -85,7 +85,7 @@ describe('errors of agents', () => {
     return answer.json()
   }
 
-  it('are counted per agent over a time, both ends included', async () => {
+  it('are counted per agent over a period, both ends included', async () => {
     expect(await errors()).toEqual({ total: 0, recordsTotal: 0, recordsFiltered: 0, data: [] })
     const [one, two] = [await enrolAgent(t), await enrolAgent(t)]
     const report = (agent: typeof one, message: string) =>
@@ -142,7 +142,7 @@ describe('errors of agents', () => {
     })
   })
 
-  it('refuses a date that is none', async () => {
+  it('are refused for an invalid date', async () => {
     const answer = await (await t.admin()).get('/prime/webui/agents/errorTotal?FromDate=yesterday')
     expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'query.FromDate'])
   })

@@ -9,7 +9,7 @@ export { judgingJob } from './knowledge.service.ts'
 
 export type KnowledgeApi = Awaited<ReturnType<typeof knowledgeFeature>>
 
-/** What the server knows of USB devices: the release's folder, and signed sets that came at run time. */
+/** Creates the knowledge of USB devices: the files of the release, and signed sets uploaded at run time. */
 export const knowledgeFeature = async (app: HttpApp, deps: Omit<KnowledgeDeps, 'seals'> & { keys: Keys }) => {
   const service = await createKnowledgeService({ ...deps, seals: createKnowledgeSeals(deps.keys.derive('knowledge')) })
   registerKnowledgeRoutes(app, service)

@@ -43,7 +43,7 @@ const approve = async () => {
   return request
 }
 
-it('finding 1: knowledge comes into force, and is withdrawn, only with a second approver', async () => {
+it('activating or withdrawing knowledge needs a second approver', async () => {
   const admin = await t.admin()
   const before = await inForce()
   const file = signed('2099.1.1')

@@ -6,8 +6,8 @@ import { patternFault } from './knowledge.patterns.ts'
 
 const compiled = Compile(KnowledgePayload)
 const mostFaults = 20
-/** usb.ids has 3,400 vendors; a file with fewer than these is none, or was cut off. */
-const fewestVendors = 100
+/** The real usb.ids has 3,400 vendors. A file with fewer than these is truncated or not usb.ids. */
+const minVendors = 100
 const textKeys = ['manufacturer', 'product', 'serial', 'configuration'] as const
 
 const refuse = (errors: FieldError[]): AppError =>
@@ -22,7 +22,7 @@ const refuse = (errors: FieldError[]): AppError =>
     { errors: errors.slice(0, mostFaults) },
   )
 
-/** `/files/attackTools/3/when/product` as people write it: `files.attackTools[3].when.product`. */
+/** Converts `/files/attackTools/3/when/product` to the form that people write: `files.attackTools[3].when.product`. */
 const fieldOf = (pointer: string): string =>
   pointer
     .split('/')
@@ -30,7 +30,7 @@ const fieldOf = (pointer: string): string =>
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 
-/** Where JSON text is broken: `line 7`. */
+/** Locates a JSON syntax error: `line 7`. */
 const jsonFault = (text: string, error: Error): FieldError => {
   const at = /position (\d+)/.exec(error.message)?.[1]
   const line = at === undefined ? 1 : text.slice(0, Number(at)).split('\n').length
@@ -46,43 +46,43 @@ const patternFaults = (test: Test | undefined, path: string): FieldError[] =>
         return fault === null ? [] : [{ field: `${path}.${key}`, message: fault }]
       })
 
-/** Rows that have the shape but make no sense. */
+/** Finds rows with a valid shape but invalid content. */
 const rowFaults = ({ attackTools, vulnerable, genuine, usbIds }: KnowledgePayload['files']): FieldError[] => {
   const errors: FieldError[] = []
   function ids(row: { vid?: string | null; pid?: string | null; pidTo?: string }, path: string) {
-    if (row.pid && !row.vid) errors.push({ field: `${path}.pid`, message: 'needs vid' })
+    if (row.pid && !row.vid) errors.push({ field: `${path}.pid`, message: 'requires vid' })
     if (row.pidTo !== undefined && (!row.pid || row.pidTo < row.pid))
-      errors.push({ field: `${path}.pidTo`, message: 'ends a range that starts at pid' })
+      errors.push({ field: `${path}.pidTo`, message: 'requires pid, where the range starts' })
   }
   for (const [i, row] of (attackTools ?? []).entries()) {
     const path = `files.attackTools[${i}]`
     ids(row, path)
     if (!row.vid && row.when === undefined)
-      errors.push({ field: path, message: 'has neither vid nor when: it would match every device' })
+      errors.push({ field: path, message: 'has neither vid nor when, so it would match every device' })
     errors.push(...patternFaults(row.when, `${path}.when`))
     for (const [k, test] of (row.support ?? []).entries()) errors.push(...patternFaults(test, `${path}.support[${k}]`))
   }
   for (const [i, row] of (vulnerable ?? []).entries()) {
     const path = `files.vulnerable[${i}]`
     ids(row, path)
-    if (row.match === 'id' && !row.vid) errors.push({ field: path, message: 'matches by id and has no vid' })
+    if (row.match === 'id' && !row.vid) errors.push({ field: path, message: 'matches by id but has no vid' })
     if (row.match === 'strings' && (row.when === undefined || Object.keys(row.when).length === 0))
-      errors.push({ field: path, message: 'matches by strings and has no when' })
+      errors.push({ field: path, message: 'matches by strings but has no when' })
     errors.push(...patternFaults(row.when, `${path}.when`))
   }
   for (const [i, row] of (genuine ?? []).entries()) errors.push(...patternFaults(row, `files.genuine[${i}]`))
   if (usbIds !== undefined) {
     const vendors = parseUsbIds(usbIds).vendors.size
-    if (vendors < fewestVendors)
+    if (vendors < minVendors)
       errors.push({
         field: 'files.usbIds',
-        message: `names ${vendors} vendors, fewer than ${fewestVendors}: it is no usb.ids`,
+        message: `names ${vendors} vendors, fewer than ${minVendors}: this is not a complete usb.ids`,
       })
   }
   return errors
 }
 
-/** Reads the signed text, whole or not at all; what is wrong is named by line or member. */
+/** Reads the signed text completely or not at all. Errors name a line or a member. */
 export const readPayload = (text: string): KnowledgePayload => {
   let value: unknown
   try {
@@ -97,13 +97,13 @@ export const readPayload = (text: string): KnowledgePayload => {
     throw refuse(errors)
   }
   const { files } = value
-  if (Object.keys(files).length === 0) throw refuse([{ field: 'files', message: 'brings nothing' }])
+  if (Object.keys(files).length === 0) throw refuse([{ field: 'files', message: 'contains no files' }])
   const faults = rowFaults(files)
   if (faults.length > 0) throw refuse(faults)
   return value
 }
 
-/** Sources with some files replaced. */
+/** Returns the sources with some files replaced. */
 export const withFiles = (
   sources: KnowledgeSources,
   files: KnowledgePayload['files'],
@@ -111,7 +111,7 @@ export const withFiles = (
 ): KnowledgeSources => ({
   version,
   usbIdsText: files.usbIds ?? sources.usbIdsText,
-  // The schemas of the contract are those types, but for what exactOptionalPropertyTypes makes of optional members.
+  // The contract types differ from these only in optional members, because of exactOptionalPropertyTypes.
   attackTools: (files.attackTools as KnowledgeSources['attackTools'] | undefined) ?? sources.attackTools,
   vulnerable: (files.vulnerable as KnowledgeSources['vulnerable'] | undefined) ?? sources.vulnerable,
   genuine: (files.genuine as KnowledgeSources['genuine'] | undefined) ?? sources.genuine,

@@ -32,14 +32,14 @@ afterAll(async () => {
 })
 
 describe('portcullis knowledge', () => {
-  it('makes a key, signs the folder of the release with one row more, and brings it into force', async () => {
+  it('creates a key, signs the release folder with one more row, and activates it', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     const key = join(dir, 'key.pem')
     const { fingerprint } = await cli('knowledge', 'keys', '--out', key)
     expect(statSync(key).mode & 0o777).toBe(0o600)
     await expect(cli('knowledge', 'keys', '--out', key)).rejects.toThrow('already exists')
 
-    // The files of the release are good enough for the server's own checks.
+    // The files of the release pass the server's own checks.
     for (const file of ['usb.ids', 'vulnerable-peripherals.json', 'genuine-descriptors.json', 'vendor-supplement.json'])
       copyFileSync(join(root, 'knowledge', file), join(dir, file))
     const tools = JSON.parse(readFileSync(join(root, 'knowledge/attack-tools.json'), 'utf8'))
@@ -66,7 +66,7 @@ describe('portcullis knowledge', () => {
     expect((await agent.detail()).severity).toBe(10)
   })
 
-  it('signs some of the files, and says what is wrong with what it is given', async () => {
+  it('signs some of the files, and explains invalid input', async () => {
     const key = join(dir, 'key.pem')
     const sign = (folder: string, ...more: string[]) =>
       cli('knowledge', 'sign', folder, '--version', '2031.6', '--key', key, '--out', join(dir, 'some.json'), ...more)

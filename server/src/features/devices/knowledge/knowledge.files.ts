@@ -12,11 +12,11 @@ const readJson = async <T>(dir: string, file: string): Promise<T> => {
   }
 }
 
-/** Reads the folder `knowledge/` and builds the knowledge from it. About 730 kB; takes some 50 ms once at start. */
+/** Reads the folder `knowledge/` and builds the knowledge from it: about 730 kB, some 50 ms once at start. */
 export const loadKnowledge = async (dir: string): Promise<Knowledge> => {
   const [manifest, usbIds, attackTools, vulnerable, genuine, supplement] = await Promise.all([
     readJson<{ version: string }>(dir, 'manifest.json'),
-    // usb.ids is UTF-8 with the odd broken byte; those become U+FFFD in a name and nothing else.
+    // usb.ids is UTF-8 with a few invalid bytes, which become U+FFFD in a name.
     readFile(join(dir, 'usb.ids'), 'utf8'),
     readJson<KnowledgeSources['attackTools']>(dir, 'attack-tools.json'),
     readJson<KnowledgeSources['vulnerable']>(dir, 'vulnerable-peripherals.json'),

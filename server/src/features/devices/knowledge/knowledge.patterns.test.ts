@@ -5,7 +5,7 @@ import { patternFault } from './knowledge.patterns.ts'
 
 const steps = 'million steps'
 
-/** All patterns of the knowledge that this release brings. */
+/** Returns all patterns of this release's knowledge. */
 const patternsOf = (value: unknown): string[] =>
   value === null || typeof value !== 'object'
     ? []
@@ -32,7 +32,7 @@ describe('patterns of knowledge', () => {
     '',
   ])('takes %s', (pattern) => expect(patternFault(pattern)).toBeNull())
 
-  it('takes all that this release brings', () => {
+  it('accepts all patterns of this release', () => {
     const folder = new URL('../../../../../knowledge/', import.meta.url)
     const patterns = readdirSync(folder)
       .filter((name) => name.endsWith('.json'))
@@ -42,7 +42,7 @@ describe('patterns of knowledge', () => {
   })
 
   it.each([
-    ['(', 'no regular expression'],
+    ['(', 'not a valid regular expression'],
     ['(a+)+$', 'repeats a group'],
     ['(a|a)*', 'repeats a group'],
     ['(ab){2,}', 'repeats a group'],
@@ -62,7 +62,7 @@ describe('patterns of knowledge', () => {
     [`x|${'\\w{0,2}'.repeat(25)}!`, steps],
   ])('refuses %s', (pattern, why) => expect(patternFault(pattern)).toContain(why))
 
-  it('takes none that keeps a server busy, whatever a device calls itself', () => {
+  it('accepts no pattern that keeps a server busy, whatever names a device reports', () => {
     const atom = fc.constantFrom('a', '.', '[ab]', '\\w', '(a|b)', '(a|a)', '(?:a?|b)', 'b?')
     const repeat = fc.constantFrom('', '', '?', '*', '+?', '{2,5}', '{0,8}', '{1,200}')
     const pattern = fc.array(fc.tuple(atom, repeat), { minLength: 1, maxLength: 24 }).map((p) => p.flat().join(''))
@@ -71,7 +71,7 @@ describe('patterns of knowledge', () => {
       fc.property(pattern, name, (text, device) => {
         if (patternFault(text) !== null) return
         const before = process.cpuUsage()
-        // Nothing ends so: all ways are tried.
+        // No text ends like this, so the matcher tries every path.
         new RegExp(`(?:${text})#`, 'i').test(device)
         expect(process.cpuUsage(before).user, text).toBeLessThan(3_000_000)
       }),

@@ -37,7 +37,7 @@ describe('the seal of a knowledge set', () => {
     ['fingerprint', { fingerprint: 'b'.repeat(64) }],
     ['base_id', { base_id: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e41' }],
     ['files', { files: '{"vulnerable":[{}]}' }],
-  ])('does not fit another %s', (_field, change) => {
+  ])('is invalid for another %s', (_field, change) => {
     expect(seals.isSet({ ...set, ...change, seal: seals.ofSet(set) })).toBe(false)
   })
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '#platform/secret.ts'
 
-/** What of a set decides verdicts. */
+/** The part of a set that affects verdicts. */
 export interface SealedSet {
   set_id: string
   version: string
@@ -12,7 +12,7 @@ export interface SealedSet {
   files: string
 }
 
-/** Marks rows as written by this server: one put into the database by hand has no seal that fits. */
+/** Seals rows that this server writes. A row that someone inserts into the database directly has no valid seal. */
 export const createKnowledgeSeals = (key: Secret<Buffer>) => {
   const mac = (parts: readonly unknown[]): Buffer =>
     createHmac('sha256', key.reveal()).update(JSON.stringify(parts)).digest()

@@ -30,7 +30,7 @@ import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.st
 import type { JudgingPort } from './ports.ts'
 
 type Files = KnowledgePayload['files']
-/** Files of a set as stored: its own and those it took over, each with the version it came with. */
+/** Stored files of a set: its own and inherited ones, each with its original version. */
 type StoredFiles = Partial<Record<KnowledgeFileName, { version: string; content: unknown }>>
 
 export interface KnowledgeDeps {
@@ -41,31 +41,31 @@ export interface KnowledgeDeps {
   seals: KnowledgeSeals
   audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
-  /** What the release brings. */
+  /** The knowledge of the release. */
   release: Knowledge
   jobs: Pick<JobsApi, 'enqueue'>
   judging: JudgingPort
 }
 
-/** Kind of the job that judges all devices by the knowledge in force; peripherals carry it out. */
+/** Kind of the job that judges all devices by the knowledge in force; the peripherals feature handles it. */
 export const judgingJob = 'knowledge'
 
 interface KnowledgeChange {
   what: 'apply' | 'rollback'
   id: string
   version: string
-  /** What it brings and changes, for the approver. */
+  /** The contents and the effect, for the approver. */
   text: string
 }
 
-/** Topic of the bus: what is in force changed. */
+/** Topic of the bus that announces a change of the knowledge in force. */
 const topic = 'knowledge'
 const historyLength = 50
 const dayMs = 86_400_000
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
 
-/** Order of versions of numbers with dots. */
+/** Compares versions of numbers with dots. */
 const compareVersions = (a: string, b: string): number => {
   const [left, right] = [a, b].map((text) => text.split('.').map(Number)) as [number[], number[]]
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
@@ -88,13 +88,13 @@ const shown = (row: SetRow): KnowledgeSet => ({
   appliedBy: row.applied_by,
 })
 
-/** JSON text of what agents judge attack tools by, and its SHA-256. */
+/** JSON text of the knowledge by which agents judge attack tools, and its SHA-256. */
 export interface AgentDocument {
   text: string
   hash: string
 }
 
-/** Formed once for each knowledge; asked for with each policy. */
+/** Cached per knowledge, because every policy needs it. */
 const documents = new WeakMap<Knowledge, AgentDocument>()
 const documentOf = (knowledge: Knowledge): AgentDocument => {
   const known = documents.get(knowledge)
@@ -108,10 +108,12 @@ const documentOf = (knowledge: Knowledge): AgentDocument => {
 
 export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>>
 
-/** The knowledge in force: that of the release, or a signed set on top of it that an Administrator put in force. */
+/**
+ * Manages the knowledge in force: that of the release, or a signed set on top of it that an Administrator activated.
+ */
 export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   const { db, clock, log, bus, seals, audit, approvals, release, jobs } = deps
-  /** Starts the job that judges all designs anew, at COMMIT. */
+  /** Starts the job that re-evaluates all fingerprints, at COMMIT. */
   const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
     jobs.enqueue(tx, actor, {
       kind: judgingJob,
@@ -127,13 +129,13 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   function authentic(set: WholeSet | undefined): WholeSet | undefined {
     if (set === undefined || seals.isSet(set)) return set
-    log.error({ setId: set.set_id }, 'a knowledge set is not authentic and is ignored')
+    log.error({ setId: set.set_id }, 'ignoring a knowledge set that is not authentic')
     return undefined
   }
 
   const filesOf = (set: WholeSet): StoredFiles => JSON.parse(set.files) as StoredFiles
 
-  /** The set with what it takes from the release; its version tells both apart from every other. */
+  /** Combines a set with the parts it inherits from the release. Its version differs from both. */
   function build(set: WholeSet): Knowledge {
     const files = filesOf(set)
     const content = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, file.content])) as Files
@@ -141,7 +143,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     return createKnowledge(withFiles(release.sources, content, `${set.version}+${print}`))
   }
 
-  /** Takes over what is in force; a release that is newer than the set counts instead. */
+  /** Loads the knowledge in force. If the release is newer than the set, the release counts. */
   async function refresh(): Promise<void> {
     const set = authentic(await store.inState('In force'))
     if (set === undefined || compareVersions(set.version, release.info.version) < 0)
@@ -150,7 +152,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 
   function hear(): void {
-    refresh().catch((error: unknown) => log.warn({ err: error }, 'knowledge could not be read again'))
+    refresh().catch((error: unknown) => log.warn({ err: error }, 'cannot reload the knowledge'))
   }
   bus.on(topic, hear)
   bus.onGap(hear)
@@ -158,7 +160,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   const trusted = async () => (await store.keys()).filter((key) => seals.isKey(key))
 
-  /** The key of a file, when it signed it. */
+  /** Returns the key that signed a file, if the signature is valid. */
   function signerOf(body: BodyOf<typeof uploadKnowledge>): { der: Buffer; fingerprint: string } {
     const der = Buffer.from(body.publicKey, 'base64')
     try {
@@ -167,17 +169,17 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       if (key.asymmetricKeyType === 'ed25519' && verify(null, text, key, Buffer.from(body.signature, 'base64')))
         return { der, fingerprint: sha256(der) }
     } catch {
-      // Not a key at all: as wrong as a signature can be.
+      // An unreadable key counts as an invalid signature.
     }
     throw new AppError('knowledge_signature_wrong')
   }
 
-  /** Agents refuse more; an armed one would be left without a policy. */
+  /** Refuses knowledge above the agents' limit, because armed agents would be left without a policy. */
   function assertFitsAgents(knowledge: Knowledge): void {
     const bytes = Buffer.byteLength(documentOf(knowledge).text)
     if (bytes > knowledgeLimits.agentDocument)
       throw new AppError('knowledge_invalid', {
-        detail: `With what is in force, attack tools and genuine descriptors have ${bytes} bytes; agents take ${knowledgeLimits.agentDocument}.`,
+        detail: `Together with the knowledge in force, attack tools and genuine descriptors have ${bytes} bytes. Agents accept at most ${knowledgeLimits.agentDocument} bytes.`,
       })
   }
 
@@ -189,7 +191,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   async function candidateOf(): Promise<WholeSet> {
     const set = authentic(await store.inState('Candidate'))
-    if (set === undefined) throw notFound('There is no candidate.')
+    if (set === undefined) throw notFound('No candidate was uploaded.')
     return set
   }
 
@@ -205,7 +207,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const inForce = current.set?.version ?? release.info.version
     if (compareVersions(payload.version, inForce) <= 0)
       throw new AppError('conflict', {
-        detail: `Version ${payload.version} is not newer than ${inForce}, which is in force.`,
+        detail: `Version ${payload.version} is not newer than version ${inForce}, which is in force.`,
       })
     const own = Object.entries(payload.files).map(([name, content]) => [name, { version: payload.version, content }])
     const now = new Date(clock.now())
@@ -233,7 +235,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     await db.transaction(async (tx) => {
       const writes = createKnowledgeStore(tx)
       await lock(tx, locks.knowledge)
-      // Somebody else may have pinned another key meanwhile.
+      // Another request may have pinned another key meanwhile.
       const now = (await writes.keys()).filter((key) => seals.isKey(key))
       if (now.length > 0 && !now.some((key) => key.fingerprint === fingerprint))
         throw new AppError('knowledge_key_refused', { fingerprint })
@@ -276,10 +278,10 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     await lock(tx, locks.knowledge)
     const set = authentic(await writes.inState('Candidate'))
     if (set === undefined || set.set_id !== id)
-      throw new AppError('conflict', { detail: 'This is not the candidate any more; look at its effect again.' })
+      throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
     const before = authentic(await writes.inState('In force'))
     if ((before?.set_id ?? null) !== set.base_id && current.set !== null)
-      throw new AppError('conflict', { detail: 'Other knowledge came into force meanwhile; upload the file again.' })
+      throw new AppError('conflict', { detail: 'Other knowledge came into force meanwhile. Upload the file again.' })
     if (before !== undefined) await writes.move(moved(before, 'Replaced'))
     await writes.move(moved(set, 'In force', { at: new Date(clock.now()), by: actor.userName }))
     const started = await announced(tx, actor, set.version)
@@ -295,7 +297,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       throw new AppError('conflict', { detail: 'Other knowledge has come into force since.' })
     if (set === undefined)
       throw new AppError('conflict', {
-        detail: 'The knowledge of the release is in force; there is nothing before it.',
+        detail: 'The knowledge of the release is in force. There is no earlier knowledge to restore.',
       })
     await writes.move(moved(set, 'Withdrawn'))
     const base = set.base_id === null ? undefined : authentic(await writes.byId(set.base_id))
@@ -306,20 +308,20 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     await audit.write(tx, actor, {
       action: 'knowledge.rolled_back',
       entity: `knowledge ${set.version}`,
-      details: `back to ${to}`,
+      details: `returned to ${to}`,
       severity: 4,
     })
     return started
   }
 
-  /** One person alone may change what counts as an attack tool only while there has never been a second Administrator. */
+  /** Lets one person change the definition of attack tools only while a second Administrator has never existed. */
   async function change(actor: Actor, wish: KnowledgeChange) {
     if (!(await approvals.mayAlone(actor, { kind: 'program' })))
       return approvals.require<KnowledgeChange>(actor, {
         kind: 'knowledge',
         change: wish,
         detail:
-          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Nothing has changed yet: another Administrator has to approve request {id}.',
+          'Changing the knowledge in force needs a second approver, because it decides what counts as an attack tool. Nothing has changed yet. Ask another Administrator to approve request {id}.',
       })
     const jobId = await db.transaction((tx) =>
       wish.what === 'apply' ? applyIn(tx, actor, wish.id) : rollbackIn(tx, actor, wish.id),
@@ -332,8 +334,8 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     action: 'settings',
     title: ({ what, version, text }) =>
       what === 'apply'
-        ? `Put knowledge ${version} in force: ${text}`
-        : `Withdraw knowledge ${version} and go back to what was in force before`,
+        ? `Activate knowledge ${version}: ${text}`
+        : `Withdraw knowledge ${version} and restore the knowledge before it`,
     carryOut: async (tx, actor, { what, id }) => {
       await (what === 'apply' ? applyIn(tx, actor, id) : rollbackIn(tx, actor, id))
       return refresh
@@ -345,7 +347,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
     const { designs, hosts, worse, better } = await deps.judging.effectOf(build(set))
-    const text = `signed by key ${set.fingerprint}, brings ${set.brings.join(', ')}; of ${designs} models on ${hosts} hosts whose verdict changes, ${worse} are judged worse and ${better} better`
+    const text = `signed by key ${set.fingerprint}, replaces ${set.brings.join(', ')}; changes the verdict on ${designs} models on ${hosts} hosts: ${worse} worse, ${better} better`
     return change(actor, { what: 'apply', id, version: set.version, text })
   }
 
@@ -353,12 +355,12 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     const set = await store.inState('In force')
     if (set === undefined)
       throw new AppError('conflict', {
-        detail: 'The knowledge of the release is in force. There is nothing to go back to.',
+        detail: 'The knowledge of the release is in force. There is no earlier knowledge to restore.',
       })
     return change(actor, { what: 'rollback', id: set.set_id, version: set.version, text: '' })
   }
 
-  /** When what is in force was made, and how many days ago. */
+  /** Returns the date of the knowledge in force, and its age in days. */
   function ageNow(): { madeAt: Date; ageDays: number } {
     const madeAt = current.set?.created_at ?? releaseDate(release.info.version)
     return { madeAt, ageDays: Math.max(0, Math.floor((clock.now() - madeAt.getTime()) / dayMs)) }
@@ -410,7 +412,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
 
   return {
     current: (): Knowledge => current.knowledge,
-    /** What agents hold of it. */
+    /** Returns the part of the knowledge that agents receive. */
     forAgents: (): AgentDocument => documentOf(current.knowledge),
     refresh,
     upload,
@@ -419,7 +421,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       return effect(build(set), set.version)
     },
     apply: (actor: Actor, id: string) => {
-      if (!isId(id)) throw notFound('There is no candidate with this id.')
+      if (!isId(id)) throw notFound('No candidate has this id.')
       return apply(actor, id)
     },
     rollback,
@@ -428,7 +430,9 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
       version: current.knowledge.info.version,
       ageDays: ageNow().ageDays,
     }),
-    /** Starts the job that judges anew when stored verdicts are not by the knowledge in force: after an update of the server, or a crash. */
+    /**
+     * Starts the job that re-evaluates stored verdicts of other knowledge, after an update of the server or a crash.
+     */
     catchUp: async (): Promise<void> => {
       const { version } = current.knowledge.info
       const { waiting, hosts } = await deps.judging.progress(version)
@@ -437,7 +441,6 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   }
 }
 
-/** Versions of the release are dates: `2026.11.21`. */
 const releaseDate = (version: string): Date => {
   const [year = 1970, month = 1, day = 1] = version.split('.').map(Number)
   return new Date(Date.UTC(year, month - 1, day))

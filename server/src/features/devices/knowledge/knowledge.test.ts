@@ -93,7 +93,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('knowledge files', () => {
-  it('tell what is in force before any came', async () => {
+  it('show the knowledge in force before the first upload', async () => {
     const now = await status()
     expect(now).toMatchObject({ source: 'release', candidate: null, history: [], trustedKeys: [] })
     expect(now.version).toBe(now.releaseVersion)
@@ -119,7 +119,7 @@ describe('knowledge files', () => {
     expect((await api.get(path)).statusCode).toBe(200)
   })
 
-  it('pin the key of the first one only when its fingerprint is confirmed, and refuse every other', async () => {
+  it('pin the key of the first file only when its fingerprint is confirmed, and refuse every other key', async () => {
     const file = signed(payload('2031.1', { attackTools: [tool({ vid: 'FFF0' })] }))
     const unknown = await upload(file)
     expect([unknown.statusCode, unknown.json().code]).toEqual([409, 'knowledge_key_unknown'])
@@ -162,7 +162,7 @@ describe('knowledge files', () => {
       payload('2031.2', { attackTools: [tool(), tool({ vid: '413c' })] }),
       'files.attackTools[1].vid',
     ],
-    ['a file nobody knows', payload('2031.2', { malware: [] }), 'files'],
+    ['an unknown file', payload('2031.2', { malware: [] }), 'files'],
     ['nothing at all', payload('2031.2', {}), 'files'],
     [
       'a broken pattern',
@@ -170,7 +170,7 @@ describe('knowledge files', () => {
       'files.attackTools[0].when.product',
     ],
     [
-      'a pattern without end',
+      'a pattern without an upper bound',
       payload('2031.2', { attackTools: [tool({ when: { product: '(a+)+' } })] }),
       'files.attackTools[0].when.product',
     ],
@@ -185,8 +185,8 @@ describe('knowledge files', () => {
       'files.vulnerable[0]',
     ],
     ['an empty usb.ids', payload('2031.2', { usbIds: '# nothing\n' }), 'files.usbIds'],
-    ['a version of words', payload('new', { attackTools: [tool()] }), 'version'],
-  ])('are refused with %s, and say where', async (_what, content, field) => {
+    ['a version that is not a number', payload('new', { attackTools: [tool()] }), 'version'],
+  ])('are refused with %s, and the error names its location', async (_what, content, field) => {
     const before = await status()
     const answer = await upload(signed(content))
     expect([answer.statusCode, answer.json().code]).toEqual([422, 'knowledge_invalid'])
@@ -194,7 +194,7 @@ describe('knowledge files', () => {
     expect((await status()).history).toEqual(before.history)
   })
 
-  it('change nothing as a candidate, and say what they would', async () => {
+  it('change nothing as a candidate, and show their effect', async () => {
     const agents = [
       await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-1' }), plainMouse({ portPath: '1-2' })] }),
       await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-1' })] }),
@@ -231,7 +231,7 @@ describe('knowledge files', () => {
     expect(stale.statusCode).toBe(409)
   })
 
-  it('come into force for known and new devices, with events for what is found, and go back', async () => {
+  it('apply to known and new devices, create events for new findings, and can be withdrawn', async () => {
     const agent = await enrolAgent(t, {
       devices: [plainKeyboard({ portPath: '1-1' }), plainMouse({ portPath: '1-2' })],
     })
@@ -255,7 +255,7 @@ describe('knowledge files', () => {
     expect(now).toMatchObject({ version, source: 'upload', judging: { waiting: 0, hosts: 0 }, candidate: null })
     expect(now.files.map((f) => f.source)).toEqual(['release', 'upload', 'upload', 'release', 'release'])
     expect(now.agentsHash).not.toBe(before.agentsHash)
-    // The files replace those of the release: its own list is not in force any more.
+    // The files replace those of the release, so its attack tools are no longer in force.
     const fresh = await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-1', product: 'a new one' })] })
     expect(await severities(fresh)).toEqual([['413C', 40, 'suspected', false]])
 
@@ -273,7 +273,7 @@ describe('knowledge files', () => {
     expect([await audited('knowledge.applied'), await audited('knowledge.rolled_back')]).toEqual([1, 1])
   })
 
-  it('stay when a later one brings other files, and rename models', async () => {
+  it('stay in force when a later set contains other files, and rename models', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-1' })] })
     await applied(signed(payload('2031.5', { attackTools: [tool()] })))
     const vendors = Array.from({ length: 200 }, (_, i) => `${(0x9000 + i).toString(16)}  Vendor ${i}`)
@@ -292,7 +292,7 @@ describe('knowledge files', () => {
     expect((await agent.peripherals())[0]).toMatchObject({ guiVid: 'Dell Computer Corp.', severity: 40 })
   })
 
-  it('reach armed hosts with their policy', async () => {
+  it('reach armed hosts through their policy', async () => {
     const [armed, free] = [await enrolAgent(t), await enrolAgent(t)]
     await t.server.db.execute(
       sql`update agent_rows r set armed = r.agent_id = ${armed.agentId}::uuid where r.agent_id in (${armed.agentId}::uuid, ${free.agentId}::uuid)`,
@@ -305,7 +305,7 @@ describe('knowledge files', () => {
     await t.server.db.execute(sql`update agent_rows r set armed = false`)
   })
 
-  it('are agreed on by every replica, and go on after a restart in the middle', async () => {
+  it('apply on every replica, and continue after a restart', async () => {
     const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock, listen: true })
     try {
       const seen = (await other.as(await other.signIn()).get(path)).json()
@@ -321,13 +321,13 @@ describe('knowledge files', () => {
       await expect
         .poll(async () => (await other.as(await other.signIn()).get(path)).json().version)
         .toBe((await status()).version)
-      // A server that stopped with half of it done.
+      // A server stopped halfway through the job.
       await t.server.db.execute(
         sql`update designs d set knowledge_version = 'an older one', severity = 10, vulnerable = false`,
       )
       const third = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
       try {
-        // Whichever replica takes the job.
+        // Any replica may take the job.
         await expect
           .poll(async () => (await status()).judging, { timeout: 10_000 })
           .toMatchObject({ waiting: 0, hosts: 0 })
@@ -340,7 +340,7 @@ describe('knowledge files', () => {
     }
   })
 
-  it('find a device by its serial number among others of its design', async () => {
+  it('find a device by its serial number among others with its fingerprint', async () => {
     const stick = (portPath: string, serial: string) => storageStick({ portPath, serial })
     const agent = await enrolAgent(t, { devices: [stick('1-1', 'HARMLESS1'), stick('1-2', 'MADE-UP-1')] })
     const other = await enrolAgent(t, { devices: [stick('1-1', 'HARMLESS2')] })
@@ -353,13 +353,13 @@ describe('knowledge files', () => {
     ])
     expect((await agent.events()).filter((e) => e.eventCode === '0x110010')).toHaveLength(1)
     expect((await other.peripherals()).map((p) => p.attackTool)).toEqual([''])
-    // Counters moved with it: what is counted again is what is stored.
+    // The counters moved with it: the stored counts equal a fresh count.
     const counted = sql`select d.design_id, count(*)::int as n from peripherals p join designs d using (design_id) where p.present group by 1 order by 1`
     const kept = sql`select c.design_id, c.devices as n from design_counts c where c.devices > 0 order by 1`
     expect(await t.server.db.query(kept)).toEqual(await t.server.db.query(counted))
   })
 
-  it('count only as this server sealed them', async () => {
+  it('apply only with a seal of this server', async () => {
     const { version } = await status()
     await t.server.db.execute(
       sql`update knowledge_sets s set files = replace(s.files, 'CVE-2031-1', 'CVE-2031-2') where s.state = 'In force'`,
@@ -376,7 +376,7 @@ describe('knowledge files', () => {
     }
   })
 
-  it('are refused when agents could not hold what they get of it', async () => {
+  it('are refused if the part for agents exceeds the limit of agents', async () => {
     const own = await startTestApp()
     try {
       const admin = await own.admin()
@@ -386,7 +386,7 @@ describe('knowledge files', () => {
         if (first.json().code !== 'knowledge_key_unknown') return first
         return admin.post(path, { ...file, trust: /trust=([0-9a-f]{64})/.exec(first.json().detail)?.[1] })
       }
-      // A request may have 8 MiB; two sets on top of each other are more than agents take. A character here has 3 bytes.
+      // A request may have 8 MiB, and two sets together exceed the agents' limit. This character has 3 bytes.
       const source = '\u6e90'.repeat(1_000)
       const tools = Array.from({ length: 1_400 }, (_, i) => tool({ id: `own-${i}`, source }))
       const genuine = Array.from({ length: 1_500 }, (_, i) => ({
@@ -402,7 +402,7 @@ describe('knowledge files', () => {
       expect((await admin.post(`${path}/apply`, { id: first.json().candidate.id })).statusCode).toBe(200)
       const refused = await send('2031.2', { genuine })
       expect([refused.statusCode, refused.json().code]).toEqual([422, 'knowledge_invalid'])
-      expect(refused.json().detail).toMatch(/\d{7} bytes; agents take 8388608/)
+      expect(refused.json().detail).toMatch(/\d{7} bytes\. Agents accept at most 8388608/)
       expect((await admin.get(path)).json().candidate).toBeNull()
       expect((await send('2031.2', { genuine: genuine.slice(0, 100) })).statusCode).toBe(200)
     } finally {

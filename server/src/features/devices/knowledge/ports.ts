@@ -1,10 +1,10 @@
 import type { KnowledgeEffect, KnowledgeStatus } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 
-/** What knowledge needs of peripherals, which are a higher feature: what it would change, and whether it already did. */
+/** The functions that knowledge needs from peripherals, a higher feature. */
 export interface JudgingPort {
-  /** What other knowledge would change of the verdicts on devices that are present; reads for seconds, in no transaction. */
+  /** Computes what other knowledge would change for attached devices. Reads for seconds, outside a transaction. */
   effectOf(knowledge: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>>
-  /** What the job that judges anew still has before it. */
+  /** Returns the remaining work of the job that re-evaluates verdicts. */
   progress(version: string): Promise<KnowledgeStatus['judging']>
 }

@@ -1,47 +1,50 @@
 import { policySources } from '@portcullis/domain'
 
-/** What each source of a decision means; places are those of `policySources`. A rule's own reason is added behind. */
-const sourceWords = [
-  'Hubs always pass',
+/** Labels of decision sources, in the order of `policySources`. The reason of the rule is appended. */
+const sourceLabels = [
+  'Hubs are always allowed',
   'Known attack tool',
   'Denied by a rule',
-  'Allowed for a time by a grant',
+  'Allowed temporarily by a grant',
   'Allowed on this host',
   'Allowed by tag',
   'Allowed on all hosts',
   'No rule allows it',
 ] as const
 
-const guardWords = {
-  present: 'it works because it was attached when the host was armed',
-  recent: 'it works because it did so a moment ago at the same port',
-  'last-keyboard': 'it works because it is the last keyboard of the host',
-  'boot-disk': 'it works because the host runs from it',
-  unblockable: 'it works because the kernel of the host would not block it',
+const guardLabels = {
+  present: 'not blocked because it was attached before the host was armed',
+  recent: 'not blocked because it worked a moment ago at the same port',
+  'last-keyboard': 'not blocked because it is the last keyboard of the host',
+  'boot-disk': 'not blocked because the host runs from it',
+  unblockable: 'not blocked because the kernel of the host refused to block it',
 } as const
 
-/** Why a device is allowed or blocked. `ruleReason` is that of the rule that decided, where there is one. */
+/** Returns why a device is allowed or blocked. `ruleReason` is the reason of the deciding rule, if a rule decided. */
 export const decisionReason = (source: number, ruleReason: string | null): string => {
-  const words = sourceWords[source] ?? 'No rule allows it'
-  return ruleReason === null ? words : `${words}: ${ruleReason}`
+  const label = sourceLabels[source] ?? 'No rule allows it'
+  return ruleReason === null ? label : `${label}: ${ruleReason}`
 }
 
-/** Who decided: the id of the rule, else the name of the source. */
+/** Returns what decided: the id of the rule, or the name of the source. */
 export const decider = (source: number, ruleId: string | null): string => ruleId ?? policySources[source] ?? 'default'
 
-const cases = (column: string, words: Readonly<Record<string, string>>): string =>
-  `case ${column} ${Object.entries(words)
+const cases = (column: string, labels: Readonly<Record<string, string>>): string =>
+  `case ${column} ${Object.entries(labels)
     .map(([key, text]) => `when '${key}' then '${text}'`)
     .join(' ')} end`
 
-/** SQL over a peripheral `p` whether its decision is to block. */
+/** SQL condition: the decision about a peripheral `p` is to block it. */
 export const blocksSql = 'p.source in (1, 2, 7)'
 
-/** The reason as SQL, over a peripheral `p`, its host's row `pr` and the rule `rule`. All texts but the rule's are ours. */
+/**
+ * SQL for the decision reason, over a peripheral `p`, its host row `pr` and the rule `rule`. Only the rule's text comes
+ * from a person.
+ */
 export const decisionReasonSql = `concat_ws('; ',
-    case when ${blocksSql} and not pr.armed then 'The host is Free and blocks nothing; armed it would block this' end,
-    case p.source ${sourceWords.map((text, i) => `when ${i} then '${text}'`).join(' ')} end || coalesce(': ' || rule.reason, ''),
-    ${cases(`p.enforced ->> 'guard'`, guardWords)})`
+    case when ${blocksSql} and not pr.armed then 'The host is Free and blocks nothing. If armed, it would block this device' end,
+    case p.source ${sourceLabels.map((text, i) => `when ${i} then '${text}'`).join(' ')} end || coalesce(': ' || rule.reason, ''),
+    ${cases(`p.enforced ->> 'guard'`, guardLabels)})`
 
-/** Who decided, as SQL over `p`. */
+/** SQL for what decided, over `p`. */
 export const deciderSql = `coalesce(p.rule_id::text, case p.source ${policySources.map((name, i) => `when ${i} then '${name}'`).join(' ')} end)`

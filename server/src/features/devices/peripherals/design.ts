@@ -22,31 +22,31 @@ import {
 import { fold } from '#platform/list/columns.ts'
 
 /**
- * Whether a design counts as vulnerable: the firmware or the model is known to be. A match on a whole family (every
- * device of some vendors) is shown with the device, but would colour half a fleet.
+ * Returns whether a fingerprint counts as vulnerable: its firmware or its model has a known vulnerability. A match on a
+ * whole family (every device of some vendors) is shown with the device, but would flag half a fleet.
  */
 const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
   vulnerabilities.some((v) => v.confidence !== 'family')
 
-/** What a verdict looks at beside the design. */
+/** The properties of a device that a verdict reads in addition to its fingerprint. */
 export interface DeviceOfDesign {
-  /** Cleaned; empty when the device has none. */
+  /** Cleaned; empty if the device has none. */
   serial: string
-  /** Mbit/s; 0 when not known. */
+  /** Mbit/s; 0 if unknown. */
   speed: number
   portPath: string
 }
 
-/** Attack-tool level of one device of a design. */
+/** Returns the attack-tool level of one device with a fingerprint. */
 export type LevelOf = (device: DeviceOfDesign) => AttackLevel | null
 
-/** What the server knows of one design: what it is, what is wrong with it, and what its inventory hash is made of. */
+/** A model fingerprint: what the device is, its findings, and the input of its inventory hash. */
 export interface Design {
   id: number
   modelId: number
   /** Model with its set of interfaces. */
   shapeId: number
-  /** Cache key of the verdict: two devices share a design if and only if the verdict reads the same inputs for both. */
+  /** Cache key of the verdict: two devices share it if and only if the verdict reads the same inputs for both. */
   fingerprint: string
   vid: string
   pid: string
@@ -64,41 +64,40 @@ export interface Design {
   manufacturer: string
   product: string
   configuration: string
-  /** What the policy looks at in every device of it. */
+  /** The properties that the policy reads and that all devices with this fingerprint share. */
   device: Omit<PolicyDevice, 'serial' | 'attackTool'>
-  /** What the hosts of its devices find by the knowledge in force. */
+  /** The attack-tool level that hosts find by the knowledge in force. */
   levelOf: LevelOf
-  /** Inputs of the verdict besides descriptors and texts; null for designs that an earlier release stored. */
+  /** Inputs of the verdict besides descriptors and texts; null: stored by an earlier release. */
   judgedBy: VerdictInputs | null
 }
 
-/** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored designs. */
+/** Increase this when the code for verdicts changes, so that an upgrade re-evaluates stored fingerprints. */
 const judgement = 3
 
-/** Knowledge and code revision that produced a stored verdict. */
 export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
 
-/** A design as it is stored: without what the knowledge in force says of its devices. */
+/** A stored fingerprint, without the parts that depend on the knowledge in force. */
 export type StoredDesign = Omit<Design, 'levelOf'>
 
-/** What a decision about a device of a design looks at: the same as its host sees. */
+/** Returns the properties of a device that a decision reads, the same as its host sees. */
 export const deviceOf = (design: Design, device: DeviceOfDesign): PolicyDevice => ({
   ...design.device,
   serial: device.serial,
   attackTool: design.levelOf(device),
 })
 
-/** A report with its design. */
+/** A report with its fingerprint. */
 export interface JudgedDevice {
   report: DeviceReport
   design: Design
   serial: string
 }
 
-/** A design as it is first seen, before it has an id. */
+/** A new fingerprint without an id. */
 export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeId' | 'judgedBy'> {
   judgedBy: VerdictInputs
-  /** Fingerprint over descriptors and texts, as shown to people. */
+  /** Fingerprint over descriptors and texts, as people see it. */
   exactFingerprint: string
   withoutRevision: string
   kinds: string[]
@@ -124,7 +123,7 @@ const findingsText = (
     ...vulnerabilities.map((v) => `${v.id}: ${v.weakness}`),
   ].join('; ')
 
-/** What the knowledge says is wrong with a device. */
+/** The findings of the knowledge about a device. */
 export type Verdict = Pick<
   NewDesign,
   'severity' | 'vulnerable' | 'attackTool' | 'attackToolName' | 'evidence' | 'vulnerabilities' | 'findings'
@@ -148,7 +147,7 @@ export const verdictBy = (
   }
 }
 
-/** Names of a model; what the device calls itself where the knowledge has none. */
+/** Returns the names of a model, or the names that the device reports if the knowledge has none. */
 export const namesBy = (
   knowledge: Knowledge,
   device: Pick<NewDesign, 'vid' | 'pid' | 'manufacturer' | 'product'>,
@@ -157,13 +156,13 @@ export const namesBy = (
   productName: knowledge.productName(device.vid, device.pid) ?? device.product,
 })
 
-/** What a search finds a design by. */
+/** Returns the text in which a search finds a fingerprint. */
 export const foldedText = (
   d: Pick<NewDesign, 'vid' | 'pid' | 'vendorName' | 'productName' | 'manufacturer' | 'product'>,
   kind: string,
 ): string => fold([d.vid, d.pid, d.vendorName, d.productName, d.manufacturer, d.product, kind].join(' ')).slice(0, 1000)
 
-/** Identity of a design. */
+/** Key of a fingerprint. */
 export interface DesignKey {
   fingerprint: string
   exactFingerprint: string
@@ -177,7 +176,7 @@ export const designKey = (knowledge: Knowledge, report: DeviceReport, parsed: Pa
   return { fingerprint: verdictKey(exact, judgedBy), exactFingerprint: exact, withoutRevision, judgedBy }
 }
 
-/** Judges a report by descriptors and knowledge. Pure but for the knowledge it closes over; about 30 µs. */
+/** Judges a report by its descriptors and the knowledge. Pure except for that knowledge; about 30 µs. */
 export const judge = (
   knowledge: Knowledge,
   given: DeviceReport,
@@ -196,7 +195,7 @@ export const judge = (
     ...names,
     ...key,
     ...classified(kind),
-    // A system that shows no descriptors may not know all interfaces: not to be compared with those that do.
+    // A system that shows no descriptors may not know all interfaces, so its devices are not compared with others.
     interfaces: `${isSynthetic(parsed) ? '~' : ''}${interfaceSet(parsed)}`,
     bcdDevice: hex4(parsed.bcdDevice),
     descriptors: given.descriptors,
@@ -206,7 +205,7 @@ export const judge = (
   }
 }
 
-/** A stored classification. */
+/** Returns a stored classification. */
 export const classified = (kind: Classification) => ({
   icon: kind.icon,
   kinds: kind.kinds,

@@ -14,7 +14,7 @@ const nobody: PolicyDevice = {
   attackTool: null,
 }
 
-/** A store that assigns an id to each new design and counts its calls. */
+/** Creates a store that assigns an id to each new fingerprint and counts its calls. */
 export const fakeStore = () => {
   const all = new Map<string, StoredDesign>()
   let asked = 0

@@ -9,8 +9,8 @@ const devices = (from: number, n: number) =>
   Array.from({ length: n }, (_, i) => plainKeyboard({ portPath: '1-1', product: `made up ${from + i}` }))
 const now = new Date(0)
 
-describe('designs in memory', () => {
-  it('are let go when there are too many, and every report has its own all the same', async () => {
+describe('fingerprints in memory', () => {
+  it('are evicted above a limit, and every report still gets its own', async () => {
     const { store } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
     const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge, limit: 20_000 })
@@ -27,7 +27,7 @@ describe('designs in memory', () => {
     }
   })
 
-  it('are asked for once while there is room', async () => {
+  it('are read from the database once while memory lasts', async () => {
     const { store, asked } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
     const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge })

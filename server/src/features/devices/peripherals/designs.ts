@@ -13,15 +13,18 @@ import {
 import { levelsBy } from './levels.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
-/** Characters of the designs kept in memory: some 20,000 of real devices; made-up ones may have 16,000 each. */
+/** Limit on cached characters: some 20,000 fingerprints of real devices. A made-up fingerprint may have 16,000. */
 const cacheLimit = 64_000_000
-/** What a design takes beside its texts. */
+/** Overhead of a fingerprint in addition to its texts. */
 const designOverhead = 2_000
 
 const sizeOf = ({ descriptors, judgedBy }: StoredDesign): number =>
   descriptors.length + (judgedBy?.reportDescriptors ?? []).reduce((sum, text) => sum + text.length, 0)
 
-/** Finds or makes the designs of reports. Outside of the report's transaction: a rolled back report may leave a design, no harm. */
+/**
+ * Finds or creates the fingerprints of reports, outside the report's transaction: a fingerprint left by a rolled-back
+ * report is harmless.
+ */
 export const createDesigns = ({
   db,
   store,
@@ -30,7 +33,6 @@ export const createDesigns = ({
 }: {
   db: Db
   store: PeripheralsStore
-  /** The knowledge in force. */
   knowledge(): Knowledge
   limit?: number
 }) => {
@@ -58,7 +60,7 @@ export const createDesigns = ({
         const descriptors = parseReport(report)
         return { report, descriptors, key: designKey(by, report, descriptors) }
       })
-      // Held here, because keeping one design may let go of all the others.
+      // Kept here because caching one fingerprint may evict all others.
       const found = new Map<string, Design>()
       const missing = new Map<string, NewDesign>()
       for (const { report, descriptors, key } of parsed) {
@@ -78,14 +80,14 @@ export const createDesigns = ({
       }))
     },
 
-    /** Lets go of all that is in memory: what is stored changed. */
+    /** Clears the cache, because stored fingerprints changed. */
     forget: (): void => {
       byPrint.clear()
       byId.clear()
       kept = 0
     },
 
-    /** Designs by id, from memory or the database. */
+    /** Returns fingerprints by id, from memory or the database. */
     byIds: async (ids: readonly number[]): Promise<ReadonlyMap<number, Design>> => {
       const missing = [...new Set(ids)].filter((id) => !byId.has(id))
       const result = new Map<number, Design>()

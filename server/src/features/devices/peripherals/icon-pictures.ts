@@ -2,7 +2,7 @@ import { icons } from '@portcullis/domain'
 
 type IconName = (typeof icons)[number]['name']
 
-/** Paths of 24 by 24, drawn by lines in the colour of the text beside them. */
+/** Paths on a 24 by 24 grid, drawn as lines in the colour of the adjacent text. */
 const paths: Readonly<Record<IconName, string>> = {
   NO_DEV: 'M4 4l16 16M20 4L4 20',
   Keyboard: 'M3 7h18v10H3zM6 10h.01M9 10h.01M12 10h.01M15 10h.01M18 10h.01M7 14h10',
@@ -40,5 +40,4 @@ const paths: Readonly<Record<IconName, string>> = {
 const svgOf = (path: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"><path d="${path}"/></svg>`
 
-/** Icons of peripherals with their pictures. */
 export const iconPictures = icons.map(({ icon, name }) => ({ icon, description: name, svg: svgOf(paths[name]) }))

@@ -16,7 +16,7 @@ export { modelsList, peripheralsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 
-/** Peripherals: their lists, their verdicts, and what the ingest writes of them. */
+/** Creates the peripherals feature: lists, verdicts, and the writes of the ingest. */
 export const peripheralsFeature = (
   app: HttpApp,
   deps: {
@@ -41,16 +41,16 @@ export const peripheralsFeature = (
   })
   registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, deps) }, read)
   return {
-    /** JSON text of an agent's peripherals, present and gone; at most 2,000. */
+    /** Returns the JSON text of an agent's peripherals, attached and detached; at most 2,000. */
     ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),
     findings: read.findings,
-    /** What reports and assessments change of the devices of locked hosts. */
+    /** Returns the stored devices of locked hosts, which reports and assessments change. */
     storedOf: store.ofAgents,
     writeReported: store.write,
     writeDecisions: store.writeDecisions,
     moveCounters: store.moveCounters,
     designs,
-    /** Verdicts by other knowledge: tried on, and brought into force. */
+    /** Tests other knowledge, and brings verdicts up to date with new knowledge. */
     rejudge,
   }
 }

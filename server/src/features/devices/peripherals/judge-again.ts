@@ -10,7 +10,7 @@ const levelNumber = (level: Verdict['attackTool']): number => levels.indexOf(lev
 /** Placeholder for a serial number that no pattern of the knowledge matches. */
 const someSerial = '?'
 
-/** Rebuilds the report of a stored design; without stored inputs, from one of its devices. */
+/** Rebuilds the report of a stored fingerprint; without stored inputs, uses one of its devices. */
 export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceReport => {
   const { judged_by: inputs } = row
   const { serial = '', speed = 0 } =
@@ -32,8 +32,8 @@ export const reportOf = (row: JudgedRow, sample: Sample | undefined): DeviceRepo
 export type Judged = Verdict & ReturnType<typeof classified>
 
 /**
- * Re-evaluates a design from its stored inputs. Without stored inputs: returns the worst verdict over some of its devices,
- * and keeps the stored kinds where they depend on report descriptors.
+ * Re-evaluates a fingerprint from its stored inputs. Without stored inputs, returns the worst verdict over some of its
+ * devices, and keeps the stored kinds if they depend on report descriptors.
  */
 export const judgeAgain = (knowledge: Knowledge, row: JudgedRow): Judged => {
   const samples = row.judged_by !== null || row.samples.length === 0 ? [undefined] : row.samples

@@ -23,7 +23,7 @@ const presets = [
   unifyingReceiver1207,
 ] as const
 
-it('finds what a host finds by the whole device, in any order', async () => {
+it('finds the same levels as a host that reads the whole device, in any order', async () => {
   const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
   const found = new Set<string | null>()
   fc.assert(

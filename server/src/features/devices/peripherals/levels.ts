@@ -4,10 +4,12 @@ import type { DeviceOfDesign, LevelOf, StoredDesign } from './design.ts'
 type JudgedDesign = Pick<StoredDesign, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
 
 /**
- * The level that a host finds for a device by the same knowledge: by what the kernel shows before and after it is
- * authorised, so without the report descriptors and the configuration's name that a design's own verdict may rest on.
- * Few designs are judged by the serial number of a device; for the others one verdict (some 20 µs) serves all devices of
- * a speed.
+ * Returns the level that a host finds for a device by the same knowledge. A host judges by the data that the kernel
+ * shows before and after authorisation. That excludes the report descriptors and the configuration name, which the
+ * stored verdict may use.
+ *
+ * Few fingerprints depend on the serial number of a device. For the others, one verdict (some 20 µs) serves all devices
+ * of a speed.
  */
 export const levelsBy = (knowledge: Knowledge, design: JudgedDesign): LevelOf => {
   const known = new Map<string, AttackLevel | null>()

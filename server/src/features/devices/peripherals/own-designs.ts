@@ -7,7 +7,6 @@ import { newsOf, reportOf } from './judge-again.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import type { createRejudgeStore, JudgedRow, SerialRow } from './rejudge.store.ts'
 
-/** Peripherals per batch. */
 const rowsAtOnce = 5_000
 
 interface OwnDesignsDeps {
@@ -20,11 +19,11 @@ interface OwnDesignsDeps {
 }
 
 /**
- * Assigns a separate design to each peripheral whose serial number matches the current knowledge, because that verdict
- * applies to no other device. Earlier knowledge may not have matched these serial numbers.
+ * Assigns a separate fingerprint to each peripheral whose serial number matches the current knowledge, because that
+ * verdict applies to no other device. Earlier knowledge may not have matched these serial numbers.
  */
 export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowledge }: OwnDesignsDeps) => {
-  /** Splits a shared design: one design for each peripheral. */
+  /** Splits a shared fingerprint: one for each peripheral. */
   const designsFor = (by: Knowledge, rows: readonly SerialRow[], rowOf: ReadonlyMap<number, JudgedRow>) =>
     rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewDesign }[] => {
       const from = rowOf.get(row.design_id)

@@ -12,7 +12,10 @@ const iconName = (column: string): string =>
     .map(([number, name]) => `when ${number} then '${name}'`)
     .join(' ')} else 'Unknown' end`
 
-/** Contains, over a text of the design or its model: a few thousand rows decide for millions. */
+/**
+ * Builds a "contains" filter over a text of the fingerprint or its model. It reads a few thousand rows instead of
+ * millions.
+ */
 const inDesign =
   (condition: (pattern: string) => SqlFragment) =>
   (_field: string, text: string): SqlFragment =>
@@ -26,13 +29,13 @@ const ofModel = (column: string) =>
 const ofDesign = (column: string) => `(select d.${column} from designs d where d.design_id = p.design_id)`
 const ofBoth = (expression: string) =>
   `(select ${expression} from designs d join models m on m.model_id = d.model_id where d.design_id = p.design_id)`
-/** Of its host, with the rule that decided. */
+/** Selects an expression over the host of a peripheral and the rule that decided. */
 const ofDecision = (expression: string) =>
   `(select ${expression} from agents a join agent_rows pr on pr.agent_id = a.agent_id join agent_heartbeats ph on ph.agent_id = a.agent_id
     left join policy_rules rule on rule.rule_id = p.rule_id where a.agent_id = p.agent_id)`
 const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from peripheral_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = p.agent_id and x.device_id = p.device_id), '')`
 
-/** Kept search texts begin with the ids (`046d c52b …`); people write what they see, `046D:C52B` or `046d/c52b`. */
+/** Search texts are stored with the ids as `046d c52b …`, but people write `046D:C52B` or `046d/c52b`. */
 const inKept = (column: string, needle: string): SqlFragment => {
   const asKept = needle.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2')
   const has = (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
@@ -47,12 +50,12 @@ const search = (needle: string): SqlFragment => {
     or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`
 }
 
-/** Points of a design's findings; those of a host add up the same ones (policy/host.ts). */
+/** Points for the findings of a fingerprint; the score of a host adds up the same points (policy/host.ts). */
 const attackPoints = '(array[0, 50, 80])[d.attack_tool + 1]'
 const vulnerablePoints = `case when d.vulnerable then coalesce((select max(round(coalesce((w.value ->> 'cvss')::numeric, 5)
   * case when w.value ->> 'confidence' = 'firmware' then 3 else 2 end)) from jsonb_array_elements(d.vulnerabilities) w), 0)::int else 0 end`
 const unapprovedPoints = 'case when p.unapproved then 10 else 0 end'
-/** Most devices have none: nothing is computed for those. */
+/** Most devices have no findings, so their score is not computed. */
 const isHarmless = 'd.severity = 10 and not p.unapproved'
 const riskScore = `case when ${isHarmless} then 0 else least(100, ${attackPoints} + ${vulnerablePoints} + ${unapprovedPoints}) end`
 const riskFactors = `case when ${isHarmless} then '[]'::json else (
@@ -60,7 +63,7 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
     (case d.attack_tool when 2 then 'Confirmed attack tool' else 'Suspected attack tool' end, ${attackPoints},
       (select string_agg(e.value, '; ') from jsonb_array_elements_text(d.evidence) e)),
     ('Vulnerable peripheral', ${vulnerablePoints}, (select string_agg(w.value ->> 'id', ', ') from jsonb_array_elements(d.vulnerabilities) w)),
-    ('Unapproved peripheral', ${unapprovedPoints}, 'No allow rule covers it, and a whitelist applies to its host.')
+    ('Unapproved peripheral', ${unapprovedPoints}, 'No allow rule covers it, and an allowlist applies to its host.')
   ) f(factor, points, evidence) where f.points > 0) end`
 
 /**
@@ -69,10 +72,10 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
  */
 const placeholderSerial = `(regexp_replace(p.serial_folded, '[^a-z0-9]', '', 'g')
   ~ '^((.)\\2*|.{0,3}|0?123456?7?8?9?0?(abcdef?)?|none|null|default|unknown|serial(number)?|na|nil|tbd|notavailable|notspecified|tobefilledbyoem)$')`
-/** A device with the same ids and serial number is present on another host. */
+/** A device with the same ids and serial number is attached to another host. */
 const sharedSerial = `exists (select 1 from peripherals q where q.device_id = p.device_id and q.agent_id <> p.agent_id and q.present and q.serial <> '')`
 
-/** Keys that are more than a column; each is shown and sorted by the same expression. */
+/** Keys that need more than a column. The same expression selects and sorts each. */
 const shown = {
   description: `coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')})`,
   caption: `coalesce(nullif(d.product, ''), m.product)`,
@@ -91,7 +94,10 @@ const shown = {
   policyVersion: `coalesce((p.enforced ->> 'policyVersion')::int, (select h.version from policy_head h))`,
 }
 
-/** Peripherals of all hosts. The id is the row's place (ctid): stable within the one statement that uses it. */
+/**
+ * Peripherals of all hosts. The id is the physical row location (ctid), which is stable within the one statement that
+ * uses it.
+ */
 export const peripheralsList: ListSpec = {
   name: 'peripherals',
   from: 'peripherals p',
@@ -107,7 +113,7 @@ export const peripheralsList: ListSpec = {
     uuid: { sort: 'p.agent_id', filter: contains('p.agent_id::text'), names: ['hostUuid'] },
     hostIdentifier: { sort: host, filter: (_f, text) => ofHost(sql`r.host like ${likePattern(text)}::text`) },
     hostIp: {
-      // By a join: the index of hosts by address gives the order, where a subquery would ask each row.
+      // A join uses the address index for the order; a subquery would run once per row.
       sort: 'address_order(host_row.address)',
       sortJoin: 'join agent_rows host_row on host_row.agent_id = p.agent_id',
       filter: (_f, text) => ofHost(sql`r.address like ${likePattern(text)}::text`),
@@ -255,14 +261,13 @@ export const modelsList: ListSpec = {
     ${modelSeverity} as "severity", ${zonelessSql('m.first_seen')} as "firstSeen", ${zonelessSql('m.last_seen')} as "lastSeen"`,
 }
 
-/** The peripherals of one agent. */
 export const ofAgent = (agentId: string): SqlFragment => sql`p.agent_id = ${agentId}::uuid`
 
 export const createPeripheralsRead = (db: Queryable) => ({
   agentExists: async (agentId: string): Promise<boolean> =>
     (await db.prepared(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
 
-  /** What is known to be wrong with devices, of each host and id: what gave an attack tool away, and advisories. */
+  /** Returns the findings about devices, by host and device id: attack-tool evidence and advisories. */
   findings: (devices: readonly { agentId: string; deviceId: string }[]) =>
     db.query<{ evidence: string[]; vulnerabilities: Vulnerability[] }>(sql`
       select distinct d.evidence, d.vulnerabilities

@@ -15,8 +15,7 @@ export const registerPeripheralRoutes = (
   app.register(getPeripherals, ({ query }) => lists.peripherals.page(query))
   app.register(getPeripheralModels, ({ query }) => lists.models.page(query))
   app.register(getAgentPeripherals, async ({ params, query }) => {
-    if (!isId(params.uuid) || !(await read.agentExists(params.uuid)))
-      throw notFound('There is no agent with this uuid.')
+    if (!isId(params.uuid) || !(await read.agentExists(params.uuid))) throw notFound('No agent has this uuid.')
     return lists.peripherals.page(query, ofAgent(params.uuid))
   })
 }

@@ -8,7 +8,7 @@ import type { NewDesign, StoredDesign } from './design.ts'
 
 export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>
 
-/** A peripheral as the ingest compares it: what is where on a host. */
+/** A stored peripheral, as the ingest compares it with a report. */
 export interface StoredPeripheral {
   agent_id: string
   device_id: string
@@ -27,7 +27,7 @@ export interface StoredPeripheral {
   driver_mismatch: string
 }
 
-/** What the policy says of a peripheral; numbers are places in `policySources`. */
+/** The policy decision about a peripheral; numbers are indexes into `policySources`. */
 export interface DecisionWrite {
   agentId: string
   deviceId: string
@@ -38,7 +38,6 @@ export interface DecisionWrite {
   caseNumber: string
 }
 
-/** A peripheral to insert or change. */
 export interface PeripheralWrite extends DecisionWrite {
   designId: number
   portPath: string
@@ -47,7 +46,9 @@ export interface PeripheralWrite extends DecisionWrite {
   present: boolean
   authorized: boolean
   enforced: Enforced | null
-  /** What it claims and what the kernel bound, when these contradict each other; else empty. */
+  /**
+   * The kind that the device claims and the driver that the kernel bound, if they contradict each other; else empty.
+   */
   driverMismatch: string
 }
 
@@ -58,7 +59,10 @@ export interface CounterDelta {
   devices: number
 }
 
-/** Changes of the counters by one batch; `models` names every model of the shapes and designs, moved or not. */
+/**
+ * Changes of the counters by one batch; `models` names every model of the shapes and fingerprints, even if its own
+ * counter stays the same.
+ */
 export interface CounterDeltas {
   models: readonly CounterDelta[]
   shapes: readonly CounterDelta[]
@@ -98,7 +102,7 @@ const columnsOf = (deltas: readonly CounterDelta[]) =>
 
 const attackLevels = [null, 'suspected', 'confirmed'] as const
 
-/** What the policy looks at in every device of a design. */
+/** Returns the properties that the policy reads and that all devices with a fingerprint share. */
 const policyView = (row: DesignRow): StoredDesign['device'] => {
   const report = {
     portPath: '1-1',
@@ -114,7 +118,7 @@ const policyView = (row: DesignRow): StoredDesign['device'] => {
       fingerprint: row.policy_fingerprint,
       fingerprintWithoutRevision: row.policy_without_revision,
     }
-  // Stored before these were kept: which of both it is shows in the fingerprint over everything.
+  // An earlier release did not store these inputs; the fingerprint over everything shows which of the two applied.
   const withSerial = { ...report, configuration: row.configuration, serial: '1' }
   if (fingerprints(parsed, withSerial).exact !== row.fingerprint) return plain
   const { fingerprint, fingerprintWithoutRevision } = policyDevice(parsed, withSerial, null)
@@ -220,7 +224,7 @@ export const createPeripheralsStore = (db: Db) => ({
       )
     ).map(designOf),
 
-  /** All peripherals of a batch's agents, gone ones too: a device that comes back keeps its row. */
+  /** Returns all peripherals of these agents, including detached ones: a device that returns keeps its row. */
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
       select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.severity, p.speed, p.source,
@@ -258,7 +262,7 @@ export const createPeripheralsStore = (db: Db) => ({
         driver_mismatch = excluded.driver_mismatch`)
   },
 
-  /** Decisions that changed while the device itself did not. */
+  /** Writes decisions that changed while the device itself did not. */
   writeDecisions: async (tx: Tx, rows: readonly DecisionWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
@@ -276,8 +280,9 @@ export const createPeripheralsStore = (db: Db) => ({
   },
 
   /**
-   * Moves counters, in one statement: a second one made reports 5 % dearer. Models are locked first, in id order, and
-   * with them their shapes and designs, so those need no order; `locked` is asked for so that nothing runs before it.
+   * Updates counters in one statement: a second statement made reports 5 % slower. It locks models first, in id order,
+   * and so also their shapes and fingerprints, which need no order. Selecting from `locked` makes PostgreSQL take the
+   * locks first.
    */
   moveCounters: async (tx: Tx, now: Date, { models, shapes, designs }: CounterDeltas): Promise<void> => {
     if (models.length === 0) return
@@ -301,7 +306,7 @@ export const createPeripheralsStore = (db: Db) => ({
       from locked u where m.model_id = u.model_id and (u.hosts <> 0 or u.devices <> 0)`)
   },
 
-  /** Takes agents that are about to be removed out of the counters. */
+  /** Subtracts agents that are about to be removed from the counters. */
   forgetAgents: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.execute(sql`
       with locked as materialized (

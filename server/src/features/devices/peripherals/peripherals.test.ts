@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('the parent of a peripheral', () => {
-  it('is null where there is none, and hierarchy is text', async () => {
+  it('is null at a root port, and hierarchy is text', async () => {
     const agent = await enrolAgent(t, { devices: [hub({ portPath: '1-7' }), storageStick({ portPath: '1-7.1' })] })
     const places = (rows: readonly Peripheral[]) => rows.map((row) => [row.hierarchy, row.parentDeviceID]).sort()
     const expected = [

@@ -1,10 +1,11 @@
 import type { Tx } from '#platform/db/db.ts'
 
-/** What peripherals need of the policy, which is a higher feature. */
+/** The functions that peripherals need from the policy, a higher feature. */
 export interface DecisionsPort {
   /**
-   * Makes decisions and verdicts of these hosts anew: verdicts on their devices changed. Called in the transaction that
-   * judges, with the hosts locked in id order; announces the hosts and wakes armed ones at COMMIT.
+   * Recalculates decisions and verdicts of these hosts, because verdicts on their devices changed. Runs in the
+   * transaction that changed them, with the hosts locked in id order. Announces the hosts and wakes armed ones at
+   * COMMIT.
    */
   reassess(tx: Tx, agentIds: readonly string[]): Promise<void>
 }

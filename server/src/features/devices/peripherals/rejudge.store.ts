@@ -3,14 +3,14 @@ import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A device of a design, as far as a verdict looks at it. */
+/** The properties of a device that a verdict reads. */
 export interface Sample {
   serial: string
   speed: number
   port_path: string
 }
 
-/** A design with its verdict and some devices of it. */
+/** A fingerprint with its verdict and some of its devices. */
 export interface JudgedRow {
   design_id: number
   model_id: number
@@ -39,11 +39,11 @@ export interface JudgedRow {
   devices: number
   saw_reports: boolean
   judged_by: VerdictInputs | null
-  /** Set only for a design without stored inputs. */
+  /** Set only for a fingerprint without stored inputs. */
   samples: Sample[]
 }
 
-/** A design's new verdict; `news` is 1 for an attack tool, 2 for vulnerable, both added up. */
+/** The new verdict on a fingerprint. `news` is the sum of 1 for an attack tool and 2 for vulnerable. */
 export interface NewVerdict {
   designId: number
   attackTool: number
@@ -62,7 +62,7 @@ export interface NewVerdict {
   news: number
 }
 
-/** A present device with news about its design. */
+/** An attached device whose fingerprint has a new finding. */
 export interface NewsRow {
   agent_id: string
   device_id: string
@@ -71,7 +71,6 @@ export interface NewsRow {
   news: number
 }
 
-/** A peripheral whose serial number the knowledge matches. */
 export interface SerialRow {
   agent_id: string
   device_id: string
@@ -80,7 +79,10 @@ export interface SerialRow {
   present: boolean
 }
 
-/** Devices checked per design without stored inputs. A sample is enough to find suspicious serial numbers or speeds. */
+/**
+ * Number of devices checked per fingerprint without stored inputs. A sample is enough to find suspicious serial numbers
+ * or speeds.
+ */
 const samplesPerDesign = 20
 
 const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
@@ -91,14 +93,17 @@ const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_finge
     select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerDesign}::int) p), '[]') as samples`
 
 export const createRejudgeStore = (db: Db) => ({
-  /** Designs above an id that another knowledge judged, locked so that devices of them can still come and go. */
+  /**
+   * Locks and returns fingerprints above an id with verdicts of other knowledge. Their devices can still attach and
+   * detach.
+   */
   takeOutdated: (tx: Tx, version: string, after: number, limit: number): Promise<JudgedRow[]> =>
     tx.query<JudgedRow>(sql`
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.design_id > ${after}::int and d.knowledge_version <> ${version}
       order by d.design_id limit ${limit}::int for no key update of d`),
 
-  /** Present designs above an id, to try other knowledge on. */
+  /** Returns fingerprints above an id with attached devices, to test other knowledge on them. */
   present: (after: number, limit: number): Promise<JudgedRow[]> =>
     db.query<JudgedRow>(sql`
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id join design_counts c on c.design_id = d.design_id
@@ -110,7 +115,7 @@ export const createRejudgeStore = (db: Db) => ({
         select count(distinct p.agent_id)::int as n from peripherals p where p.design_id = any(${designIds}::int[]) and p.present`)
     )[0]?.n ?? 0,
 
-  /** Names of models, in id order. */
+  /** Renames models, in id order. */
   renameModels: async (
     tx: Tx,
     rows: readonly { modelId: number; vendor: string; product: string; folded: string }[],
@@ -128,7 +133,7 @@ export const createRejudgeStore = (db: Db) => ({
       update models m set vendor = u.vendor, product = u.product, folded = u.folded from u where m.model_id = u.model_id`)
   },
 
-  /** Stores verdicts, and queues the hosts of those that changed. */
+  /** Stores verdicts, and queues the hosts whose verdicts changed. */
   writeVerdicts: async (tx: Tx, version: string, rows: readonly NewVerdict[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.execute(sql`
@@ -164,20 +169,20 @@ export const createRejudgeStore = (db: Db) => ({
       on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
   },
 
-  /** Reads designs by id, with the inputs of their verdicts. */
+  /** Reads fingerprints by id, with the inputs of their verdicts. */
   byIds: (tx: Queryable, ids: readonly number[]): Promise<JudgedRow[]> =>
     tx.query<JudgedRow>(sql`
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id left join design_counts c on c.design_id = d.design_id
       where d.design_id = any(${ids}::int[])`),
 
-  /** Reads the next peripherals with a serial number. Other serial numbers may share their designs. */
+  /** Reads the next peripherals with a serial number. Other serial numbers may share their fingerprints. */
   withSerial: (after: { agentId: string; deviceId: string }, limit: number): Promise<SerialRow[]> =>
     db.query<SerialRow>(sql`
       select p.agent_id, p.device_id, p.design_id, p.serial, p.present from peripherals p
       where (p.agent_id, p.device_id) > (${after.agentId}::uuid, ${after.deviceId}) and p.serial <> ''
       order by p.agent_id, p.device_id limit ${limit}::int`),
 
-  /** Reads the same peripherals again while their hosts are locked. */
+  /** Reads the same peripherals again after locking their hosts. */
   again: (tx: Tx, rows: readonly SerialRow[]): Promise<SerialRow[]> =>
     tx.query<SerialRow>(sql`
       select p.agent_id, p.device_id, p.design_id, p.serial, p.present from peripherals p join ${unnestOf([
@@ -186,7 +191,7 @@ export const createRejudgeStore = (db: Db) => ({
       ])} u(agent_id, device_id) on u.agent_id = p.agent_id and u.device_id = p.device_id
       order by p.agent_id, p.device_id`),
 
-  /** Assigns another design to peripherals of locked hosts, and queues those hosts with the changes. */
+  /** Assigns another fingerprint to peripherals of locked hosts, and queues those hosts with the changes. */
   moveTo: async (tx: Tx, rows: readonly (SerialRow & { to: number; news: number })[]): Promise<void> => {
     const moved = unnestOf([
       [rows.map((r) => r.agent_id), 'uuid[]'],
@@ -204,7 +209,7 @@ export const createRejudgeStore = (db: Db) => ({
       on conflict (agent_id, design_id) do update set news = h.news | excluded.news`)
   },
 
-  /** Counts the present devices of a design on each of these hosts. */
+  /** Counts the attached devices with a fingerprint on each of these hosts. */
   presentOf: (
     tx: Tx,
     agentIds: readonly string[],
@@ -215,7 +220,7 @@ export const createRejudgeStore = (db: Db) => ({
       where p.agent_id = any(${agentIds}::uuid[]) and p.design_id = any(${designIds}::int[]) and p.present
       group by p.agent_id, p.design_id`),
 
-  /** Hosts above an id, in id order, that have a design without inputs. */
+  /** Returns hosts above an id, in id order, that have a fingerprint without stored inputs. */
   withoutInputs: async (after: string, limit: number): Promise<string[]> => {
     const rows = await db.query<{ agent_id: string }>(sql`
         select h.agent_id from agent_heartbeats h where h.agent_id > ${after}::uuid and h.inventory_hash is not null and exists (
@@ -225,13 +230,13 @@ export const createRejudgeStore = (db: Db) => ({
     return rows.map((row) => row.agent_id)
   },
 
-  /** Queues armed hosts: what they judge attack tools by is named in their policy, which is to be made anew. */
+  /** Queues armed hosts: their policies name the knowledge for attack tools, so they need new policies. */
   queueArmed: (tx: Tx): Promise<number> =>
     tx.execute(sql`
       insert into rejudged_hosts (agent_id, design_id, news)
       select r.agent_id, 0, 0 from agent_rows r where r.armed order by r.agent_id on conflict do nothing`),
 
-  /** Queues hosts with a peripheral that came lately and does not have the severity of its design. */
+  /** Queues hosts with a recent peripheral whose severity differs from that of its fingerprint. */
   queueStale: (tx: Tx, since: Date): Promise<number> =>
     tx.execute(sql`
       insert into rejudged_hosts (agent_id, design_id, news)
@@ -242,7 +247,7 @@ export const createRejudgeStore = (db: Db) => ({
   queuedHosts: (tx: Queryable, limit: number): Promise<{ agent_id: string }[]> =>
     tx.query(sql`select distinct h.agent_id from rejudged_hosts h order by h.agent_id limit ${limit}::int`),
 
-  /** Takes hosts, which are locked, off the queue; what is new about their present devices. */
+  /** Takes locked hosts off the queue, and returns the new findings about their attached devices. */
   takeNews: async (tx: Tx, agentIds: readonly string[]): Promise<NewsRow[]> =>
     tx.query<NewsRow>(sql`
       with taken as (

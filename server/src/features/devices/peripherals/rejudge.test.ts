@@ -14,7 +14,10 @@ afterAll(() => t.close())
 /** Usage page Generic Desktop, usage Keyboard, application collection, end. */
 const keyboardReport = Buffer.from('05010906a101c0', 'hex').toString('base64')
 const mouseReport = Buffer.from('05010902a101c0', 'hex').toString('base64')
-/** Interfaces that say HID and nothing of what it is. With storage beside it, a keyboard is an attack tool. */
+/**
+ * A HID interface that does not reveal its kind, and a storage interface. If the HID is a keyboard, this is an attack
+ * tool.
+ */
 const device = (reportDescriptors?: string[]) => ({
   ...buildDevice({ vid: '1234', pid: '5678', product: 'Gadget', interfaces: ['03:00:00', '08:06:50'] }),
   ...(reportDescriptors === undefined ? {} : { reportDescriptors }),
@@ -44,10 +47,10 @@ describe('a verdict', () => {
   })
 })
 
-describe('designs of an earlier release', () => {
+describe('fingerprints of an earlier release', () => {
   it('are re-evaluated, and the server requests the inventory of their hosts', async () => {
     const agent = await enrolAgent(t, { devices: [device([keyboardReport])] })
-    // As an earlier release stored it: without inputs, and with the verdict of a harmless twin.
+    // Simulates the data of an earlier release: no inputs, and the verdict of a harmless twin.
     await t.server.db.execute(sql`
       update designs d set judged_by = null, exact_fingerprint = '', fingerprint = 'old' || d.design_id, kinds = '{Mass Storage}', icon = 3,
         severity = 10, attack_tool = 0, evidence = '[]', findings = '', knowledge_version = 'an older one', saw_reports = false

@@ -14,22 +14,21 @@ import type { PeripheralsStore } from './peripherals.store.ts'
 import type { DecisionsPort } from './ports.ts'
 import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
 
-/** Designs of one transaction: some 20 ms of judging. */
+/** Number of fingerprints per transaction: some 20 ms of evaluation. */
 const designsAtOnce = 200
-/** Hosts of one transaction. */
 const hostsAtOnce = 200
 const rowsShown = 500
-/** Inventories requested per second, which a server can apply in addition to its check-ins. */
+/** Number of inventories requested per second. A server can apply so many in addition to its check-ins. */
 const inventoriesAtOnce = 250
-/** A report is stored within this time after it was judged. */
+/** Maximum time between judging a report and storing it. */
 const underWayMs = 60_000
 
-/** Topic of the bus: stored designs changed. */
+/** Topic of the bus that announces changed fingerprints. */
 const topic = 'designs'
 
-/** A step of the job that judges anew, noted in the transaction that did it. */
+/** A step of the job that re-evaluates verdicts, saved in the transaction that made it. */
 export interface JudgingStep {
-  /** Null where no knowledge came into force, and only what was queued is to be worked off. */
+  /** Null: no new knowledge came into force, and the job only works off the queue. */
   data: unknown
   cursor: unknown
   save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
@@ -51,10 +50,12 @@ const iconName = (icon: number): string => (icons as Readonly<Record<number, str
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000))
 
-/** Lets other requests through between batches. */
+/** Yields to other requests between batches. */
 const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Brings the verdicts of stored designs, and of the hosts that have them, up to the knowledge in force. */
+/**
+ * Brings the verdicts of stored fingerprints, and of the hosts that have them, up to date with the knowledge in force.
+ */
 export const createRejudge = (deps: RejudgeDeps) => {
   const { db, clock, bus, designs, knowledge, agents, decisions, events, peripherals } = deps
   const store = createRejudgeStore(db)
@@ -64,7 +65,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
 
   const progress = (version: string) => store.progress(verdictVersion(version))
 
-  /** One batch of designs after an id; the last id, or null when there were none. */
+  /** Judges one batch of fingerprints after an id. Returns the last id, or null if none was left. */
   const judgeDesigns = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
     db.transaction(async (tx): Promise<number | null> => {
       const by = knowledge()
@@ -75,7 +76,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
       const verdicts: NewVerdict[] = []
       for (const row of rows) {
         const names = namesBy(by, row)
-        // A name that only devices gave stays as the first of them gave it.
+        // If the knowledge has no name, the model keeps the name that its first device reported.
         const vendor = by.vendorName(row.vid) ?? row.vendor
         const product = by.productName(row.vid, row.pid) ?? row.model_product
         if (vendor !== row.vendor || product !== row.model_product)
@@ -122,7 +123,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     })
   }
 
-  /** One batch of hosts; how many, 0 when none is left. */
+  /** Judges one batch of hosts. Returns their number; 0 if none was left. */
   const judgeHosts = (note: (tx: Tx, count: number) => Promise<void>): Promise<number> =>
     db.transaction(async (tx) => {
       const ids = (await store.queuedHosts(tx, hostsAtOnce)).map((row) => row.agent_id)
@@ -136,8 +137,8 @@ export const createRejudge = (deps: RejudgeDeps) => {
     })
 
   /**
-   * Requests new reports from hosts whose designs have no stored inputs. Limits the rate, because inventories of a whole
-   * fleet at once would delay other requests.
+   * Requests new reports from hosts whose fingerprints have no stored inputs. Limits the rate, because inventories of a
+   * whole fleet at once would delay other requests.
    */
   async function askForInventories(): Promise<void> {
     for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
@@ -150,7 +151,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     }
   }
 
-  /** All of it, resumable: designs first, then the hosts of those that changed. */
+  /** Runs the whole job, which can resume: fingerprints first, then the hosts whose verdicts changed. */
   async function run(job: JudgingStep): Promise<void> {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
     const since = new Date(clock.now() - underWayMs)
@@ -171,13 +172,13 @@ export const createRejudge = (deps: RejudgeDeps) => {
     }
     if (job.data !== null) await giveOwnDesigns(yieldNow)
     total += (await progress(knowledge().info.version)).hosts
-    // What reports brought meanwhile may still carry the verdict that a design had when they came in.
+    // Reports that arrived meanwhile may carry the previous verdict of a fingerprint.
     do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
     while ((await db.transaction((tx) => store.queueStale(tx, since))) > 0)
     if (job.data !== null) await askForInventories()
   }
 
-  /** What other knowledge would change, over all that is present. */
+  /** Computes what other knowledge would change for all attached devices. */
   async function effectOf(other: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>> {
     const found: { row: JudgedRow; verdict: Verdict }[] = []
     const renamed = new Set<number>()

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('the risk of a peripheral', () => {
-  it('is the sum of its factors, the ones its host adds up', async () => {
+  it('is the sum of the same factors as the risk of its host', async () => {
     for (const device of [rubberDucky(), unifyingReceiver1207(), plainMouse()]) {
       const agent = await enrolAgent(t, { devices: [device] })
       const [row] = await agent.peripherals()
@@ -27,7 +27,7 @@ describe('the risk of a peripheral', () => {
     }
   })
 
-  it('counts that it is unapproved, and sorts the list', async () => {
+  it('includes points for being unapproved, and sorts the list', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick({ portPath: '1-1' }), plainMouse({ portPath: '1-2' })] })
     await t.server.db.execute(
       sql`update peripherals p set unapproved = true where p.agent_id = ${agent.agentId}::uuid and p.port_path = '1-1'`,

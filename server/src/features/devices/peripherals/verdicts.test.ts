@@ -8,12 +8,14 @@ import type { Db } from '#platform/db/db.ts'
 import { fakeStore } from './designs.test-store.ts'
 import { createDesigns } from './designs.ts'
 
-/** Top-level usages on the desktop page: keyboard, mouse; and a FIDO authenticator. */
+/** Top-level usages on the desktop page: keyboard and mouse; and a FIDO authenticator. */
 const keyboard = Buffer.from('05010906a101c0', 'hex').toString('base64')
 const mouse = Buffer.from('05010902a101c0', 'hex').toString('base64')
 const fido = Buffer.from('06d0f10901a101c0', 'hex').toString('base64')
 
-/** Devices whose verdict depends on more than ids: a tablet with a disk, a security key, a receiver, an adapter, a hub. */
+/**
+ * Devices whose verdict depends on more than ids: a tablet with a disk, a security key, a receiver, an adapter, a hub.
+ */
 const bases: DeviceSpec[] = [
   { vid: '256C', pid: '006D', product: 'Pen', interfaces: ['03:00:00', '08:06:50'] },
   { vid: '1050', pid: '0120', manufacturer: 'Yubico', product: 'Security Key', interfaces: ['03:00:00'] },
@@ -54,7 +56,7 @@ beforeAll(async () => {
   knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
 })
 
-/** Verdict on a device when no other device was seen before. */
+/** Returns the verdict on a device when no other device was seen before. */
 const alone = (report: DeviceReport) => {
   const parsed = parseReport(report)
   const kind = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
@@ -70,7 +72,7 @@ const alone = (report: DeviceReport) => {
 const cached = async (reports: DeviceReport[]) => {
   const designs = createDesigns({ db: {} as Db, store: fakeStore().store, knowledge: () => knowledge })
   const found = []
-  // One after the other, as different hosts report them.
+  // Different hosts report them one after the other.
   for (const report of reports) found.push(...(await designs.judgeAll([report], new Date(0))))
   return found.map(({ design: { icon, attackTool, evidence, vulnerabilities } }) => ({
     icon,

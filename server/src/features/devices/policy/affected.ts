@@ -17,7 +17,7 @@ export interface AffectedDeps {
 const isWideAllow = (r: RuleRow): boolean =>
   r.effect === 'allow' && !r.is_grant && r.agent_id === null && r.tag_name === null
 
-/** Which designs a rule may decide about, and on which hosts a change of rules may change a decision. */
+/** Finds the fingerprints that a rule may decide about, and the hosts whose decisions a rule change may affect. */
 export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps) => {
   async function designsOf(tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> {
     const found = new Set<number>()
@@ -41,12 +41,12 @@ export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps)
 
   return {
     designsOf,
-    /** Whether a whitelist is on every host; ask before and after a change. */
+    /** Returns whether an allow rule applies to every host. Call it before and after a change. */
     hasWideAllow,
 
-    /** Queues every host on which a decision may change. Returns how many were not waiting yet. */
+    /** Queues every host whose decisions may change. Returns how many hosts were not already queued. */
     queue: async (tx: Tx, changed: readonly RuleRow[], hadWideAllow: boolean): Promise<number> => {
-      // The first allow for all hosts puts a whitelist on each of them, the last one takes it away.
+      // The first allow for all hosts starts an allowlist on every host; removing the last one ends it.
       if (hadWideAllow !== (await hasWideAllow(tx))) return hosts.queueAll(tx)
       let queued = 0
       const own = [...new Set(changed.flatMap((r) => (r.agent_id === null ? [] : [r.agent_id])))]

@@ -6,17 +6,17 @@ import { createYielder } from '#platform/yielder.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
 import { createRuleSet, type HostPolicy } from './rule-set.ts'
 
-/** Devices that every rule and all knowledge treat alike. */
+/** Devices that all rules and all knowledge treat alike. */
 export interface DeviceClass {
   design_id: number
   /** Number of a group of hosts. */
   host_group: number
-  /** Serial number if a rule or a verdict may name it; null: another one, or none. */
+  /** Serial number if a rule or a verdict may name it; null: another serial number, or none. */
   named_serial: string | null
   has_serial: boolean
   speed: number
   has_port: boolean
-  /** Of one of its devices. */
+  /** Serial number of one device of the class. */
   serial: string
   port_path: string
 }
@@ -25,17 +25,16 @@ export interface DeviceClass {
 export interface DecidedClass extends DeviceClass {
   source: PolicySource
   ruleId: string | null
-  /** Hosts find an attack tool in these devices. */
   isTool: boolean
-  /** An added rule matches these devices, whether or not that changes anything. */
+  /** An added rule matches these devices, even if that changes nothing. */
   isMatched: boolean
 }
 
-/** Hosts to which the same rules apply after a change. */
+/** Hosts with the same rules after a change. */
 export interface HostGroup {
-  /** Folded names of those of its tags that rules name. */
+  /** Case-folded names of the tags of these hosts that rules name. */
   tags: readonly string[]
-  /** Rules for a single host, which is then alone in its group. */
+  /** Rules for a single host. Such a host is the only one in its group. */
   own: readonly RuleRow[]
 }
 
@@ -43,7 +42,6 @@ export interface HostGroup {
 export interface AfterChange {
   classes: readonly DeviceClass[]
   designs: ReadonlyMap<number, Design>
-  /** Rules for tags and for all hosts. */
   wide: readonly RuleRow[]
   groups: readonly HostGroup[]
   /** Ids of the rules that the change adds. */
@@ -51,8 +49,8 @@ export interface AfterChange {
 }
 
 /**
- * Groups hosts by the rules that apply to them. Group 0 is all other hosts: those without own rules and without these tags,
- * or, if the change is about `isSome` hosts, those that it is not about.
+ * Groups hosts by the rules that apply to them. Group 0 holds all other hosts: those without own rules and without
+ * these tags. If the change is about `isSome` hosts, group 0 also holds the hosts that it is not about.
  */
 export const groupHosts = (
   hosts: readonly { agentId: string; hashtags: string }[],
@@ -81,7 +79,7 @@ export const groupHosts = (
   return { groups, groupOf }
 }
 
-/** Decides about classes of devices by the rules and tags of a change, as `assessHosts` will once the change is made. */
+/** Decides about classes of devices by the rules and tags of a change, as `assessHosts` will after the change. */
 export const decideAfter = async (
   { classes, designs, wide, groups, added }: AfterChange,
   now: number,
@@ -96,7 +94,7 @@ export const decideAfter = async (
     if (known !== undefined) return known
     const { tags, own } = groups[n] as HostGroup
     const wires = own.map((row): PolicyRule => wireRule(row))
-    // Whether a host is armed changes no decision.
+    // Decisions do not depend on whether a host is armed.
     const policy = rules.hostPolicy({ armed: true, hashtags: tags.join(','), own: wires })
     policies.set(n, policy)
     return policy

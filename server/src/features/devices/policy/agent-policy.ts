@@ -15,11 +15,11 @@ export interface AgentPolicyDeps {
   settings: PolicySettingsApi
   open: OpenPolicy['open']
   keys: Pick<Keys, 'command'>
-  /** SHA-256 of the knowledge that agents are given. */
+  /** SHA-256 of the knowledge that agents receive. */
   knowledgeHash(): string
 }
 
-/** The policy of one host as it is handed out: signed for that host and that question, so that none can be played again. */
+/** Creates the policy of one host, signed for that host and that request, so that nobody can replay it. */
 export const createAgentPolicy =
   ({ db, clock, log, agents, settings, open, keys, knowledgeHash }: AgentPolicyDeps) =>
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
@@ -36,9 +36,9 @@ export const createAgentPolicy =
       if (rules.length > agentLimits.rules)
         log.error(
           { agentId, rules: rules.length },
-          'a host has more rules than an agent takes; the widest are left out',
+          'a host has more rules than an agent accepts; its widest rules are omitted',
         )
-      // An agent that does not know the member would refuse the whole policy.
+      // An agent without support for this member would refuse the whole policy.
       const options = understands.includes('options') ? await settings.options(tx, host.hashtags) : undefined
       return {
         kind: 'policy',
@@ -46,7 +46,7 @@ export const createAgentPolicy =
         nonce,
         version,
         issuedAt: new Date(now).toISOString(),
-        // Denies first: what is left out beyond the bound only ever blocks more.
+        // Denies come first: if rules beyond the limit are omitted, the host only blocks more.
         rules: [...rules]
           .sort((a, b) => Number(a.effect === 'allow') - Number(b.effect === 'allow'))
           .slice(0, agentLimits.rules),

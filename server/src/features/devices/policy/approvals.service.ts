@@ -21,19 +21,19 @@ export interface ApprovalsDeps {
   changes: Changes
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'designs'>
   commands: Pick<CommandsApi, 'queue'>
-  /** The one agent that each identity names; a 400 that says none or how many. */
+  /** Resolves each identity to exactly one agent. Otherwise throws a 400 that states how many agents match. */
   resolve(tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]>
 }
 
 type Body = BodyOf<typeof peripheralsCommand>
 type Item = NonNullable<Body['peripheralsIds']>[number]
 
-/** What a host rule made by hand asks of a device. */
+/** The criteria of a host rule that comes from an approval or a denial. */
 type ByHand = Pick<RuleRow, 'vid' | 'pid' | 'serial' | 'fingerprint'>
 
 const administrator = 10
 
-/** Approving and denying devices of hosts: rules for one host, made from what is attached there. */
+/** Approves and denies devices of hosts. Each decision becomes a rule for one host. */
 export const createApprovals = ({
   db,
   clock,
@@ -66,7 +66,7 @@ export const createApprovals = ({
       expires_at: expiresAt,
       reason,
       override_attack_tool: override,
-      // Grants are listed with those that people write.
+      // The grants list shows these together with the grants that people write.
       origin: expiresAt === null ? 'approval' : 'rule',
       created_at: now,
       created_by: actor.userName,
@@ -75,11 +75,11 @@ export const createApprovals = ({
     })
   }
 
-  /** By what the console shows, or by what the host will find. */
+  /** Returns whether the console shows an attack tool or the host will detect one. */
   const isTool = (design: Design | undefined, row: StoredPeripheral): boolean =>
     design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
 
-  /** Devices of a host that an item means. */
+  /** Returns the devices of a host that match an item. */
   const meant = (item: Item, rows: readonly (StoredPeripheral & { vid: string; pid: string })[]) =>
     rows.filter(
       (row) =>
@@ -100,10 +100,10 @@ export const createApprovals = ({
     granted = 0,
   ) {
     const agentIds = [...new Set(rules.map((r) => r.agent_id as string))]
-    // The newest word about a device counts: what was made by hand before about the same one goes.
+    // The latest decision about a device counts: it replaces earlier approvals and denials of that device.
     const keys = new Set(rules.map(matchKey))
     const isGrant = rules.some((r) => r.is_grant)
-    // A grant ends by itself, and what was decided before it is in force again then.
+    // A grant expires, and the earlier decision applies again afterwards.
     const old = isGrant ? [] : (await store.approvalsOf(tx, agentIds)).filter((r) => keys.has(matchKey(r)))
     const isSame = (r: RuleRow, o: RuleRow) =>
       o.expires_at === null &&
@@ -116,21 +116,20 @@ export const createApprovals = ({
     return changes.commit(tx, actor, { remove, write: fresh }, summary, action, details, orders, granted)
   }
 
-  /** One decision about devices of hosts. */
   interface Decision {
     effect: 'allow' | 'deny'
     items: readonly Item[]
-    /** Place of the items in the request, for messages. */
+    /** Path of the items in the request, for messages. */
     at: string
     reason: string
-    /** False if the server made the reason up. */
+    /** False if the server generated the reason. */
     hasReason: boolean
     override: boolean
     /** End of a grant; null for decisions without an end. */
     expiresAt: Date | null
   }
 
-  /** Rules of a decision. One bad item, and nothing changes. */
+  /** Returns the rules of a decision. One invalid item rejects the whole decision. */
   async function rulesOf(tx: Tx, actor: Actor, agents: readonly ResolvedAgent[], decision: Decision) {
     const { effect, items, at, reason, hasReason, override, expiresAt } = decision
     const agentIds = [...new Set(agents.map((a) => a.uuid))]
@@ -148,24 +147,23 @@ export const createApprovals = ({
       const field = `${at}[${i}]`
       const agentId = agents[i]?.uuid as string
       const devices = meant(item, rowsOf.get(agentId) ?? [])
-      if (devices.length === 0)
-        throw invalid(field, `no such device (${item.vid}:${item.pid}) was ever seen on this agent`)
+      if (devices.length === 0) throw invalid(field, `has never been seen on this agent (${item.vid}:${item.pid})`)
       const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
       if (effect === 'allow' && tools.length > 0) {
         const name = designs.get((tools[0] as StoredPeripheral).design_id)?.attackToolName ?? ''
         if (!override)
           throw invalid(
             field,
-            `is a known attack tool (${name}); approving it needs overrideAttackTool and a reason, by an Administrator`,
+            `is a known attack tool (${name}). Approving it requires overrideAttackTool, a reason and an Administrator.`,
           )
         if (actor.profile > administrator)
-          throw new AppError('forbidden_object', { detail: 'Only an Administrator approves a known attack tool.' })
-        if (!hasReason) throw invalid('body.reason', 'is needed to approve a known attack tool')
+          throw new AppError('forbidden_object', { detail: 'Only an Administrator can approve a known attack tool.' })
+        if (!hasReason) throw invalid('body.reason', 'is required to approve a known attack tool')
       }
       const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
-      // Without a serial number the ids alone would speak of every device of the model.
+      // Without a serial number, the vendor and product ids match every device of the model.
       const isOne = (item.deviceID ?? null) !== null || item.serialNumber === ''
-      // One device is meant: what it says of itself has to stay the same, its firmware may change.
+      // The rule is for one device: its descriptors must stay the same, but its firmware revision may change.
       const matches: ByHand[] = isOne
         ? devices.map((row) => ({
             vid,
@@ -194,9 +192,9 @@ export const createApprovals = ({
     `${reason}: ${rules
       .slice(0, 100)
       .map((r) => `${r.vid}:${r.pid}${r.serial === null ? '' : ` ${r.serial}`} on ${r.agent_id}`)
-      .join('; ')}${rules.length > 100 ? `; and ${rules.length - 100} more, see the history of the policy` : ''}`
+      .join('; ')}${rules.length > 100 ? `; and ${rules.length - 100} more (see the policy history)` : ''}`
 
-  /** Carries a decision out: one version of the policy and one audit record. */
+  /** Writes a decision as one version of the policy and one audit record. */
   const decide = (actor: Actor, decision: Decision) =>
     changes.change(actor, async (tx) => {
       const agents = await resolve(tx, decision.items, decision.at)
@@ -216,7 +214,7 @@ export const createApprovals = ({
         `${verb} ${what}`,
         decision.effect === 'allow' ? allowed : 'peripheral.denied',
         textOf(rules, decision.reason),
-        // Armed hosts fetch the policy anyway; as a command it can be watched, and it expires visibly.
+        // Armed hosts fetch the policy anyway. The command lets operators follow its delivery and expiry.
         (version) =>
           commands.queue(
             tx,
@@ -240,13 +238,16 @@ export const createApprovals = ({
 
   async function endOf(tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> {
     if ((body.decision === 'grant') !== (body.expiresAt !== undefined))
-      throw invalid('body.expiresAt', body.decision === 'grant' ? 'is required for a grant' : 'is for grants only')
+      throw invalid(
+        'body.expiresAt',
+        body.decision === 'grant' ? 'is required for a grant' : 'is allowed for grants only',
+      )
     if (body.expiresAt === undefined) return null
     const at = requireTime('body.expiresAt', body.expiresAt).from
     const { grantMaxHours } = await settings.read(tx)
-    if (at.getTime() <= clock.now()) throw invalid('body.expiresAt', 'is over already')
+    if (at.getTime() <= clock.now()) throw invalid('body.expiresAt', 'is in the past')
     if (at.getTime() > clock.now() + grantMaxHours * 3_600_000)
-      throw invalid('body.expiresAt', `is more than ${grantMaxHours} hours ahead, the longest a grant may last`)
+      throw invalid('body.expiresAt', `exceeds the maximum grant duration of ${grantMaxHours} hours`)
     return at
   }
 
@@ -254,9 +255,9 @@ export const createApprovals = ({
     /** POST policy/decisions. */
     decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
       const reason = plainReason(body.reason, 'body.reason')
-      if (reason === '') throw invalid('body.reason', 'says nothing')
+      if (reason === '') throw invalid('body.reason', 'must not be empty')
       if (body.overrideAttackTool === true && body.decision === 'deny')
-        throw invalid('body.overrideAttackTool', 'belongs to an allow')
+        throw invalid('body.overrideAttackTool', 'is valid only for an allow')
       const { agentIds, ...done } = await decide(actor, {
         effect: body.decision === 'deny' ? 'deny' : 'allow',
         items: body.devices,
@@ -269,7 +270,7 @@ export const createApprovals = ({
       return { ...done, agents: agentIds.length }
     },
 
-    /** POST peripherals/command: one bad item, nothing changes. Returns the uuids of the agents. */
+    /** POST peripherals/command. One invalid item rejects the whole request. Returns the uuids of the agents. */
     command: async (actor: Actor, body: Body): Promise<string[]> => {
       const opCode = body.opCode.toUpperCase()
       if (opCode !== 'APPROVE' && opCode !== 'DISAPPROVE')
@@ -291,17 +292,18 @@ export const createApprovals = ({
     },
 
     /**
-     * Approves what is attached to hosts now, but for attack tools, hubs (they always pass) and what an allow covers already
-     * for good. What was denied stays denied.
-     * `orders`: what else the caller gives these hosts; it locks them, so it comes after the rules and before the audit
-     * record. Returns the number of hosts with such a device.
+     * Approves the devices that are attached to hosts now, except attack tools, hubs (always allowed) and devices that
+     * a permanent allow already covers. Denied devices stay denied.
+     *
+     * `orders` carries out the caller's other changes. It locks the hosts, so it runs after the rules and before the
+     * audit record. Returns the number of hosts with such a device.
      */
     approvePresent: async (
       tx: Tx,
       actor: Actor,
       agentIds: readonly string[],
       orders: () => Promise<unknown> = async () => {},
-      /** Number of hosts already counted. Infinity: a second approver approved all. */
+      /** Number of hosts already counted. Infinity: a second approver approved the request. */
       granted = 0,
     ): Promise<number> => {
       await store.lockHead(tx)
@@ -323,7 +325,7 @@ export const createApprovals = ({
             serial: row.serial,
             fingerprint: design.device.fingerprintWithoutRevision,
           },
-          `Attached when ${actor.userName} approved all`.slice(0, 200),
+          `Attached when ${actor.userName} approved all devices`.slice(0, 200),
           false,
         )
         rules.set(matchKey(rule), rule)
@@ -333,7 +335,7 @@ export const createApprovals = ({
         tx,
         actor,
         all,
-        `Approved all that is attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
+        `Approved all devices attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
         'peripheral.allApproved',
         `${all.length} devices`,
         orders,

@@ -4,31 +4,29 @@ import { createYielder } from '#platform/yielder.ts'
 import { type HostPeripheral, judgeHost, sourceNumber, verdictOf } from './host.ts'
 import type { HostPolicy } from './rule-set.ts'
 
-/** A locked host that is to be assessed. */
+/** A locked host to assess. */
 export interface HostToAssess {
   agentId: string
-  /** Its peripherals as they are stored. */
   stored: readonly HostPeripheral[]
-  /** Its peripherals as they are now. Those that did not change are the same objects as in `stored`. */
+  /** Its current peripherals. Unchanged ones are the same objects as in `stored`. */
   current: readonly HostPeripheral[]
 }
 
-/** What the rules and the designs of its devices make of a host. */
+/** The decisions and the verdict of a host, from its rules and the fingerprints of its devices. */
 export interface Assessment {
   agentId: string
-  /** All its peripherals, with their decisions and severities. */
   peripherals: readonly HostPeripheral[]
-  /** Those that differ from what is stored. */
+  /** The peripherals that differ from the stored ones. */
   moved: readonly HostPeripheral[]
   verdict: StoredVerdict
 }
 
-/** Others get their turn after so many milliseconds: a hundred hosts with a thousand devices each take 300. */
+/** Yields to other work after so many milliseconds: a hundred hosts with a thousand devices each take 300. */
 const turnMs = 10
 
 /**
- * Decides about the devices of hosts and computes their verdicts. Reports, changed rules and changed knowledge all come
- * through here. `policies` were opened after the hosts were locked.
+ * Decides about the devices of hosts and computes their verdicts. Reports, changed rules and changed knowledge all use
+ * this function. The caller opens `policies` after it locks the hosts.
  */
 export const assessHosts = async (
   hosts: readonly HostToAssess[],
@@ -53,7 +51,7 @@ export const assessHosts = async (
   return assessed
 }
 
-/** A peripheral as it is written. */
+/** Returns the row to write for a peripheral. */
 export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   agentId,
   deviceId: p.deviceId,

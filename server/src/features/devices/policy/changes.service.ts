@@ -37,22 +37,21 @@ export interface ChangesDeps {
   affected: Affected
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
-  /** Starts the job that makes decisions of so many hosts anew; null when they are few and done at once. */
+  /** Starts the job that recalculates the decisions of so many hosts. Returns the id of the job. */
   startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
-  /** Tells every replica at COMMIT. */
+  /** Notifies every replica at COMMIT. */
   announceChange(tx: Tx): Promise<void>
-  /** Makes queued decisions anew. */
+  /** Recalculates queued decisions. */
   drain(): Promise<void>
 }
 
-/** Hosts whose decisions are made anew before the answer; more become a job. */
+/** Number of hosts whose decisions are recalculated before the response. More hosts become a job. */
 const hostsAtOnce = 200
 
-/** What a change takes away and puts there. */
+/** The rules that a change removes and adds. */
 export interface RuleChanges {
   remove: readonly RuleRow[]
   write: readonly RuleRow[]
-  /** Why; empty or absent when no reason was given. */
   reason?: string | undefined
 }
 
@@ -60,7 +59,7 @@ class DryRun extends Error {}
 
 const because = (details: string, reason: string): string => (reason === '' ? details : `${details}, reason: ${reason}`)
 
-/** A rule as a request stores it: JSON has neither times nor bytes. */
+/** A rule in a stored request: JSON has neither times nor bytes. */
 type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 'seal'> & {
   expires_at: string | null
   created_at: string
@@ -68,13 +67,13 @@ type CarriedRule = Omit<RuleRow, 'expires_at' | 'created_at' | 'changed_at' | 's
   seal: string
 }
 
-/** A change of the rules that waits for a second approver. */
+/** A rule change that waits for a second approver. */
 interface CarriedChange {
   title: string
   hosts: number
   remove: readonly string[]
   write: readonly CarriedRule[]
-  /** Seals of the rules that it replaces or deletes, by id; null: there was none of this id. */
+  /** Seals of the rules that it replaces or deletes, by id; null: no rule had this id. */
   replaced: Readonly<Record<string, string | null>>
   summary: string
   action: string
@@ -97,7 +96,7 @@ const uncarried = (r: CarriedRule): RuleRow => ({
   seal: Buffer.from(r.seal, 'base64'),
 })
 
-/** A rule as somebody would write it. */
+/** Returns a rule in the form in which people write it. */
 const inputOf = (row: RuleRow): PolicyRuleInput => ({
   effect: row.effect,
   ...(row.vid === null ? {} : { vid: row.vid }),
@@ -112,7 +111,7 @@ const inputOf = (row: RuleRow): PolicyRuleInput => ({
   ...(row.override_attack_tool ? { overrideAttackTool: true } : {}),
 })
 
-/** Two rules of the same content are the same rule. */
+/** Returns the same text for rules with the same content. */
 const contentOf = (row: RuleRow): string => {
   const { kinds, ...rest } = inputOf(row)
   return JSON.stringify([rest, kinds === null || kinds === undefined ? null : [...kinds].sort()])
@@ -134,7 +133,7 @@ export const createChanges = ({
   announceChange,
   drain,
 }: ChangesDeps) => {
-  /** Brings a written rule into a row of its own, sealed. Host and tag have to exist. */
+  /** Converts a written rule into a sealed row. The host and the tag must exist. */
   async function rowOf(
     tx: Queryable,
     written: WrittenRule,
@@ -146,10 +145,10 @@ export const createChanges = ({
     let tag: { tag_id: number; name: string } | undefined
     if (written.tag_name !== null) {
       tag = await store.tagByName(tx, fold(written.tag_name))
-      if (tag === undefined) throw invalid(`${field}.tag`, `there is no tag ${written.tag_name}`)
+      if (tag === undefined) throw invalid(`${field}.tag`, `tag ${written.tag_name} does not exist`)
     }
     if (written.agent_id !== null && !(await store.hostExists(tx, written.agent_id)))
-      throw invalid(`${field}.host`, 'there is no agent with this uuid')
+      throw invalid(`${field}.host`, 'no agent has this uuid')
     return sealed({
       ...written,
       rule_id: known?.id ?? newId(clock.now()),
@@ -166,8 +165,8 @@ export const createChanges = ({
   const sealed = (row: Omit<RuleRow, 'seal'>): RuleRow => ({ ...row, seal: seals.sealOf(row) })
 
   /**
-   * Carries changes of rules out: one version, its history, the hosts they touch, the audit record. The head is locked by
-   * the caller (`store.lockHead`). Returns the version from now on.
+   * Commits rule changes: one version, its history, the affected hosts and the audit record. The caller has locked the
+   * head (`store.lockHead`). Returns the new version.
    */
   async function commit(
     tx: Tx,
@@ -176,7 +175,7 @@ export const createChanges = ({
     summary: string,
     action: string,
     details: string,
-    /** What else belongs to the change and locks hosts. */
+    /** Other parts of the change that lock hosts. */
     tellHosts: (version: number) => Promise<unknown> = async () => {},
     /** Number of hosts already counted for this change. Infinity: a second approver approved it. */
     granted = 0,
@@ -245,16 +244,17 @@ export const createChanges = ({
       const old = await store.byIds(tx, Object.keys(request.replaced))
       const now = new Map(old.map((r) => [r.rule_id, r.seal.toString('base64')]))
       for (const [id, seal] of Object.entries(request.replaced))
-        if ((now.get(id) ?? null) !== seal) throw moved('A rule that it changes was changed or deleted.')
+        if ((now.get(id) ?? null) !== seal) throw moved('A rule in this request was changed or deleted.')
       if (write.some((r) => r.expires_at !== null && r.expires_at.getTime() <= clock.now()))
-        throw moved('A rule that it adds has expired.')
+        throw moved('A rule in this request has expired.')
       for (const r of write) {
         if (r.agent_id !== null && !(await store.hostExists(tx, r.agent_id))) throw moved('A host was deleted.')
         if (r.tag_name !== null && (await store.tagByName(tx, fold(r.tag_name)))?.tag_id !== r.tag_id)
           throw moved('A tag was deleted or created again.')
       }
       const { hosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
-      if (hosts > request.hosts) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
+      if (hosts > request.hosts)
+        throw moved(`The request would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
       const remove = old.filter((r) => request.remove.includes(r.rule_id))
       const { summary, action, details } = request
       const { jobId } = await commit(
@@ -308,17 +308,19 @@ export const createChanges = ({
     })
   }
 
-  // The change is in force. If its decisions cannot be calculated now, the timer calculates them.
+  // The change is in force. If this recalculation of decisions fails, the timer repeats it.
   const settle = (): Promise<void> =>
-    drain().catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
+    drain().catch((error: unknown) =>
+      log.warn({ err: error }, 'cannot recalculate the decisions; the timer retries in a second'),
+    )
 
-  /** Runs a change in its transaction; few hosts are decided about anew before the answer. */
+  /** Runs a change in its transaction. If few hosts are affected, recalculates their decisions before the response. */
   async function change<T extends { jobId: string | null }>(actor: Actor, work: (tx: Tx) => Promise<T>): Promise<T> {
     const done = await transactionAgain(db, async (tx) => {
       await store.lockHead(tx)
       return work(tx)
     }).catch((error: unknown) => {
-      // Its transaction was rolled back, so the request is filed in another one.
+      // The transaction was rolled back, so the request is stored in another one.
       if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
       throw error
     })
@@ -339,8 +341,7 @@ export const createChanges = ({
 
   async function existing(tx: Tx, id: string, isGrant: boolean): Promise<RuleRow> {
     const [row] = isId(id) ? await store.byIds(tx, [id]) : []
-    if (row === undefined || row.is_grant !== isGrant)
-      throw notFound(`There is no ${isGrant ? 'grant' : 'rule'} with this id.`)
+    if (row === undefined || row.is_grant !== isGrant) throw notFound(`No ${isGrant ? 'grant' : 'rule'} has this id.`)
     return row
   }
 
@@ -405,7 +406,10 @@ export const createChanges = ({
         return answer(done, id, warnings)
       }),
 
-    /** Rules that people wrote, as they would write them again; in an order that says nothing of when, so that two documents compare. */
+    /**
+     * Returns the rules that people wrote, in the form in which they write them. The order does not depend on time, so
+     * documents compare.
+     */
     writtenRules: async (q: Queryable): Promise<PolicyRuleInput[]> =>
       (await store.writtenRules(q))
         .map((row) => [contentOf(row), inputOf(row)] as const)
@@ -413,9 +417,11 @@ export const createChanges = ({
         .map(([, input]) => input),
 
     /**
-     * Makes the rules that people wrote exactly these, with other work of the same transaction before and behind it; null
-     * leaves them. What locks the audit trail belongs behind it: hosts are locked here.
-     * A dry run does all of it and takes it back, so that it cannot say anything else than the change does.
+     * Replaces the rules that people wrote by exactly these; null keeps the current ones. Other work of the same
+     * transaction runs before and after it. Work that locks the audit trail belongs after it, because this function
+     * locks hosts.
+     *
+     * A dry run does all of this and rolls it back, so its result cannot differ from the real change.
      */
     replaceRules: async <T>(
       actor: Actor,

@@ -42,7 +42,7 @@ const audited = async (action: string) =>
   t.db.query<{ record: string }>(sql`select record from audit_records where action = ${action} order by audit_id desc`)
 
 describe('one decision about devices of many hosts', () => {
-  it('is one version, one audit record with the list, and one undo', async () => {
+  it('creates one version and one audit record with the list, and is undone in one step', async () => {
     const before = (await audited('peripheral.approved')).length
     const done = await decide({ decision: 'allow', devices: devices(), reason: 'audio desks' })
     expect([done.statusCode, done.json()]).toEqual([
@@ -82,7 +82,7 @@ describe('one decision about devices of many hosts', () => {
     expect(await rules()).toEqual([])
   })
 
-  it('grants on many hosts at once, and leaves what was decided without an end', async () => {
+  it('grants on many hosts at once, and keeps permanent decisions', async () => {
     await decide({ decision: 'allow', devices: devices(agents.slice(0, 1)), reason: 'for good' })
     const expiresAt = new Date(t.clock.now() + 3_600_000).toISOString()
     const done = await decide({ decision: 'grant', devices: devices(), reason: 'visit', expiresAt })
@@ -94,7 +94,7 @@ describe('one decision about devices of many hosts', () => {
 })
 
 describe('undo of one version', () => {
-  it('leaves what others changed, and refuses once a rule was changed again', async () => {
+  it('keeps later changes of other rules, and refuses if the same rule was changed again', async () => {
     const first = (await decide({ decision: 'deny', devices: devices(agents.slice(0, 1)), reason: 'one' })).json()
     const other = (await decide({ decision: 'deny', devices: devices(agents.slice(1, 2)), reason: 'two' })).json()
     const tried = await undo(first.version, { dryRun: true })
@@ -106,11 +106,11 @@ describe('undo of one version', () => {
     await decide({ decision: 'allow', devices: devices(agents.slice(1, 2)), reason: 'three' })
     const refused = await undo(other.version)
     expect([refused.statusCode, refused.json().code]).toEqual([409, 'conflict'])
-    expect(refused.json().detail).toContain('undo that version first')
+    expect(refused.json().detail).toContain('Undo that version first')
     expect((await undo(999_999)).statusCode).toBe(404)
   })
 
-  it('needs a second approver where it newly allows devices on more hosts than the limit', async () => {
+  it('needs a second approver if it newly allows devices on more hosts than the limit', async () => {
     await t.as(await t.signIn()).post(`${base}/policy/rules`, { effect: 'allow', ...stick, reason: 'all desks' })
     const denied = (await decide({ decision: 'deny', devices: devices(), reason: 'test' })).json()
     const admin = t.as(await t.signIn())

@@ -2,51 +2,50 @@ import type { Prediction } from '@portcullis/contract'
 import { type PolicySource, policySources } from '@portcullis/domain'
 import { allowing, sourceNumber } from './host.ts'
 
-/** What happens to hosts and devices, as far as it is not decided by rules. */
+/** Changes to hosts and devices that rules do not decide. */
 export interface Effects {
   /** Mode of the hosts afterwards; null: each keeps its own. */
   mode: 'Armed' | 'Free' | null
-  /** Arming also judges what is attached now. */
+  /** Arming also judges the devices that are attached now. */
   applyToPresent: boolean
   /** Every attached device is allowed on its host, except attack tools. */
   isApproved: boolean
 }
 
 /**
- * All that a prediction asks of a device, as one small number: devices are many, and their states few. The database
- * counts devices by state; what follows from a state is said here.
+ * Everything that a prediction reads of a device, as one small number. A fleet has many devices in few states. The
+ * database counts devices by state; this module defines what follows from each state.
  */
 export const stateBits = {
   isPresent: 1,
   isTool: 2,
-  /** The host lets it work against the decision, because it was attached before, say. */
+  /** The host lets it work despite a block decision, for example because the device was attached before arming. */
   isSpared: 4,
   /** Attached, with a kernel driver that contradicts its kind. */
   isMismatched: 8,
-  /** Its host is armed. */
   isArmed: 16,
-  /** An added rule matches it, whether or not that changes anything. */
+  /** An added rule matches it, even if that changes nothing. */
   isMatched: 32,
-  /** The same, and hosts find an attack tool in it. */
+  /** An added rule matches it, and hosts detect an attack tool in it. */
   isMatchedTool: 64,
 } as const
-/** Places of the decisions before and after the change: numbers of `policySources`. */
+/** Bit positions of the decisions before and after the change: numbers of `policySources`. */
 export const beforeShift = 7
 export const afterShift = 10
-/** Number of states. */
 const stateCount = 1 << 13
 
 const has = (state: number, bit: keyof typeof stateBits): boolean => (state & stateBits[bit]) !== 0
 const sourceOf = (state: number, shift: number): PolicySource => policySources[(state >> shift) & 7] as PolicySource
 
-/** What blocks a device at the moment its host is armed, although it was attached before. */
+/** Decisions that block an already attached device when its host is armed. */
 const blocksPresent: ReadonlySet<PolicySource> = new Set(['attack-tool', 'deny'])
 
-/** Decisions that an approval of attached devices replaces: the block without a rule, and grants, which end. */
+/** Decisions that approving attached devices replaces: the block without a rule, and grants because they expire. */
 export const approvedSources = [sourceNumber('grant'), sourceNumber('default')]
 
 /**
- * What a change does to a device. The only place that says what an armed host blocks, what stops and what works again.
+ * Returns what a change does to a device. Only this function defines what an armed host blocks, what stops working and
+ * what works again.
  */
 const outcomeOf = (state: number, { mode, applyToPresent }: Effects) => {
   const after = sourceOf(state, afterShift)
@@ -64,10 +63,10 @@ const outcomeOf = (state: number, { mode, applyToPresent }: Effects) => {
     newlyBlocked: !blockedBefore && blocks,
     worksAgain: isBlocked && !(isArmed && blocks),
     stopsWorking: stops,
-    /** Attached devices that an armed host would block, at once or when they are attached again. */
+    /** Attached devices that an armed host would block, either immediately or when they are attached again. */
     attachedBlocked: isPresent && blocks,
     mismatched: isPresent && has(state, 'isMismatched'),
-    /** Devices that an armed host would block unless it spares them because they were attached before. */
+    /** Devices that an armed host would block, unless it spares them because they were attached before arming. */
     willBlock: blocks && (!isPresent || isBlocked || stops),
     matched: has(state, 'isMatched'),
   }
@@ -78,7 +77,7 @@ type Group = keyof Outcome
 
 export type Counts = Prediction['newlyAllowed']
 
-/** Examined devices in numbers. */
+/** Counts of the examined devices. */
 export interface Totals extends Record<Group, Counts> {
   agents: number
   peripherals: number
@@ -88,19 +87,19 @@ export interface Totals extends Record<Group, Counts> {
 export const statesOf = (effects: Effects, isTrue: (outcome: Outcome) => boolean): number[] =>
   Array.from({ length: stateCount }, (_, state) => state).filter((state) => isTrue(outcomeOf(state, effects)))
 
-/** Order of states in a list, the first is 1; 0: not listed. */
+/** Returns the position of each state in a list, starting at 1; 0: not listed. */
 export const ranksOf = (effects: Effects, only: 'allow' | 'block' | 'changed' | null): number[] =>
   Array.from({ length: stateCount }, (_, state) => {
     const { blocked, changed, stopsWorking } = outcomeOf(state, effects)
     const isTool = has(state, 'isTool')
     const isListed = { allow: !blocked, block: blocked, changed }
     if (only !== null && !isListed[only]) return 0
-    // What changes is listed by gravity, other devices blocked first.
+    // Changed devices are sorted by severity; other lists start with blocked devices.
     const [first, second] = only === 'changed' ? [isTool, stopsWorking] : [blocked, isTool]
     return 4 - (first ? 2 : 0) - (second ? 1 : 0)
   })
 
-/** Numbers of hosts and devices, from devices by state and hosts by the states of their devices. */
+/** Counts hosts and devices, from devices by state and hosts by the states of their devices. */
 export const totalsOf = (
   effects: Effects,
   devices: readonly { state: number; n: number }[],

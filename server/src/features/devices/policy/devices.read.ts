@@ -1,9 +1,12 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** Devices as rules see them: which ones a rule may be about. */
+/** Finds the devices that a rule may match. */
 export const createDevicesRead = () => ({
-  /** Designs by the ids that rules name: one query for all of them. A rule without a vendor id may be about any design. */
+  /**
+   * Returns the fingerprints with the ids that rules name, in one query. A rule without a vendor id may match any
+   * fingerprint.
+   */
   designsMatching: (
     tx: Queryable,
     matches: readonly { vid: string | null; pid: string | null }[],

@@ -24,12 +24,12 @@ export interface DraftDeps {
   approvals: Pick<ApprovalsApi, 'mayAlone'>
 }
 
-/** Effects that an answer lists. */
+/** Maximum number of effects in an answer. */
 const listedEffects = 200
-/** Warnings that an answer lists. */
+/** Maximum number of warnings in an answer. */
 const listedWarnings = 50
 
-/** Id of the n-th added rule of a draft; ids of stored ones are UUIDs. */
+/** Returns the id of the n-th added rule of a draft. Ids of stored rules are UUIDs. */
 const draftId = (n: number): string => `draft-${n + 1}`
 
 const effectOf = (source: number): 'allow' | 'block' =>
@@ -52,7 +52,7 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
   attachments: row.attachments,
 })
 
-/** Changes of the rules that are not made yet: what they would do; nothing is written. */
+/** Previews rule changes. Writes nothing. */
 export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, approvals }: DraftDeps) => {
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
@@ -66,7 +66,7 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
     seal: Buffer.alloc(0),
   })
 
-  /** The rules that a draft adds and removes. */
+  /** Returns the rules that a draft adds and removes. */
   async function rulesOf(tx: Tx, actor: Actor, draft: PolicyDraft) {
     const now = clock.now()
     const gone = await store.byIds(tx, (draft.remove ?? []).filter(isId))
@@ -79,14 +79,14 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
         n,
       ),
     )
-    // What it overrides is a right of the one who saves it, not of the one who asks what it would do.
+    // Only the person who saves the rule needs the right to override attack tools.
     write.forEach((row, n) => {
       row.override_attack_tool = draft.add?.[n]?.overrideAttackTool === true
     })
     return { gone, write }
   }
 
-  /** What the added rules contradict, shadow or are shadowed by. */
+  /** Returns warnings about added rules that contradict or shadow other rules, or are shadowed by them. */
   async function warningsAmongRules(tx: Tx, { gone, write }: Awaited<ReturnType<typeof rulesOf>>) {
     const yieldNow = createYielder(10)
     const warnings: PolicyWarning[] = []
@@ -118,21 +118,21 @@ export const createDrafts = ({ longRead, clock, store, predict, newlyAllowed, ap
         if (rules.write.length > 0 && matched.peripherals === 0)
           warnings.push({
             code: 'matches-nothing',
-            text: 'No known device matches on the hosts that can block devices.',
+            text: 'No known device on the hosts that can block devices matches.',
             ruleId: null,
           })
         const tools = isAllowing ? matched.attackTools : 0
         if (tools > 0)
           warnings.push({
             code: 'allows-attack-tool',
-            text: `${tools} of the matching devices ${tools === 1 ? 'is a known attack tool and stays' : 'are known attack tools and stay'} blocked unless that is overridden.`,
+            text: `${tools} of the matching devices ${tools === 1 ? 'is a known attack tool and stays' : 'are known attack tools and stay'} blocked unless you override this.`,
             ruleId: null,
           })
         const blockedNow = totals.stopsWorking.peripherals
         if (blockedNow > 0)
           warnings.push({
             code: 'blocks-present',
-            text: `${blockedNow} devices that are attached to armed hosts stop working.`,
+            text: `${blockedNow} devices attached to armed hosts will stop working.`,
             ruleId: null,
           })
         const opened = await newlyAllowed.measure(tx, rules, new Date(clock.now()))

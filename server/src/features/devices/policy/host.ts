@@ -12,7 +12,7 @@ import {
 import { type Design, deviceOf, type StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { HostPolicy } from './rule-set.ts'
 
-/** A peripheral of one host, with what the policy says of it. */
+/** A peripheral of one host, with the policy decision about it. */
 export interface HostPeripheral {
   deviceId: string
   design: Design
@@ -21,27 +21,28 @@ export interface HostPeripheral {
   speed: number
   present: boolean
   authorized: boolean
-  /** 10 to 50: of its design, or of being unapproved, whichever is higher. */
+  /** 10 to 50: the severity of its fingerprint or of being unapproved, whichever is higher. */
   severity: number
-  /** What the host says it did; null where it enforces nothing. */
+  /** The action that the host reported; null: the host enforces nothing. */
   enforced: Enforced | null
   source: PolicySource
   ruleId: string | null
-  /** Present, covered by no allow, on a host where a whitelist applies. */
+  /** Present, covered by no allow, on a host with an allowlist. */
   unapproved: boolean
-  /** Set once it was blocked; what the user of the host reads. */
+  /** Set when the device is first blocked; shown to the user of the host. */
   caseNumber: string
-  /** What it claims and what the kernel bound, when these contradict each other; else empty. */
+  /**
+   * The kind that the device claims and the driver that the kernel bound, if they contradict each other; else empty.
+   */
   driverMismatch: string
 }
 
-/** Number of a source in the database. */
+/** Returns the number of a source in the database. */
 export const sourceNumber = (source: PolicySource): number => policySources.indexOf(source)
 
-/** Sources that allow. */
 export const allowing: ReadonlySet<PolicySource> = new Set(['hub', 'grant', 'host', 'tag', 'global'])
 
-/** State of a host by the stored rows. */
+/** Builds the state of a host from its stored rows. */
 export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<number, Design>): HostPeripheral[] =>
   rows.map((row) => ({
     deviceId: row.device_id,
@@ -60,13 +61,13 @@ export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<n
     driverMismatch: row.driver_mismatch,
   }))
 
-/** The decision an armed host makes, by the rules of that host. */
+/** Returns the decision that an armed host makes by its rules. */
 const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDecision =>
   decide(host.rulesFor(p.design), deviceOf(p.design, p), now)
 
 /**
- * Decides about all peripherals of a host. Those that stay as they were come back as the same objects, so that the caller
- * writes only what changed.
+ * Decides about all peripherals of a host. Unchanged peripherals are returned as the same objects, so the caller writes
+ * only changes.
  */
 export const judgeHost = (
   agentId: string,
@@ -102,7 +103,7 @@ const unapprovedPoints = (count: number): number => Math.min(30, count * 10)
 const nameOf = (design: Design): string =>
   `${design.vid}:${design.pid} ${design.productName || design.vendorName}`.trim()
 
-/** Verdict over a host: the maximum of its present peripherals, and why. */
+/** Returns the verdict on a host: the maximum of its present peripherals, with the reasons. */
 export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) => {
   const present = all.filter((p) => p.present)
   const unapproved = present.filter((p) => p.unapproved)

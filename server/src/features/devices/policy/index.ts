@@ -53,25 +53,25 @@ export interface PolicyDeps {
   keys: Keys
   log: Log
   bus: Bus
-  /** The general configuration, where the settings are kept. */
+  /** The general configuration, which stores the policy settings. */
   config: Pick<SettingsApi, 'values' | 'write' | 'onChange' | 'guard'>
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle' | 'count'>
   agents: Pick<AgentsApi, 'lockStates' | 'writeVerdicts' | 'markPolicyDue' | 'takePolicyDue' | 'resolve' | 'wake'>
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   commands: Pick<CommandsApi, 'queue'>
-  /** SHA-256 of the knowledge that agents are given. */
+  /** SHA-256 of the knowledge that agents receive. */
   knowledgeHash(): string
   tags: Pick<TagsApi, 'carryOut'>
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'mayAlone' | 'takeAllowed' | 'liftedUntil' | 'require'>
   announce: Announce
 }
 
-/** Kind of the job that makes decisions anew, and topic of the bus that says rules changed. */
+/** Kind of the job that recalculates decisions, and topic of the bus that announces changed rules. */
 const jobKind = 'policy'
 const changedTopic = 'policy-changed'
 
-/** The policy: rules, the decisions they make, and what hosts are told of them. */
+/** Creates the policy: rules, the decisions they make, and the policies that hosts receive. */
 export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const { db, clock, log, bus, jobs } = deps
   const store = createPolicyStore()
@@ -126,14 +126,16 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const settle = (): Promise<unknown> =>
     reassess
       .drain()
-      .catch((error: unknown) => log.warn({ err: error }, 'the decisions will be recalculated in a second'))
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'cannot recalculate the decisions; the timer retries in a second'),
+      )
   const drainAfterChange = (): void => void settle()
   bus.on(changedTopic, drainAfterChange)
-  // Options of hosts are part of their signed policies.
+  // Signed policies contain the options of their hosts.
   deps.config.onChange((names) => {
     if (names?.some((name) => optionNames.some((option) => option === name)) !== true) return
     db.transaction((tx) => hosts.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
-      log.warn({ err: error }, 'hosts get the changed options with their next policy'),
+      log.warn({ err: error }, 'cannot notify hosts of the changed options; hosts get them with their next policy'),
     )
   })
   jobs.handle(jobKind, {
@@ -155,33 +157,32 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     overview,
   })
   return {
-    /** Policies of locked hosts, for the ingest. */
+    /** Opens the policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,
     countAttachments: hosts.countAttachments,
-    /** The signed policy of one host; null when it is unknown. */
+    /** Returns the signed policy of one host; null: the host is unknown. */
     forAgent: createAgentPolicy({ ...deps, settings, open }),
-    /** Decides anew about all that these hosts have, in a transaction of the caller. */
+    /** Recalculates the decisions about all devices of these hosts, in a transaction of the caller. */
     reassess: reassess.hosts,
-    /** Makes all queued decisions anew: tags changed, or a replica ended amid it. */
+    /** Recalculates all queued decisions, for example after a tag change or the crash of a replica. */
     drain: reassess.drain,
-    /** The same, for who waits for its end and goes on when it fails: the timer makes them. */
+    /** Does the same, but logs a failure instead of throwing it: the timer retries. */
     settle,
-    /** Carries the end of rules and grants out. */
+    /** Carries out the expiry of rules and grants. */
     endOver: upkeep.endOver,
     checkSeals: upkeep.checkSeals,
-    /** Runs a change of rules: locks the head, then the work, then makes decisions anew. */
+    /** Runs a rule change: locks the head, does the work, then recalculates decisions. */
     change: changes.change,
     writtenRules: changes.writtenRules,
     replaceRules: changes.replaceRules,
     approvePresent: approvals.approvePresent,
-    /** Predicts what a change of rules, tags, modes or approvals does. */
     predict,
     /** Runs a prediction for many hosts on the pool of long reads. */
     longRead,
-    /** Hosts with a present device that `approvePresent` would newly allow. */
+    /** Counts the hosts with an attached device that `approvePresent` would newly allow. */
     approvable: (agentIds: readonly string[]) => newlyAllowed.approvable(db, agentIds),
     ofAgent: read.ofAgent,
-    /** Measures changes of the tags of hosts. */
+    /** Measures tag changes of hosts. */
     tagGate,
     settings: overview.settings,
   }

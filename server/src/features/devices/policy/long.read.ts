@@ -2,8 +2,8 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
 /**
- * Runs a read of many devices on the pool of long reads, so that it takes no connection from sign-ins and lists. That pool
- * has no limit of its own, so each statement gets one.
+ * Runs a read of many devices on the pool of long reads, so that it takes no connection from sign-ins and lists. The
+ * pool has no timeout of its own, so each statement gets one.
  */
 export const createLongRead =
   (exportDb: Pick<Db, 'transaction'>) =>

@@ -2,21 +2,24 @@ import type { Queryable } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** Devices of a model fingerprint whose stored decision a change may turn into an allow. */
+/** Devices with the same model fingerprint whose stored decision a change may turn into an allow. */
 export interface OpenedDevices {
   designId: number
   /** Null: any serial number. */
   serial: string | null
-  /** Stored decision, as its place in `policySources`. */
+  /** Stored decision, as its index in `policySources`. */
   source: number
-  /** Null: on every host. */
+  /** Null: every host. */
   agentId: string | null
   /**
-   * True: count armed hosts only. A deny was removed and no allow replaces it, but the guards of an armed host allow devices
-   * that were attached before the host was armed.
+   * True: count armed hosts only. A deny was removed and no allow replaces it. However, the guards of an armed host
+   * allow devices that were attached before arming.
    */
   isGuarded?: boolean
-  /** Set for a new allow: devices count as well that another rule decides about, but not for as long as the allow lasts. */
+  /**
+   * Set for a new allow: also counts devices that another rule decides about, if that decision ends before the allow
+   * does.
+   */
   allow?: { until: Date | null }
 }
 
@@ -32,8 +35,8 @@ const rowsOf = (opened: readonly OpenedDevices[]) =>
   ])
 
 /**
- * Whether the stored decision about a device does not outlast a new allow: its rule ends before, is gone, is a deny for a
- * tag (one person can remove the tag), or the decision waits to be made again.
+ * Whether the stored decision about a device ends before a new allow does. Its rule expires earlier, is gone, is a deny
+ * for a tag (one person can remove the tag), or the decision is queued for recalculation.
  */
 const isPassing = sql`u.is_allow and p.source between 2 and 6 and (
   exists (select from policy_queue w where w.agent_id = p.agent_id)
@@ -50,16 +53,19 @@ const openedHosts = (opened: readonly OpenedDevices[], agentIds: readonly string
   where not u.is_guarded or exists (select from agent_rows r where r.agent_id = p.agent_id and r.armed)`
 
 export const createNewlyAllowedRead = () => ({
-  /** Hosts that an agent enforces rules on. */
+  /** Returns the number of hosts with an agent, which can enforce rules. */
   hosts: async (q: Queryable): Promise<number> =>
     (await q.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where not r.agentless`))[0]?.n ?? 0,
 
-  /** How many hosts have one of these devices, or are named. A set operation of the database: no device is read here. */
+  /**
+   * Counts the hosts that have one of these devices or are named. The database does this as a set operation and returns
+   * no device.
+   */
   count: async (q: Queryable, opened: readonly OpenedDevices[], agentIds: readonly string[]): Promise<number> =>
     (await q.query<{ n: number }>(sql`select count(*)::int as n from (${openedHosts(opened, agentIds)}) hosts`))[0]
       ?.n ?? 0,
 
-  /** Those of some hosts that have one of these devices, or are named. */
+  /** Returns those of the given hosts that have one of these devices or are named. */
   among: async (
     q: Queryable,
     opened: readonly OpenedDevices[],
@@ -71,7 +77,7 @@ export const createNewlyAllowedRead = () => ({
         select h.agent_id from (${openedHosts(opened, agentIds)}) h where h.agent_id = any(${some}::uuid[])`)
     ).map((row) => row.agent_id),
 
-  /** Of these hosts, those with an allow of their own. */
+  /** Returns those of these hosts that have an allow rule of their own. */
   withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[]): Promise<{ agent_id: string }[]> =>
     q.query(sql`
       select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
@@ -79,7 +85,7 @@ export const createNewlyAllowedRead = () => ({
         and (u.serial is null or p.serial = u.serial) and (u.agent_id is null or p.agent_id = u.agent_id)
       where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow' and not r.is_over)`),
 
-  /** Of these hosts, those with a present device that "approve what is attached" would allow. */
+  /** Counts those of these hosts with an attached device that "approve all attached devices" would allow. */
   approvable: async (q: Queryable, agentIds: readonly string[]): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`

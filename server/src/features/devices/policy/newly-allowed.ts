@@ -5,7 +5,7 @@ import { createNewlyAllowedRead, type OpenedDevices } from './newly-allowed.read
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { covers, meets, reaches } from './policy.warnings.ts'
 
-/** A change of the rules, with the stored versions of what it replaces or deletes. */
+/** A rule change, with the stored versions of the rules that it replaces or deletes. */
 export interface MeasuredChange {
   gone: readonly RuleRow[]
   write: readonly RuleRow[]
@@ -13,16 +13,16 @@ export interface MeasuredChange {
 
 const sourceOf = (name: (typeof policySources)[number]): number => policySources.indexOf(name)
 
-/** Whether a rule names a whole kind or vendor, and so also covers devices that nobody has seen yet. */
+/** Returns whether a rule names a whole kind or vendor, and so also covers devices that no host has seen yet. */
 const isWide = (r: RuleRow): boolean => r.pid === null && r.fingerprint === null
 
-/** Its tag was deleted. */
+/** Returns whether the tag of a rule was deleted. */
 const isInert = (r: RuleRow): boolean => r.tag_name !== null && r.tag_id === null
 
 const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
   a.expires_at === null || (b.expires_at !== null && a.expires_at >= b.expires_at)
 
-/** Whatever `b` decides, `a` decides as well. */
+/** Returns whether `a` decides about everything that `b` decides about. */
 const includes = (a: RuleRow, b: RuleRow): boolean =>
   a.effect === b.effect &&
   covers(a, b) &&
@@ -31,11 +31,13 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
   (a.override_attack_tool || !b.override_attack_tool)
 
 /**
- * Says on how many hosts a change of the rules newly allows devices: those with a known device that is blocked today and
- * allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. If it cannot tell, it counts
- * more. A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends
- * before a new allow hides nothing: the allow is measured as if that rule were absent. A removed deny counts the armed hosts
- * with a matching device, even if no rule allows it: the guards of the agent may still allow it.
+ * Counts the hosts on which a rule change newly allows devices. These are hosts with a known device that is blocked now
+ * and allowed afterwards, and all hosts covered by a rule that allows devices nobody has seen yet. In doubt, it counts
+ * more hosts.
+ *
+ * A rule for a tag reaches every host, because one person can put the tag on every host. A rule that ends before a new
+ * allow hides nothing: the allow is measured as if that rule were absent. A removed deny counts the armed hosts with a
+ * matching device, even if no rule allows it: the guards of the agent may still allow it.
  */
 export const createNewlyAllowed = ({
   store,
@@ -46,7 +48,10 @@ export const createNewlyAllowed = ({
   affected: Pick<Affected, 'designsOf'>
   read?: ReturnType<typeof createNewlyAllowedRead>
 }) => {
-  /** Hosts and devices that a change opens; null: all hosts. `isForHosts`: the rules apply to further hosts or to fewer. */
+  /**
+   * Returns the hosts and devices that a change opens; null: all hosts. `isForHosts`: the rules apply to more or fewer
+   * hosts.
+   */
   async function openedBy(
     q: Queryable,
     { gone, write }: MeasuredChange,
@@ -69,7 +74,7 @@ export const createNewlyAllowed = ({
     const opened: OpenedDevices[] = []
     for (const rule of allows) {
       if (rule.agent_id !== null) hosts.add(rule.agent_id)
-      // Nobody knows what an attack tool looks like on hosts that have not seen one: the whole scope counts.
+      // Other hosts may have attack tools that no host has reported yet, so the whole scope counts.
       else if (isWide(rule) || rule.override_attack_tool) return null
       else
         for (const designId of await affected.designsOf(q, [rule])) {
@@ -103,8 +108,8 @@ export const createNewlyAllowed = ({
 
   return {
     /**
-     * Returns the number of hosts on which a rule change newly allows devices, and whether it also allows attack tools on
-     * hosts that enrol later.
+     * Returns the number of hosts on which a rule change newly allows devices, and whether it also allows attack tools
+     * on hosts that enrol later.
      */
     measure: async (
       q: Queryable,
@@ -124,7 +129,10 @@ export const createNewlyAllowed = ({
       }
     },
 
-    /** Those of some hosts on which devices are newly allowed when rules begin (`write`) or cease (`gone`) to apply to them. */
+    /**
+     * Returns those of the given hosts on which devices are newly allowed when rules start (`write`) or stop (`gone`)
+     * applying.
+     */
     among: async (
       q: Queryable,
       change: MeasuredChange,
@@ -155,7 +163,7 @@ const whatOf = (r: RuleRow): string => {
   return parts.filter((part) => part !== '').join(', ')
 }
 
-/** Names of hosts by id; a host that is missing is named by its id. */
+/** Names of hosts by id. Messages show the id of a host that is missing here. */
 type HostNames = ReadonlyMap<string, string>
 
 const whereOf = (r: RuleRow, names: HostNames): string =>
@@ -170,7 +178,7 @@ const endOf = (r: RuleRow): string =>
 
 const verbs = { allow: 'allow', deny: 'deny' } as const
 
-/** Rules that a title names one by one. */
+/** Number of rules that a title names. */
 const named = 4
 
 const sentenceOf = (r: RuleRow, names: HostNames): string =>
@@ -178,7 +186,7 @@ const sentenceOf = (r: RuleRow, names: HostNames): string =>
 
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Every rule that a change adds, replaces or deletes, one per line. */
+/** Lists every rule that a change adds, replaces or deletes, one per line. */
 export const linesOfChange = ({ gone, write }: MeasuredChange, names: HostNames): string[] => {
   const old = new Map(gone.map((r) => [r.rule_id, r]))
   const written = new Set(write.map((r) => r.rule_id))
@@ -194,14 +202,14 @@ export const linesOfChange = ({ gone, write }: MeasuredChange, names: HostNames)
   ]
 }
 
-/** Where a change newly allows devices. */
+/** Describes where a change newly allows devices. */
 export const reachOf = (hosts: number, isForLaterHosts: boolean): string => {
   const present = `${hosts} ${hosts === 1 ? 'host' : 'hosts'}`
   if (!isForLaterHosts) return present
   return hosts === 0 ? 'hosts that enrol later; no host is enrolled yet' : `${present}, and on hosts that enrol later`
 }
 
-/** A change of the rules for its approver: what it adds and deletes, and how many hosts that opens. */
+/** Describes a rule change for its approver: the rules it adds and deletes, and the number of hosts it opens. */
 export const titleOfChange = (
   { gone, write }: MeasuredChange,
   names: HostNames,

@@ -6,7 +6,7 @@ import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import { createRuleSet, type HostPolicy, type RuleSet } from './rule-set.ts'
 import type { Seals } from './seal.ts'
 
-/** A host whose policy is wanted. */
+/** A host whose policy to open. */
 export interface OpenedHost {
   agent_id: string
   armed: boolean
@@ -14,22 +14,23 @@ export interface OpenedHost {
 }
 
 /**
- * Policies of hosts as of now. Call it once the hosts are locked: a change of rules that commits later makes their
- * decisions anew, and has to wait for that lock. So a stored decision is never older than the rules.
+ * Opens the current policies of hosts. Call it after locking the hosts. A rule change that commits later recalculates
+ * their decisions and waits for that lock. So a stored decision is never older than the rules.
  */
 export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; seals: Seals; log: Log }) => {
   let wide: RuleSet = createRuleSet(-1, [])
-  const told = new Set<string>()
+  const reported = new Set<string>()
 
   const authentic = (rows: readonly RuleRow[]): RuleRow[] =>
     rows.filter((row) => {
       if (seals.isAuthentic(row)) return true
-      if (!told.has(row.rule_id)) log.error({ ruleId: row.rule_id }, 'a rule that this server did not write is ignored')
-      told.add(row.rule_id)
+      if (!reported.has(row.rule_id))
+        log.error({ ruleId: row.rule_id }, 'ignoring a rule that this server did not write')
+      reported.add(row.rule_id)
       return false
     })
 
-  /** Policies by agent id, and the version of the rules they come from. */
+  /** Returns policies by agent id, and the version of the rules they come from. */
   async function open(
     tx: Queryable,
     hosts: readonly OpenedHost[],
@@ -65,7 +66,7 @@ export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; se
 
   return {
     open,
-    /** Rules a tag lost count no more, though no version changed. */
+    /** Discards cached rules, because rules that lost their tag no longer apply although no version changed. */
     forget: (): void => {
       wide = createRuleSet(-1, [])
     },

@@ -15,7 +15,7 @@ export interface OptionGateDeps {
 
 type Options = Record<OptionName, string>
 
-/** Items that name the tags of hosts with other options, waiting for a second approver. */
+/** Items that name the tags of hosts with special options, waiting for a second approver. */
 interface OptionChange {
   options: Options
   hosts: number
@@ -31,7 +31,7 @@ const linesOf = (before: Options, after: Options): string[] =>
     before[name] === after[name] ? [] : [`${name}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`],
   )
 
-/** Counts hosts whose options change because an item of the configuration names other tags. */
+/** Counts the hosts whose options change because a configuration item names other tags. */
 export const createOptionGate = ({ db, store, settings, approvals }: OptionGateDeps) => {
   async function hostsOf(tx: Tx, before: Options, after: Options): Promise<number> {
     const hosts = new Set<string>()
@@ -43,20 +43,20 @@ export const createOptionGate = ({ db, store, settings, approvals }: OptionGateD
 
   approvals.handle<OptionChange>('policyOptions', {
     action: 'settings',
-    title: () => 'Change which tags decide the options of hosts',
+    title: () => 'Change the tags that set host options',
     hosts: ({ hosts }) => hosts,
     details: async (tx, { options }) => linesOf(await settings.optionTexts(tx), options),
     carryOut: async (tx, actor, { options, hosts }) => {
       if ((await hostsOf(tx, await settings.optionTexts(tx), options)) > hosts)
         throw new AppError('conflict', {
-          detail: 'More hosts carry these tags than when this was requested. Request it again.',
+          detail: 'More hosts have these tags now than at the time of the request. Request the change again.',
         })
       await settings.writeOptions(tx, actor, options)
       return undefined
     },
   })
 
-  /** Refuses a change of these items that concerns more hosts than one person may open; counts it otherwise. */
+  /** Refuses a change of these items that affects more hosts than one person may open alone. Otherwise counts it. */
   return async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
     await transactionAgain(db, async (tx) => {
       const before = await settings.optionTexts(tx)

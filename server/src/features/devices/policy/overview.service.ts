@@ -16,7 +16,7 @@ export interface OverviewDeps {
   read: PolicyRead
   settings: PolicySettingsApi
   approvals: Pick<ApprovalsApi, 'handle' | 'isLatched' | 'liftedUntil' | 'mayAlone' | 'require'>
-  /** Refuses items that change options of more hosts than one person may. */
+  /** Refuses items that change the options of more hosts than one person may change. */
   guardOptions(actor: Actor, items: ReadonlyMap<string, string>): Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface SettingsChange {
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
-/** Settings as an approver reads them. */
+/** Returns the settings in the form that an approver reads. */
 const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: PolicySettings): [string, string][] => [
   ['Hosts without a second approver', twoPersonHosts === null ? 'any number' : String(twoPersonHosts)],
   ['Longest grant (hours)', String(grantMaxHours)],
@@ -34,23 +34,23 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
   ['Contact', JSON.stringify(contact)],
 ]
 
-/** The policy at a glance, its settings, and whether a second approver is needed. */
+/** Provides the policy overview, its settings, and whether a second approver is needed. */
 export const createPolicyOverview = ({ db, clock, audit, read, settings, approvals, guardOptions }: OverviewDeps) => {
-  /** Hosts above which a second approver is needed, and why; null: never. */
+  /** Returns the number of hosts above which a second approver is needed, and the reason; null: never. */
   async function twoPerson(): Promise<{ hosts: number | null; explanation: string }> {
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
-      return { hosts: null, explanation: 'Switched off: one person can free or delete any number of hosts.' }
+      return { hosts: null, explanation: 'Turned off. One person can free or delete any number of hosts.' }
     const until = await approvals.liftedUntil()
     if (until !== null)
       return {
         hosts: null,
-        explanation: `Lifted on the command line of the server until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC: one person can free or delete any number of hosts.`,
+        explanation: `Lifted by a server command until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. One person can free or delete any number of hosts.`,
       }
     if (!(await approvals.isLatched()))
       return {
         hosts: null,
-        explanation: `Off, because there has only been one Administrator. Once there is a second one, freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
+        explanation: `Off, because only one Administrator exists. After you add a second Administrator, freeing or deleting more than ${twoPersonHosts} hosts needs a second approver.`,
       }
     return {
       hosts: twoPersonHosts,
@@ -91,7 +91,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
 
   async function guard(actor: Actor, given: PolicySettings): Promise<void> {
     const inForce = (await settings.read(db)).twoPersonHosts
-    // Also while one Administrator may raise it alone.
+    // This also applies while a single Administrator could raise the limit alone.
     if (inForce !== null && (given.twoPersonHosts === null || given.twoPersonHosts > inForce))
       assertFresh(actor, clock.now())
     if (!(await approvals.mayAlone(actor, { kind: 'limit', limit: given.twoPersonHosts })))
@@ -104,7 +104,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
 
   return {
     twoPerson,
-    /** Requires a second approver for items of the general configuration that would require one less often. */
+    /** Requires a second approver for configuration items that would weaken this requirement. */
     guardItems: async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
       await guard(
         actor,
@@ -112,7 +112,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
       )
       await guardOptions(actor, items)
     },
-    /** In a transaction of the caller, so that it needs no second connection. */
+    /** Reads the settings in a transaction of the caller, so that it needs no second connection. */
     settings: (tx: Queryable = db) => settings.read(tx),
     read: async () => {
       const [o, inForce, two, liftedUntil] = await Promise.all([

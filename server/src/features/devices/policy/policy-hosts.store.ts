@@ -2,9 +2,12 @@ import type { Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** What the policy keeps of hosts: whose decisions are to be made anew, and what was attached on each day. */
+/** Stores the queue of hosts whose decisions need recalculation, and the attachments of each day. */
 export const createPolicyHostsStore = () => ({
-  /** Queues hosts whose decisions are to be made anew: all, those of a tag, or those that ever had one of some designs. */
+  /**
+   * Queues hosts for recalculation: all, those with a tag, or those that ever had a device with one of some
+   * fingerprints.
+   */
   queueAll: (tx: Tx): Promise<number> =>
     tx.execute(
       sql`insert into policy_queue (agent_id) select r.agent_id from agent_rows r order by r.agent_id on conflict do nothing`,
@@ -23,19 +26,18 @@ export const createPolicyHostsStore = () => ({
       insert into policy_queue (agent_id)
       select a.agent_id from agents a where a.agent_id = any(${agentIds}::uuid[]) order by a.agent_id on conflict do nothing`),
 
-  /** Names the job of what was just queued. */
+  /** Assigns a job to the hosts that were just queued. */
   giveJob: async (tx: Tx, jobId: string): Promise<void> => {
     await tx.execute(sql`update policy_queue q set job_id = ${jobId}::uuid where q.job_id is null`)
   },
 
-  /** Takes some hosts of the queue; they are back there when the transaction fails. */
+  /** Takes some hosts off the queue. If the transaction fails, they stay queued. */
   takeQueued: (tx: Tx, limit: number): Promise<{ agent_id: string; job_id: string | null }[]> =>
     tx.prepared(sql`
       delete from policy_queue q where q.agent_id in (
         select w.agent_id from policy_queue w order by w.agent_id limit ${limit}::int for update skip locked)
       returning q.agent_id, q.job_id`),
 
-  /** Counts attachments of the day. */
   countAttachments: async (
     tx: Tx,
     now: Date,

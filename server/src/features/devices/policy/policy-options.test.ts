@@ -23,7 +23,7 @@ const policyOf = async (agent: TestAgent, more: Record<string, unknown> = { unde
 const armed = { enforcement: { mode: 'Armed' as const, policyVersion: 1, reason: '' } }
 
 describe('options of a signed policy', () => {
-  it('finding 8: are chosen by tags, and sent to agents that support them', async () => {
+  it('are set by tags and sent to agents that support them', async () => {
     const [kiosk, other] = [await enrolAgent(t), await enrolAgent(t)]
     await kiosk.checkIn(armed)
     await other.checkIn(armed)
@@ -36,7 +36,7 @@ describe('options of a signed policy', () => {
     await t.policy.drain()
     expect(await kiosk.checkIn()).toMatchObject({ needPolicy: true })
     expect((await policyOf(kiosk)).options).toEqual({ keepsLastKeyboard: false, failsClosed: false })
-    // An agent that does not know the member would refuse the whole policy.
+    // An agent without support for this member would refuse the whole policy.
     expect(await policyOf(kiosk, {})).not.toHaveProperty('options')
     expect(await policyOf(other)).not.toHaveProperty('options')
     await post('addhashtags', { hashtags: ['VAULT'], elementIds: [kiosk.agentId], entityType: 'Agent' })

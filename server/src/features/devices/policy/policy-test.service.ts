@@ -9,7 +9,7 @@ import type { LongRead } from './long.read.ts'
 import type { PredictedPage, PredictedRow } from './predict.read.ts'
 import type { Change, Predict, PredictionScope, PredictionScopes } from './predict.ts'
 
-/** What is asked of the stored inventory and history. */
+/** The part of the stored inventory and history to test. */
 export interface TestSelection {
   days?: number | undefined
   tags: readonly string[]
@@ -41,7 +41,7 @@ const rowView = (row: PredictedRow): PolicyTestRow => ({
   attachments: row.attachments,
 })
 
-/** What arming would do: every device of stored inventory and history, judged as if newly attached to an armed host. */
+/** Simulates arming: judges every device of the stored inventory and history as if newly attached to an armed host. */
 export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTestDeps) => {
   const scopeOf = ({ days = predictedDays, tags, host }: TestSelection): PredictionScope => ({
     days,
@@ -74,7 +74,7 @@ export const createPolicyTest = ({ longRead, drafts, predict, scopes }: PolicyTe
     })
 
   return {
-    /** The stored decisions are those of an armed host already. */
+    /** The stored decisions are already those of an armed host. */
     inForce: async (selection: TestSelection) => (await run(selection, async () => ({}))).answer,
 
     ofDraft: async (actor: Actor, draft: PolicyDraft, selection: TestSelection) => {

@@ -15,7 +15,7 @@ import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql, zonelessSql } from '#platform/time.ts'
 
 const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
-/** The order in which rules decide: denies, grants, then allows from the narrowest. */
+/** The order in which rules are evaluated: denies, grants, then allows from the narrowest. */
 const rank = `case when r.effect = 'deny' then 0 when r.is_grant then 1 when r.agent_id is not null then 2 when r.tag_name is not null then 3 else 4 end`
 const state = `case when r.is_forged then 'Not authentic' when r.tag_name is not null and r.tag_id is null then 'Tag deleted'
   when r.is_over then 'Expired' else 'In force' end`
@@ -33,7 +33,7 @@ const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || co
   || case when r.override_attack_tool then ', although known as an attack tool' else '' end
   || ': ' || r.reason`
 
-/** Rules and grants, in the order in which they decide. */
+/** Rules and grants in evaluation order. */
 export const rulesList: ListSpec = {
   name: 'policy-rules',
   from: 'policy_rules r',
@@ -97,7 +97,7 @@ export const rulesList: ListSpec = {
     ${utcSql('r.changed_at')} as "changedAt", r.changed_by as "changedBy"`,
 }
 
-/** Rules without grants as they stand in a file. */
+/** Rules without grants, as the exported file lists them. */
 export const rulesFileList: ListSpec = {
   ...rulesList,
   from: '(select * from policy_rules x where not x.is_grant) r',
@@ -117,7 +117,7 @@ const versionsPage = (limit: number, offset: number) => sql`
 
 export type ApprovalsQuery = Omit<NonNullable<QueryOf<typeof policyApprovals>>, 'PageNumber' | 'PageSize'>
 
-/** Conditions on waiting devices, each after `and`. `p`: device, `n`: host, `d`: design, `m`: model. */
+/** Returns conditions on waiting devices, each after `and`. `p`: device, `n`: host, `d`: fingerprint, `m`: model. */
 const meantBy = (query: ApprovalsQuery): SqlFragment | null => {
   const given = (text: string | undefined, condition: (text: string) => SqlFragment): SqlFragment[] =>
     text === undefined || text.trim() === '' ? [] : [sql` and ${condition(text)}`]
@@ -152,7 +152,7 @@ export const createPolicyRead = (db: Queryable) => ({
     return { total: count?.n ?? 0, rows: rows.map((r) => r.row) }
   },
 
-  /** Version in force and the rules that speak to a host, in the order in which they decide. */
+  /** Returns the version in force and the rules that apply to a host, in evaluation order. */
   ofAgent: async (agentId: string): Promise<Pick<AgentDetail['policy'], 'version' | 'rules'>> => {
     const [head] = await db.prepared<{ version: number }>(sql`select h.version from policy_head h`)
     const rules = await db.prepared<AgentDetail['policy']['rules'][number]>(sql`
@@ -185,7 +185,7 @@ export const createPolicyRead = (db: Queryable) => ({
     return row as NonNullable<typeof row>
   },
 
-  /** Attachments and blocks of each day up to today. */
+  /** Counts attachments and blocks of each day up to today. */
   activity: (today: Date, days: number): Promise<{ day: string; attachments: number; blocked: number }[]> =>
     db.query(sql`
       with span as (select g.day::date as day from generate_series(
@@ -193,7 +193,7 @@ export const createPolicyRead = (db: Queryable) => ({
       select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(sum(d.n), 0)::int as attachments, coalesce(sum(d.blocked), 0)::int as blocked
       from span left join attachment_days d on d.day = span.day group by span.day order by span.day`),
 
-  /** Devices of armed hosts that no rule covers, by model. */
+  /** Returns devices of armed hosts that no rule covers, by model. */
   approvals: async (
     query: ApprovalsQuery,
     since: Date,

@@ -40,7 +40,7 @@ import { isGrant, isNoGrant, type PolicyRead } from './policy.read.ts'
 import type { PolicyTest } from './policy-test.service.ts'
 import type { Restore } from './restore.service.ts'
 
-/** Devices that were blocked and taken away again wait for an approval this long. */
+/** How long devices that were blocked and then detached wait for an approval. */
 const waitingMs = 7 * 86_400_000
 
 export interface PolicyRoutesDeps {
@@ -65,7 +65,7 @@ const iconName = (icon: number): string => (icons as Readonly<Record<number, str
 
 const decisions = ['allow', 'block'] as const
 
-/** The one decision that is asked for; null: any. */
+/** Returns the requested decision; null: any. */
 const decisionOf = (given: string | undefined): (typeof decisions)[number] | null => {
   const asked = new Set<(typeof decisions)[number]>()
   for (const part of (given ?? '').split(',')) {
@@ -131,7 +131,7 @@ export const registerPolicyRoutes = (
   })
   app.register(getPolicyTest, ({ query }) => {
     const host = query.hostUuid || null
-    if (host !== null && !isId(host)) throw invalid('query.hostUuid', 'is no uuid of an agent')
+    if (host !== null && !isId(host)) throw invalid('query.hostUuid', 'is not the uuid of an agent')
     const decision = decisionOf(query.decision)
     return test.inForce({
       days: query.days,

@@ -30,21 +30,24 @@ const administrator = 10
 const endOf = (text: string | null | undefined, now: number, field: string): Date | null => {
   if (text === null || text === undefined) return null
   const at = requireTime(field, text).from
-  if (at.getTime() <= now) throw invalid(field, 'is over already')
+  if (at.getTime() <= now) throw invalid(field, 'is in the past')
   return at
 }
 
-/** A reason is read by people, on the host too: nothing in it may turn other text around or hide. */
+/**
+ * Returns the trimmed reason. People read it, also on the host, so it must not contain characters that reorder or hide
+ * text.
+ */
 export const plainReason = (text: string, field: string): string => {
-  if (isOddText(text.trim())) throw invalid(field, 'holds control or invisible characters')
+  if (isOddText(text.trim())) throw invalid(field, 'contains control or invisible characters')
   return text.trim()
 }
 
 /**
- * Checks a rule as a whole and brings it into the form it is stored in. Whether its host and tag exist is asked of the
- * database by the caller.
+ * Validates a rule and converts it to its stored form. The caller checks in the database that the host and the tag
+ * exist.
  *
- * @param field place of the rule in the request, for messages
+ * @param field path of the rule in the request, for messages
  */
 export const writtenRule = (
   input: PolicyRuleInput | PolicyGrantInput,
@@ -68,24 +71,27 @@ export const writtenRule = (
     override_attack_tool: input.overrideAttackTool === true,
   }
   if (rule.vid === null && rule.kinds === null && rule.fingerprint === null)
-    throw invalid(field, 'names no device: give vid, kinds or fingerprint')
-  if (rule.pid !== null && rule.vid === null) throw invalid(`${field}.pid`, 'needs vid')
-  if (rule.serial !== null && rule.pid === null) throw invalid(`${field}.serial`, 'needs vid and pid')
+    throw invalid(field, 'matches every device; set vid, kinds or fingerprint')
+  if (rule.pid !== null && rule.vid === null) throw invalid(`${field}.pid`, 'requires vid')
+  if (rule.serial !== null && rule.pid === null) throw invalid(`${field}.serial`, 'requires vid and pid')
   if (rule.serial === '' && input.serial !== '')
-    throw invalid(`${field}.serial`, 'holds nothing but blanks and invisible characters')
-  if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot stand beside host')
-  if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is no uuid of an agent')
-  if (rule.reason === '') throw invalid(`${field}.reason`, 'says nothing')
+    throw invalid(`${field}.serial`, 'contains only blanks and invisible characters')
+  if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot be combined with host')
+  if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is not the uuid of an agent')
+  if (rule.reason === '') throw invalid(`${field}.reason`, 'must not be empty')
   if (grantMaxHours !== null && rule.expires_at !== null && rule.expires_at.getTime() > now + grantMaxHours * 3_600_000)
-    throw invalid(`${field}.expiresAt`, `is more than ${grantMaxHours} hours ahead, the longest a grant may last`)
+    throw invalid(`${field}.expiresAt`, `exceeds the maximum grant duration of ${grantMaxHours} hours`)
   if (rule.override_attack_tool && effect === 'deny')
-    throw invalid(`${field}.overrideAttackTool`, 'belongs to an allow')
+    throw invalid(`${field}.overrideAttackTool`, 'is valid only for an allow')
   if (rule.override_attack_tool && actor.profile > administrator)
-    throw new AppError('forbidden_object', { detail: 'Only an Administrator allows a known attack tool.' })
+    throw new AppError('forbidden_object', { detail: 'Only an Administrator can allow a known attack tool.' })
   return rule
 }
 
-/** What a rule asks of a device and who it speaks to, as one text: two rules of the same text speak of the same. */
+/**
+ * Returns the criteria and the scope of a rule as one text. Rules with the same text match the same devices on the same
+ * hosts.
+ */
 export const matchKey = (
   r: Omit<WrittenRule, 'effect' | 'reason' | 'expires_at' | 'override_attack_tool' | 'is_grant'>,
 ) =>

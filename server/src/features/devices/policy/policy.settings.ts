@@ -4,7 +4,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import { fold } from '#platform/list/columns.ts'
 
-/** Settings of the policy, from the items of the general configuration that hold them. */
+/** Reads the policy settings from the items of the general configuration. */
 export const settingsOf = (text: (name: SettingName) => string): PolicySettings => {
   const two = Number(text('VENDORA_TWO_PERSON_LIMIT'))
   return {
@@ -15,7 +15,7 @@ export const settingsOf = (text: (name: SettingName) => string): PolicySettings 
   }
 }
 
-/** Options of a host by its tags; undefined where all are as by default. */
+/** Returns the options of a host by its tags; undefined: all options have their defaults. */
 const optionsOf = (text: (name: OptionName) => string, hashtags: string): PolicyOptions | undefined => {
   const own = tagNames(hashtags)
   const has = (name: OptionName): boolean => [...tagNames(text(name))].some((tag) => own.has(tag))
@@ -26,7 +26,7 @@ const optionsOf = (text: (name: OptionName) => string, hashtags: string): Policy
   return options.keepsLastKeyboard && !options.failsClosed ? undefined : options
 }
 
-/** Tags that an item names, in lower case. */
+/** Returns the tags that an item names, in lower case. */
 export const tagNames = (text: string): ReadonlySet<string> =>
   new Set(
     text
@@ -35,7 +35,7 @@ export const tagNames = (text: string): ReadonlySet<string> =>
       .filter((tag) => tag !== ''),
   )
 
-/** Items that name the tags of hosts with other options than the default. */
+/** Configuration items that name the tags of hosts with other options than the default. */
 export const optionNames = ['VENDORA_NO_LAST_KEYBOARD_TAGS', 'VENDORA_FAIL_CLOSED_TAGS'] as const
 export type OptionName = (typeof optionNames)[number]
 
@@ -45,20 +45,20 @@ export type SettingName =
   | 'VENDORA_COMMAND_EXPIRY_HOURS'
   | 'VENDORA_CONTACT'
 
-/** Settings of the policy, kept as items of the general configuration. */
+/** Reads and writes the policy settings, which are items of the general configuration. */
 export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write'>) => ({
   read: async (db: Queryable): Promise<PolicySettings> => settingsOf((await config.values(db, 'vendorA')).text),
-  /** Options of a host with these tags, separated by commas. */
+  /** Returns the options of a host with these tags, separated by commas. */
   options: async (db: Queryable, hashtags: string): Promise<PolicyOptions | undefined> =>
     optionsOf((await config.values(db, 'vendorA')).text, hashtags),
-  /** The items that name tags, as they are. */
+  /** Returns the values of the items that name tags. */
   optionTexts: async (db: Queryable): Promise<Record<OptionName, string>> => {
     const { text } = await config.values(db, 'vendorA')
     return Object.fromEntries(optionNames.map((name) => [name, text(name)])) as Record<OptionName, string>
   },
   writeOptions: (tx: Tx, actor: Actor, options: Record<OptionName, string>): Promise<void> =>
     config.write(tx, actor, options),
-  /** Folded names of the tags that decide options of hosts. */
+  /** Returns the case-folded names of the tags that set options of hosts. */
   optionTags: async (db: Queryable): Promise<ReadonlySet<string>> => {
     const { text } = await config.values(db, 'vendorA')
     return new Set(optionNames.flatMap((name) => [...tagNames(text(name))].map(fold)))

@@ -10,7 +10,7 @@ import type { SealedPart } from './seal.ts'
 export interface RuleRow extends SealedPart {
   kinds: CapabilityKind[] | null
   effect: 'allow' | 'deny'
-  /** null once the tag was deleted; the rule is inert then. */
+  /** Null: the tag was deleted, and the rule no longer applies. */
   tag_id: number | null
   created_at: Date
   created_by: string
@@ -22,7 +22,7 @@ export interface RuleRow extends SealedPart {
 const ruleColumns = sql`r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.serial, r.kinds, r.fingerprint, r.agent_id, r.tag_id, r.tag_name,
   r.expires_at, r.reason, r.override_attack_tool, r.origin, r.created_at, r.created_by, r.changed_at, r.changed_by, r.seal`
 
-/** What a host gets of a rule. */
+/** Returns the part of a rule that hosts receive. */
 export const wireRule = (r: RuleRow): PolicyRule => ({
   id: r.rule_id,
   effect: r.effect,
@@ -38,7 +38,10 @@ export const wireRule = (r: RuleRow): PolicyRule => ({
 })
 
 export const createPolicyStore = () => ({
-  /** Version of the rules, and the rules of some hosts alone. Read after those hosts were locked: see `policy.open`. */
+  /**
+   * Returns the version of the rules, and the rules for each of some hosts. Call it after locking these hosts: see
+   * `policy.open`.
+   */
   versionAndOwn: async (tx: Queryable, agentIds: readonly string[]): Promise<{ version: number; own: RuleRow[] }> => {
     const [head] = await tx.prepared<{ version: number }>(sql`select h.version from policy_head h`)
     const own = await tx.prepared<RuleRow>(
@@ -47,12 +50,12 @@ export const createPolicyStore = () => ({
     return { version: head?.version ?? 0, own }
   },
 
-  /** All rules that speak to more than one host; inert ones are left out. */
+  /** Returns all rules for more than one host, without rules that no longer apply. */
   wide: (tx: Queryable): Promise<RuleRow[]> =>
     tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r where r.agent_id is null and not r.is_over and (r.tag_name is null or r.tag_id is not null)`),
 
-  /** Locks the head: changes of rules come one after the other. Returns the version in force. */
+  /** Locks the head, so that rule changes run one after the other. Returns the version in force. */
   lockHead: async (tx: Tx): Promise<number> => {
     const [head] = await tx.query<{ version: number }>(sql`select h.version from policy_head h for update`)
     return head?.version ?? 0
@@ -81,7 +84,7 @@ export const createPolicyStore = () => ({
       ])} u(n, rule_id, before, after, seal)`)
   },
 
-  /** Rules that people wrote; approvals, grants and those that are over are left out. */
+  /** Returns the rules that people wrote, without approvals, grants and expired rules. */
   writtenRules: (tx: Queryable): Promise<RuleRow[]> =>
     tx.query<RuleRow>(
       sql`select ${ruleColumns} from policy_rules r where r.origin = 'rule' and not r.is_grant and not r.is_over order by r.created_at, r.rule_id`,
@@ -92,32 +95,35 @@ export const createPolicyStore = () => ({
       sql`select ${ruleColumns} from policy_rules r where r.rule_id = any(${ids}::uuid[]) order by r.rule_id`,
     ),
 
-  /** Rules that a new one may contradict or shadow: those for more than one host, and those of its own host. */
+  /**
+   * Returns the rules that a new rule may contradict or shadow: those for more than one host, and those of its own
+   * host.
+   */
   beside: (tx: Queryable, agentId: string | null): Promise<RuleRow[]> =>
     tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r
       where not r.is_over and (r.agent_id is null or r.agent_id = ${agentId}::uuid) order by r.rule_id limit 20000`),
 
-  /** Rules for any of these hosts alone. */
+  /** Returns the rules for each of these hosts. */
   own: (tx: Queryable, agentIds: readonly string[]): Promise<RuleRow[]> =>
     tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r
       where not r.is_over and r.agent_id = any(${agentIds}::uuid[]) order by r.rule_id limit 20000`),
 
-  /** Rules for single hosts that may be about devices of these vendors; null: for any host. */
+  /** Returns the rules for single hosts that may match devices of these vendors; null: for any host. */
   ownAbout: (tx: Queryable, vids: readonly string[], agentIds: readonly string[] | null): Promise<RuleRow[]> =>
     tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r
       where not r.is_over and (r.vid is null or r.vid = any(${vids}::text[]))
         and ${agentIds === null ? raw('r.agent_id is not null') : sql`r.agent_id = any(${agentIds}::uuid[])`}`),
 
-  /** All rules, some at a time, to check their seals. */
+  /** Returns all rules page by page, to check their seals. */
   after: (db: Queryable, id: string, limit: number): Promise<RuleRow[]> =>
     db.query<RuleRow>(
       sql`select ${ruleColumns} from policy_rules r where r.rule_id > ${id}::uuid order by r.rule_id limit ${limit}::int`,
     ),
 
-  /** Rules as the interface shows them. */
+  /** Returns rules as the interface shows them. */
   shown: async (tx: Queryable, ids: readonly string[]): Promise<Map<string, PolicyRuleResource>> =>
     new Map(
       (
@@ -127,13 +133,13 @@ export const createPolicyStore = () => ({
       ).map((row) => [row.rule_id, row.rule]),
     ),
 
-  /** Rules made by approving or denying devices of these hosts. */
+  /** Returns the rules that approvals or denials of devices on these hosts created. */
   approvalsOf: (tx: Queryable, agentIds: readonly string[]): Promise<RuleRow[]> =>
     tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r
       where r.agent_id = any(${agentIds}::uuid[]) and r.origin = 'approval' and not r.is_grant order by r.rule_id`),
 
-  /** Writes rules whole, new ones or changed ones. */
+  /** Inserts or replaces whole rules. */
   write: async (tx: Tx, rows: readonly RuleRow[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.execute(sql`
@@ -182,7 +188,10 @@ export const createPolicyStore = () => ({
       )
     )[0],
 
-  /** Hosts, of some or of all, that adding or removing a tag changes. Hosts without an agent enforce nothing. */
+  /**
+   * Returns the hosts, among some or all, that adding or removing a tag changes. Hosts without an agent enforce
+   * nothing.
+   */
   hostsChangingTag: async (
     tx: Queryable,
     folded: string,
@@ -209,13 +218,13 @@ export const createPolicyStore = () => ({
   hostExists: async (tx: Queryable, agentId: string): Promise<boolean> =>
     (await tx.query(sql`select 1 from agents a where a.agent_id = ${agentId}::uuid`)).length > 0,
 
-  /** Marks rules with a seal that does not fit, for the screens. */
+  /** Marks rules with an incorrect seal, for display. */
   markForged: async (db: Queryable, ids: readonly string[]): Promise<number> =>
     db.execute(
       sql`update policy_rules r set is_forged = not r.is_forged where r.is_forged <> (r.rule_id = any(${ids}::uuid[]))`,
     ),
 
-  /** Rules that changed after a version, each as it was then; null: it was not there. */
+  /** Returns the rules that changed after a version, each in its state at that version; null: it did not exist. */
   changesSince: (
     tx: Tx,
     version: number,
@@ -223,7 +232,7 @@ export const createPolicyStore = () => ({
     tx.query(sql`
       select distinct on (c.rule_id) c.rule_id, c.before, c.seal from policy_changes c where c.version > ${version} order by c.rule_id, c.version`),
 
-  /** What one version changed, and for each rule the last version that did. */
+  /** Returns what one version changed, and for each rule the last version that changed it. */
   changesOf: (
     tx: Tx,
     version: number,
@@ -236,14 +245,14 @@ export const createPolicyStore = () => ({
   versionExists: async (tx: Tx, version: number): Promise<boolean> =>
     version === 0 || (await tx.query(sql`select 1 from policy_versions v where v.version = ${version}`)).length > 0,
 
-  /** A version without changes a person made: rules ended by themselves. */
+  /** Creates a version without changes by a person, for expired rules. */
   bumpVersion: async (tx: Tx, at: Date, summary: string): Promise<void> => {
     await tx.execute(sql`
       with h as (update policy_head set version = version + 1 returning version)
       insert into policy_versions (version, created_at, created_by, summary) select h.version, ${at}, 'system', ${summary} from h`)
   },
 
-  /** Rules whose end came; marks them, so that each is carried out once. */
+  /** Marks expired rules, so that each expiry is carried out once, and returns them. */
   endOver: async (tx: Tx, now: Date): Promise<RuleRow[]> =>
     tx.query<RuleRow>(sql`
       update policy_rules r set is_over = true where r.expires_at <= ${now} and not r.is_over returning ${ruleColumns}`),

@@ -29,7 +29,7 @@ const stick = (portPath = '1-1', serial = 'S1') => storageStick({ portPath, seri
 const armed = { enforcement: { mode: 'Armed' as const, policyVersion: 1, reason: '' } }
 
 describe('decisions', () => {
-  it('are made for free hosts too, and colour nothing before any policy', async () => {
+  it('are also made for Free hosts, and change no severity before the first policy', async () => {
     const agent = await enrolAgent(t, { devices: [stick(), plainKeyboard({ portPath: '1-2' })] })
     const devices = await byPort(agent)
     expect(devices['1-1']).toMatchObject({
@@ -39,17 +39,17 @@ describe('decisions', () => {
       isUnapprovedPeripherals: false,
       severity: 10,
     })
-    expect(devices['1-1']?.decisionReason).toMatch(/Free.*armed it would block this; No rule allows it/)
+    expect(devices['1-1']?.decisionReason).toMatch(/Free.*If armed, it would block this device; No rule allows it/)
     expect(await agent.detail()).toMatchObject({ operationalStatus: 'Free', notApproved: 0, severity: 10 })
   })
 
-  it('follow rules at COMMIT, for present and gone devices, by their rank', async () => {
+  it('follow rule changes at COMMIT, for attached and detached devices, by precedence', async () => {
     const agent = await enrolAgent(t, { devices: [stick(), plainKeyboard({ portPath: '1-2' })] })
     const { rule } = await addRule({ vid: '0781', host: agent.agentId, reason: 'audio desk' })
     let devices = await byPort(agent)
     expect(devices['1-1']).toMatchObject({ decision: 'allow', rule: rule?.id, adminStatus: 'WLA' })
     expect(devices['1-1']?.decisionReason).toContain('audio desk')
-    // A whitelist applies now: what no rule covers is unapproved.
+    // An allowlist now applies, so a device that no rule covers is unapproved.
     expect(devices['1-2']).toMatchObject({ decision: 'block', isUnapprovedPeripherals: true, severity: 20 })
     expect(await agent.detail()).toMatchObject({
       notApproved: 1,
@@ -92,11 +92,11 @@ describe('decisions', () => {
     expect(rules.data).toHaveLength(1)
     const again = await a.post(`${base}/policy/rules`, { effect: 'allow', vid: '0781', tag: 'kiosk', reason: 'x' })
     expect(again.statusCode).toBe(400)
-    expect(again.json().detail).toContain('there is no tag kiosk')
+    expect(again.json().detail).toContain('tag kiosk does not exist')
     await noRules()
   })
 
-  it('of grants end by themselves', async () => {
+  it('change when a grant expires', async () => {
     const agent = await enrolAgent(t, { devices: [stick()] })
     const until = new Date(t.clock.now() + 3_600_000).toISOString()
     const grant = ok<PolicyChange>(
@@ -136,17 +136,17 @@ describe('decisions', () => {
 })
 
 describe('rules', () => {
-  it('refuse what names no device or contradicts itself, and change nothing', async () => {
+  it('are refused if they match every device or contradict themselves', async () => {
     const a = await admin()
     const bad: [object, RegExp][] = [
-      [{}, /names no device/],
-      [{ pid: '0001' }, /pid: needs vid|names no device/],
-      [{ vid: '0781', serial: 'x' }, /serial: needs vid and pid/],
-      [{ vid: '0781', host: 'nobody' }, /host: is no uuid/],
-      [{ vid: '0781', host: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f' }, /there is no agent/],
-      [{ vid: '0781', expiresAt: '2001-01-01T00:00:00Z' }, /is over already/],
-      [{ vid: '0781', tag: 'nowhere' }, /there is no tag/],
-      [{ vid: '0781', effect: 'deny', overrideAttackTool: true }, /belongs to an allow/],
+      [{}, /matches every device/],
+      [{ pid: '0001' }, /pid: requires vid|matches every device/],
+      [{ vid: '0781', serial: 'x' }, /serial: requires vid and pid/],
+      [{ vid: '0781', host: 'nobody' }, /host: is not the uuid/],
+      [{ vid: '0781', host: '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f' }, /no agent has this uuid/],
+      [{ vid: '0781', expiresAt: '2001-01-01T00:00:00Z' }, /is in the past/],
+      [{ vid: '0781', tag: 'nowhere' }, /tag nowhere does not exist/],
+      [{ vid: '0781', effect: 'deny', overrideAttackTool: true }, /is valid only for an allow/],
     ]
     for (const [rule, message] of bad) {
       const answer = await a.post(`${base}/policy/rules`, { effect: 'allow', reason: 'x', ...rule })
@@ -155,7 +155,7 @@ describe('rules', () => {
     }
   })
 
-  it('keep their history and go back to any version', async () => {
+  it('keep their history and can be restored to any version', async () => {
     await noRules()
     const first = await addRule({ vid: '1111' })
     const second = await addRule({ vid: '2222' })
@@ -172,12 +172,12 @@ describe('rules', () => {
     const history = ok<{ data: { summary: string; changes: { before: unknown; after: unknown }[] }[] }>(
       await a.get(`${base}/policy/history`),
     )
-    expect(history.data[0]?.summary).toBe(`Back to version ${second.version}`)
+    expect(history.data[0]?.summary).toBe(`Restored version ${second.version}`)
     expect(history.data[1]?.changes[0]).toMatchObject({ before: { effect: 'allow' }, after: { effect: 'deny' } })
     await noRules()
   })
 
-  it('say which blocked devices work again after a restore, and keep its reason', async () => {
+  it('name the blocked devices that work again after a restore, and keep its reason', async () => {
     await noRules()
     const host = await enrolAgent(t, { devices: [stick()] })
     await host.checkIn(armed)
@@ -202,7 +202,7 @@ describe('rules', () => {
     await noRules()
   })
 
-  it('brings nothing back that was put into the history by hand, and no grant for longer than one may last now', async () => {
+  it('are not restored from forged history, and grants not beyond the current maximum duration', async () => {
     await noRules()
     const a = await admin()
     const tool = await addRule({ vid: '2222' })
@@ -213,7 +213,10 @@ describe('rules', () => {
       )
     await forge('2222', '03EB')
     const forged = await a.post(`${base}/policy/restore`, { version: gone.version - 1 })
-    expect([forged.statusCode, forged.json().detail]).toEqual([409, expect.stringContaining('changed in the history')])
+    expect([forged.statusCode, forged.json().detail]).toEqual([
+      409,
+      expect.stringContaining('its history was not written by this server'),
+    ])
     await forge('03EB', '2222')
     const { settings } = ok(await a.get(`${base}/policy`))
     const end = (hours: number) => new Date(t.clock.now() + hours * 3_600_000).toISOString()
@@ -229,7 +232,7 @@ describe('rules', () => {
     await noRules()
   })
 
-  it('have reasons that people can read, of any script, on any host', async () => {
+  it('have readable reasons, in any script, on any host', async () => {
     const a = await admin()
     for (const reason of ['\u202egnp', 'a\u001b[31m', '\u200b'])
       expect((await a.post(`${base}/policy/rules`, { effect: 'deny', vid: '0999', reason })).statusCode).toBe(400)
@@ -244,7 +247,7 @@ describe('rules', () => {
     await noRules()
   })
 
-  it('say what they would do before they do', async () => {
+  it('can be previewed before they are saved', async () => {
     const agent = await enrolAgent(t, { devices: [stick(), rubberDucky({ portPath: '1-5' })] })
     const preview = ok<{
       peripherals: number
@@ -265,7 +268,7 @@ describe('rules', () => {
     expect((await byPort(agent))['1-1']?.decision).toBe('block')
   })
 
-  it('belong to Managers', async () => {
+  it('can be changed by Managers only', async () => {
     const user = await person(t, { profile: 30 })
     expect(
       (await user.api.post(`${base}/policy/rules`, { effect: 'allow', vid: '0781', reason: 'x' })).statusCode,
@@ -278,7 +281,7 @@ describe('approving', () => {
   const command = async (opCode: string, item: object, more: object = {}) =>
     (await admin()).post(`${base}/peripherals/command`, { opCode, peripheralsIds: [item], ...more })
 
-  it('allows a device of a host; denying it takes that back', async () => {
+  it('allows a device of a host, and a later denial revokes it', async () => {
     const agent = await enrolAgent(t, { devices: [stick()] })
     const one = {
       uuid: null,
@@ -295,7 +298,7 @@ describe('approving', () => {
     expect(rules).toMatchObject({ recordsFiltered: 1 })
   })
 
-  it('denies again where the deny of before has ended', async () => {
+  it('denies again after an earlier deny expired', async () => {
     await noRules()
     const agent = await enrolAgent(t, { devices: [stick()] })
     const ids = { uuid: agent.agentId, vid: '0781', pid: '5581' }
@@ -314,7 +317,7 @@ describe('approving', () => {
     await noRules()
   })
 
-  it('of devices without a serial number does not speak of those with one', async () => {
+  it('a device without a serial number does not approve devices with one', async () => {
     const { serial: _, ...bare } = stick()
     const agent = await enrolAgent(t, { devices: [bare, stick('1-2', 'OTHER')] })
     ok(await command('APPROVE', { uuid: agent.agentId, vid: '0781', pid: '5581', serialNumber: '' }))
@@ -323,7 +326,7 @@ describe('approving', () => {
     await noRules()
   })
 
-  it('refuses an attack tool without an override by an Administrator with a reason', async () => {
+  it('an attack tool requires an override and a reason by an Administrator', async () => {
     const agent = await enrolAgent(t, { devices: [rubberDucky({ portPath: '1-5' })] })
     const [duck] = await agent.peripherals()
     const item = { uuid: agent.agentId, vid: duck?.vid, pid: duck?.pid }
@@ -343,21 +346,21 @@ describe('approving', () => {
     expect(trail.data[0]?.details).toContain('red team exercise')
   })
 
-  it('of an identity that names no agent, or several, or a device never seen, is a 400 that says which', async () => {
+  it('an unknown or ambiguous identity, or a device never seen, returns a 400 that names the cause', async () => {
     const twin = `twin-${Math.random()}`
     await enrolAgent(t, { facts: { hostname: twin } })
     const second = await enrolAgent(t, { facts: { hostname: twin } })
     const device = { vid: '0781', pid: '5581' }
     expect((await command('APPROVE', { hostIdentifier: twin, ...device })).body).toContain('2 agents match')
     expect((await command('APPROVE', { hostIdentifier: 'nobody', ...device })).body).toContain('no agent matches')
-    expect((await command('APPROVE', { uuid: second.agentId, ...device })).body).toContain('no such device')
-    expect((await command('APPROVE', device)).body).toContain('names no agent')
+    expect((await command('APPROVE', { uuid: second.agentId, ...device })).body).toContain('has never been seen')
+    expect((await command('APPROVE', device)).body).toContain('identifies no agent')
     expect((await command('MAYBE', { uuid: second.agentId, ...device })).body).toContain('APPROVE, DISAPPROVE')
   })
 })
 
 describe('an armed host', () => {
-  it('is told of changed rules and fetches a policy signed for it and its nonce', async () => {
+  it('is notified of changed rules and fetches a policy signed for it and its nonce', async () => {
     const agent = await enrolAgent(t, { devices: [stick()] })
     await agent.checkIn(armed)
     expect(await agent.detail()).toMatchObject({ operationalStatus: 'Armed', notApproved: 1 })
@@ -382,7 +385,7 @@ describe('an armed host', () => {
     expect((await agentPost(t, '/agent/v1/policy', { nonce }, 'x.y.z')).status).toBe(401)
   })
 
-  it('shows what it blocked with a case number, and waits for an approval', async () => {
+  it('shows a blocked device with a case number and as waiting for approval', async () => {
     await noRules()
     const agent = await enrolAgent(t)
     await agent.checkIn(armed)
@@ -397,13 +400,13 @@ describe('an armed host', () => {
     )
     const row = waiting.data.find((r) => r.devices.some((d) => d.caseNumber === device?.caseNumber))
     expect(row).toMatchObject({ vid: '0781', devIconDescription: 'Mass Storage' })
-    // It went back to Free by itself.
+    // The host returned to Free without a command.
     await agent.checkIn({ enforcement: { mode: 'Free', policyVersion: 7, reason: 'No contact after arming.' } })
     expect(await agent.detail()).toMatchObject({ operationalStatus: 'Free' })
     expect((await agent.events()).at(-1)).toMatchObject({ description: 'Host went back to Free by itself' })
   })
 
-  it('waits for an approval with attack tools first, however few hosts have one', async () => {
+  it('lists attack tools first among devices that wait for approval, however few hosts have one', async () => {
     await noRules()
     const enforced = { effect: 'block' as const, source: 'default' as const, ruleId: null, policyVersion: 7 }
     for (const device of [stick(), stick(), stick(), rubberDucky({ portPath: '1-1' })]) {
@@ -419,7 +422,7 @@ describe('an armed host', () => {
     expect(tools).toEqual(tools.toSorted((a, b) => Number(b) - Number(a)))
   })
 
-  it('is the only kind that getPolicyTest counts: where nothing can be blocked, arming does nothing', async () => {
+  it('is simulated by getPolicyTest only if it can block devices', async () => {
     const foreseen = async () => ok(await (await admin()).get(`${base}/agents/getPolicyTest`))
     const before = await foreseen()
     const agent = await enrolAgent(t, { facts: { enforcement: 'observe' }, devices: [stick()] })
@@ -428,7 +431,7 @@ describe('an armed host', () => {
     expect(own).toMatchObject({ agents: 1, peripherals: 1 })
   })
 
-  it('is what getPolicyTest foresees, for the rules in force and for a draft', async () => {
+  it('behaves as getPolicyTest predicts, for the rules in force and for a draft', async () => {
     await noRules()
     const agent = await enrolAgent(t, { devices: [plainKeyboard({ portPath: '1-2' })] })
     for (let i = 0; i < 3; i++) {
@@ -462,7 +465,7 @@ describe('an armed host', () => {
 })
 
 describe('GET policy', () => {
-  it('says why a second person is not asked, and keeps its settings', async () => {
+  it('explains why no second approver is needed, and stores its settings', async () => {
     const a = await admin()
     expect(ok(await a.get(`${base}/policy`))).toMatchObject({ settings: { twoPersonHosts: 100, contact: '' } })
     const settings = { twoPersonHosts: null, grantMaxHours: 24, commandHours: 48, contact: 'desk 4711' }

@@ -12,13 +12,16 @@ const rank = (r: Scoped & { is_grant: boolean }): number =>
 const sameTag = (a: Scoped, b: Scoped): boolean =>
   a.tag_name !== null && b.tag_name !== null && fold(a.tag_name) === fold(b.tag_name)
 
-/** Every host that `b` speaks to, `a` speaks to as well. Tags of a host are not looked up: who carries a tag changes. */
+/**
+ * Returns whether `a` applies to every host that `b` applies to. It does not look up the tags of hosts, because tags
+ * change.
+ */
 export const reaches = (a: Scoped, b: Scoped): boolean =>
   (a.agent_id === null && a.tag_name === null) || (a.agent_id !== null && a.agent_id === b.agent_id) || sameTag(a, b)
 
 const allows = <T>(asked: T | null, given: T | null): boolean => asked === null || asked === given
 
-/** Every device that `b` matches, `a` matches as well; false where that cannot be told from the rules alone. */
+/** Returns whether `a` matches every device that `b` matches; false if the rules alone do not show it. */
 export const covers = (a: Matching, b: Matching): boolean => {
   const kinds = a.kinds === null || b.kinds?.every((k) => a.kinds?.includes(k)) === true
   return (
@@ -30,7 +33,7 @@ export const covers = (a: Matching, b: Matching): boolean => {
   )
 }
 
-/** Both can be about the same device; a rule by fingerprint and one by ids may, as far as the rules tell. */
+/** Returns whether both rules can match the same device. If the rules alone do not show it, returns true. */
 export const meets = (a: Matching, b: Matching): boolean => {
   const alike = (x: string | null, y: string | null): boolean => x === null || y === null || x === y
   const kinds = a.kinds === null || b.kinds === null || a.kinds.some((k) => b.kinds?.includes(k))
@@ -43,7 +46,7 @@ export const meets = (a: Matching, b: Matching): boolean => {
   )
 }
 
-/** What a person should know before a rule counts, told from the other rules. Pure. */
+/** Returns what a person should know before a rule takes effect, from the other rules. Pure. */
 export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): PolicyWarning[] => {
   const found: PolicyWarning[] = []
   function add(code: PolicyWarning['code'], text: string, other: RuleRow | null): void {
@@ -53,29 +56,29 @@ export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): Polic
   for (const other of others) {
     const isSame = matchKey(other) === key
     if (isSame && other.effect === rule.effect && other.is_grant === rule.is_grant) {
-      add('duplicate', 'Another rule says the same.', other)
+      add('duplicate', 'Another rule is identical.', other)
       continue
     }
     if (isSame && other.effect !== rule.effect) {
-      add('contradicts', 'Another rule says the opposite of the same devices; the deny wins.', other)
+      add('contradicts', 'Another rule decides the opposite about the same devices. The deny wins.', other)
       continue
     }
     const otherWins = other.effect === 'deny' || (rule.effect === 'allow' && rank(other) <= rank(rule))
     if (covers(other, rule) && reaches(other, rule)) {
       if (other.effect === 'deny' && rule.effect === 'allow')
-        add('shadowed', 'A deny covers all of this: the rule allows nothing.', other)
+        add('shadowed', 'A deny covers all of these devices, so this rule allows nothing.', other)
       else if (other.effect === rule.effect && otherWins)
-        add('shadowed', `A wider ${rule.effect} says this already.`, other)
+        add('shadowed', `A wider ${rule.effect} rule already covers this.`, other)
     } else if (covers(rule, other) && reaches(rule, other)) {
       if (rule.effect === 'deny' && other.effect === 'allow')
-        add('shadows', 'An allow does nothing any more while this deny stands.', other)
-      else if (rule.effect === other.effect) add('shadows', `A narrower ${other.effect} is covered by this one.`, other)
+        add('shadows', 'While this deny exists, an allow rule has no effect.', other)
+      else if (rule.effect === other.effect) add('shadows', `This rule covers a narrower ${other.effect} rule.`, other)
     } else if (rule.effect !== other.effect && meets(rule, other) && (reaches(rule, other) || reaches(other, rule)))
       add(
         'contradicts',
         rule.effect === 'deny'
-          ? 'An allow may speak of some of the same devices; for those this deny wins.'
-          : 'A deny may speak of some of the same devices; for those it wins.',
+          ? 'An allow rule may match some of the same devices. For those, this deny wins.'
+          : 'A deny rule may match some of the same devices. For those, the deny wins.',
         other,
       )
   }
@@ -88,10 +91,10 @@ export const warningsOf = (rule: WrittenRule, others: readonly RuleRow[]): Polic
   )
     add(
       'needs-keyboard',
-      'Without Keyboard this covers no mouse and no other HID device: each may turn out to type, and that shows only after it was let in.',
+      'Without Keyboard, this rule covers no mouse and no other HID device. Any HID device may type, and hosts detect that only after they allow it.',
       null,
     )
   if (rule.vid === null && rule.fingerprint === null && rule.agent_id === null && rule.tag_name === null)
-    add('wide', `This speaks to every host and every device of kind ${rule.kinds?.join(', ')}.`, null)
+    add('wide', `This rule applies to every host and every device of kind ${rule.kinds?.join(', ')}.`, null)
   return found
 }

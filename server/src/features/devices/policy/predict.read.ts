@@ -17,27 +17,27 @@ import {
 } from './device-states.ts'
 import { sourceNumber } from './host.ts'
 
-/** The hosts and the period that a prediction examines. */
+/** The hosts and the period of a prediction. */
 export interface Examined {
   /** Condition over `agent_rows r` and `agents a`; null: every host. */
   hosts: SqlFragment | null
-  /** Examines hosts that cannot block devices, too: somebody asked for them by id. */
+  /** Includes hosts that cannot block devices, because the caller named them by id. */
   isEveryGrade: boolean
-  /** Start of the period. A device that is gone counts if it was seen since. */
+  /** Start of the period. Detached devices count if they were seen since. */
   since: Date
 }
 
-/** What distinguishes devices that rules and verdicts may treat differently. */
+/** The properties by which rules and verdicts may treat devices differently. */
 export interface Distinctions {
-  /** Groups of hosts with rules of their own; other hosts are in group 0. */
+  /** Groups of hosts with rules of their own; all other hosts are in group 0. */
   groupOf: ReadonlyMap<string, number>
   /** Serial numbers that rules name. */
   serials: readonly string[]
-  /** Designs with a verdict that may rest on a serial number. */
+  /** Fingerprints with a verdict that may depend on a serial number. */
   serialDesigns: readonly number[]
 }
 
-/** Decisions that a change makes and that may differ from the stored ones. */
+/** New decisions of a change that may differ from the stored ones. */
 export interface Redecided {
   by: Distinctions
   classes: readonly DecidedClass[]
@@ -49,16 +49,15 @@ export interface Attachments {
   blocked: number
 }
 
-/** A host that is armed, in numbers of its devices. */
+/** A host that is armed, with counts of its devices. */
 export interface PredictedHost {
   agentId: string
-  /** Devices that it will block. */
   willBlock: number
   /** Attached devices with a kernel driver that contradicts their kind. */
   mismatched: number
 }
 
-/** A device of a prediction, for screens. */
+/** A device of a prediction, for display. */
 export interface PredictedRow {
   agentId: string
   host: string
@@ -80,18 +79,17 @@ export interface PredictedRow {
   attachments: number
 }
 
-/** Which devices a page of a prediction lists. */
 export interface PredictedPage {
   only: 'allow' | 'block' | null
   limit: number
   offset: number
 }
 
-/** What is asked of the database. */
+/** The input of a prediction query. */
 export interface Asked {
   examined: Examined
   effects: Effects
-  /** Null: no decision differs by rules or tags. */
+  /** Null: rules and tags change no decision. */
   redecided: Redecided | null
 }
 
@@ -99,20 +97,20 @@ const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
   join(
     [
       raw('true'),
-      // Arming is refused where nothing can be blocked.
+      // Hosts that cannot block devices cannot be armed.
       ...(isEveryGrade ? [] : [raw(`not r.agentless and a.enforcement <> 'observe'`)]),
       ...(hosts === null ? [] : [hosts]),
     ],
     ' and ',
   )
 
-/** The examined hosts, joined once with many devices. */
+/** The examined hosts. A query joins them with many devices once. */
 const hostsOf = (examined: Examined): SqlFragment => sql`(
   select r.agent_id, r.armed from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined(examined)} offset 0)`
 
 /**
- * Joins gone devices `p` that the approval of an attached one allows, too: a rule names what both say of themselves.
- * There are few gone devices, so these are found first.
+ * Joins detached devices `p` that the approval of an attached device also allows: the rule names descriptors that both
+ * share. Detached devices are few, so the query finds them first.
  */
 const likeAttached = (examined: Examined): SqlFragment => sql`
   left join (
@@ -127,7 +125,7 @@ const likeAttached = (examined: Examined): SqlFragment => sql`
       and g.agent_id in (select h.agent_id from ${hostsOf(examined)} h)) w
   on w.agent_id = p.agent_id and w.device_id = p.device_id`
 
-/** Joins hosts with their groups, as far as these matter. */
+/** Joins hosts with their groups, if groups matter. */
 const grouped = ({ groupOf }: Distinctions): { from: SqlFragment; host_group: SqlFragment } =>
   groupOf.size === 0
     ? { from: raw(''), host_group: raw('0') }
@@ -139,9 +137,9 @@ const grouped = ({ groupOf }: Distinctions): { from: SqlFragment; host_group: Sq
         host_group: raw('coalesce(g.n, 0)'),
       }
 
-/** What tells classes of a design apart, beside the group of their hosts. */
+/** The properties that distinguish classes of a fingerprint, apart from the group of their hosts. */
 const distinctions = ({ serials, serialDesigns }: Distinctions) => ({
-  // The planner knows how many groups a constant makes.
+  // With a constant, the planner knows the number of groups.
   named_serial:
     serials.length + serialDesigns.length === 0
       ? raw('null::text')
@@ -196,7 +194,7 @@ const withDecisions = ({ by, classes }: Redecided, isEach: boolean): SqlFragment
 const number = (condition: SqlFragment, value: number): SqlFragment =>
   sql`case when ${condition} then ${raw(String(value))} else 0 end`
 
-/** Every examined device with its state; `isEach` is false: only those that are decided about again. */
+/** Selects every examined device with its state. If `isEach` is false, selects only devices that get a new decision. */
 const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlFragment => {
   const stored = effects.isApproved
     ? sql`case when p.severity < 40 and p.source = any(${approvedSources}::smallint[]) and (p.present or w.agent_id is not null)
@@ -228,7 +226,7 @@ const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlF
     where p.present or p.last_seen >= ${examined.since}`
 }
 
-/** Attachments of a device in the period; UTC days. */
+/** Selects the attachments of a device in the period, in UTC days. */
 const inPeriod = (since: Date): SqlFragment => sql`y.day >= (${since}::timestamptz at time zone 'UTC')::date`
 
 const rowColumns = raw(`s.agent_id as "agentId", a.host, s.device_id as "deviceId", m.vid, m.pid, m.vendor,
@@ -242,7 +240,7 @@ const rowTables = raw(`s join peripherals p on p.agent_id = s.agent_id and p.dev
   left join policy_rules u on u.rule_id::text = s.rule_id`)
 
 export const createPredictRead = () => ({
-  /** One host, or those with any of these tags, as a condition for `Examined`; null: every host. */
+  /** Returns a condition for `Examined`: one host, or hosts with any of these tags; null: every host. */
   chosen: (agentId: string | null, tags: readonly string[]): SqlFragment | null => {
     const conditions = [
       ...(agentId === null ? [] : [sql`r.agent_id = ${agentId}::uuid`]),
@@ -255,16 +253,16 @@ export const createPredictRead = () => ({
     return conditions.length === 0 ? null : join(conditions, ' and ')
   },
 
-  /** Hosts by id, as a condition for `Examined`. */
+  /** Returns a condition for `Examined`: hosts by id. */
   hosts: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
-  /** Hosts by name and tags, to group them; null: all. */
+  /** Returns hosts with their tags, for grouping; null: all hosts. */
   tagged: (q: Queryable, agentIds: readonly string[] | null): Promise<{ agentId: string; hashtags: string }[]> =>
     q.query(sql`
       select r.agent_id as "agentId", r.tags as hashtags from agent_rows r
       where ${agentIds === null ? raw('true') : sql`r.agent_id = any(${agentIds}::uuid[])`}`),
 
-  /** Classes of the devices with these designs; `agentIds`: only on these hosts. */
+  /** Returns the classes of the devices with these fingerprints; `agentIds`: only on these hosts. */
   classes: (
     q: Queryable,
     designIds: readonly number[],
@@ -281,7 +279,10 @@ export const createPredictRead = () => ({
       group by 1, 2, 3, 4, 5, 6`)
   },
 
-  /** Examined devices in numbers; `isEachHost`: what arming does to each host, too, without hosts where it does nothing. */
+  /**
+   * Counts the examined devices. `isEachHost`: also returns the effect of arming on each host, without hosts where it
+   * has no effect.
+   */
   totals: async (
     q: Queryable,
     asked: Asked,
@@ -320,7 +321,7 @@ export const createPredictRead = () => ({
     }
   },
 
-  /** Devices by how often they were attached, blocked ones first, and how often all of them were. */
+  /** Returns devices by number of attachments, blocked ones first, and the total number of attachments. */
   page: async (
     q: Queryable,
     asked: Asked,
@@ -351,7 +352,7 @@ export const createPredictRead = () => ({
     }
   },
 
-  /** Devices whose decision changes, by gravity. */
+  /** Returns the devices whose decision changes, most severe first. */
   changed: (q: Queryable, asked: Asked, limit: number): Promise<PredictedRow[]> => {
     const { examined, effects } = asked
     return q.query<PredictedRow>(sql`

@@ -20,40 +20,40 @@ import {
 } from './predict.read.ts'
 import type { Seals } from './seal.ts'
 
-/** A change whose effect is asked for. Its parts are combined; without any, nothing changes. */
+/** A change to predict. Its parts are combined; without any part, nothing changes. */
 export interface Change {
-  /** Rules that are added, and the stored ones that are replaced or deleted. */
+  /** Rules that are added, and stored rules that are replaced or deleted. */
   rules?: { gone: readonly RuleRow[]; write: readonly RuleRow[] }
   tags?: readonly HostTagChange[]
-  /** Mode that the hosts get; hosts that are deleted count as `Free`. */
+  /** New mode of the hosts. Deleted hosts count as `Free`. */
   mode?: 'Armed' | 'Free'
-  /** Arming also judges what is attached now. */
+  /** Arming also judges the devices that are attached now. */
   applyToPresent?: boolean
-  /** Everything that is attached is allowed on its host. */
+  /** Every attached device is allowed on its host. */
   isApproved?: boolean
 }
 
-/** Which hosts and days a prediction examines. */
+/** The hosts and days that a prediction examines. */
 export interface PredictionScope {
   /** Condition over `agent_rows r` and `agents a`; null or absent: every host. */
   hosts?: SqlFragment | null
-  /** Examines hosts that cannot block devices, too: somebody asked for them by id. */
+  /** Includes hosts that cannot block devices, because the caller named them by id. */
   isEveryGrade?: boolean
   days?: number
-  /** Says what happens to each host, too. */
+  /** Also returns the effect on each host. */
   isEachHost?: boolean
 }
 
-/** What a change does to the examined hosts. */
+/** The effect of a change on the examined hosts. */
 export interface Predicted {
-  /** The part that every preview states. */
+  /** The part that every preview shows. */
   stated: Prediction
   totals: Totals
-  /** What arming does to each host; hosts that block nothing are left out. Empty unless the scope asks for it. */
+  /** The effect of arming on each host, without hosts that block nothing. Empty unless the scope requests it. */
   hosts: readonly PredictedHost[]
-  /** Devices with their decisions, and how often all of them were attached. */
+  /** Returns devices with their decisions, and the total number of attachments. */
   page(page: PredictedPage): Promise<{ attachments: Attachments; rows: PredictedRow[] }>
-  /** The first devices whose decision changes. */
+  /** Returns the first devices whose decision changes. */
   changed(limit: number): Promise<PredictedRow[]>
 }
 
@@ -67,7 +67,7 @@ export interface PredictDeps {
 
 const dayMs = 86_400_000
 
-/** Tags of a host after changes of tags. */
+/** Returns a function that applies tag changes to the tags of a host. */
 const tagsAfter = (changes: readonly HostTagChange[]) => {
   const parts = changes.map(({ effect, names, agentIds }) => ({
     effect,
@@ -85,11 +85,11 @@ const tagsAfter = (changes: readonly HostTagChange[]) => {
   }
 }
 
-/** Creates the one function that predicts what a change of rules, tags, modes or approvals does. */
+/** Creates the one function that predicts the effect of a change of rules, tags, modes or approvals. */
 export const createPredict = ({ clock, store, seals, affected, designs }: PredictDeps) => {
   const read = createPredictRead()
 
-  /** The hosts that a change is about, by id; null: any host. */
+  /** Returns the ids of the hosts that a change affects; null: any host. */
   const hostsOf = (changed: readonly RuleRow[], tags: readonly HostTagChange[]): string[] | null => {
     const ids: (string | null)[] = [
       ...changed.map(({ agent_id }) => agent_id),
@@ -98,7 +98,7 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
     return ids.some((id) => id === null) ? null : [...new Set(ids as string[])]
   }
 
-  /** Decides again about the devices that changed rules or tags concern; null: about none. */
+  /** Recalculates decisions about the devices that changed rules or tags affect; null: no device is affected. */
   const decided = async (q: Queryable, { rules, tags = [] }: Change): Promise<Redecided | null> => {
     const { gone = [], write = [] } = rules ?? {}
     if (gone.length + write.length + tags.length === 0) return null
@@ -133,7 +133,7 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
     const by = {
       groupOf,
       serials: [...new Set([...wide, ...own].flatMap(({ serial }) => serial ?? []))],
-      // A verdict that rests on a serial number is one of a design of its own.
+      // A verdict that depends on a serial number has its own fingerprint.
       serialDesigns: [...known.values()]
         .filter(({ judgedBy }) => judgedBy === null || typeof judgedBy.serial === 'string')
         .map(({ id }) => id),
@@ -144,8 +144,8 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
   }
 
   /**
-   * Predicts what a change does, over stored hosts and devices. Every preview, dry run and question of the product asks
-   * this function, so they agree about hosts, devices and times.
+   * Predicts the effect of a change on stored hosts and devices. Every preview, dry run and simulation calls this
+   * function, so they all return the same hosts, devices and times.
    */
   const predict = async (q: Queryable, change: Change, scope: PredictionScope = {}): Promise<Predicted> => {
     const { hosts: condition = null, isEveryGrade = false, days = predictedDays, isEachHost = false } = scope

@@ -30,18 +30,18 @@ const deviceOf = (kind: (typeof kinds)[number], portPath: string): DeviceReport 
     tool: rubberDucky({ portPath }),
   })[kind]
 
-/** A fleet as it is generated. */
+/** A generated fleet. */
 const hostArb = fc.record({
   mode: fc.constantFrom('Armed' as const, 'Free' as const, 'observe' as const),
   tags: fc.subarray([...tags]),
-  // Ports are numbered by place, so no two devices share one.
+  // Ports are numbered by index, so no two devices share one.
   devices: fc.array(
     fc.record({
       kind: fc.constantFrom(...kinds),
-      /** Attached now; or gone, and seen within the period or before it. */
+      /** Attached now, or detached and last seen within or before the period. */
       when: fc.constantFrom('now' as const, 'now' as const, 'recently' as const, 'long ago' as const),
       times: fc.integer({ min: 1, max: 2 }),
-      /** Works on an armed host since it was attached before. */
+      /** Works on an armed host because it was attached before arming. */
       isSpared: fc.boolean(),
     }),
     { minLength: 1, maxLength: 3 },
@@ -60,13 +60,13 @@ const ruleArb = fc.record({
   effect: fc.constantFrom('allow' as const, 'deny' as const),
   match: matchArb,
   scope: fc.constantFrom('all', 'host 0', 'host 1', ...tags, ...tags),
-  /** In force for an hour, or over since the hosts were enrolled. */
+  /** In force for an hour, or expired since the hosts enrolled. */
   ends: fc.constantFrom('never', 'never', 'soon', 'over'),
 })
 const caseArb = fc.record({
   hosts: fc.array(hostArb, { minLength: 2, maxLength: 3 }),
   rules: fc.array(ruleArb, { maxLength: 4 }),
-  /** All of these are predicted; then one is made. */
+  /** All of these changes are predicted, then one is made. */
   change: fc.record({
     what: fc.constantFrom('rules', 'rules', 'arm', 'free', 'approve', 'tags', 'tags'),
     add: fc.array(ruleArb, { maxLength: 2 }),
@@ -87,13 +87,13 @@ const ok = (answer: { statusCode: number; body: string; json(): any }): any => {
 const get = async (path: string) => ok(await api.get(`${base}/${path}`))
 const post = async (path: string, body: unknown) => ok(await api.post(`${base}/${path}`, body))
 
-/** Makes all decisions again. A run that began before the last change may miss it; the one after that does not. */
+/** Recalculates all decisions. A run that began before the last change may miss it, so this waits for a second run. */
 const settle = async () => {
   await t.server.policy.drain()
   await t.server.policy.drain()
 }
 
-/** Time passes: sessions of people and hosts end, and ended rules are carried out. */
+/** Advances the time. Sessions of people and hosts expire, and expired rules are carried out. */
 const pass = async (ms: number, agents: readonly TestAgent[]) => {
   t.clock.advance(ms)
   api = await t.admin()
@@ -119,7 +119,7 @@ const inputOf = ({ effect, match, scope, ends }: Rule, agents: readonly TestAgen
   }
 }
 
-/** A device with its host, as the lists of the product show it. */
+/** A device with its host, as product lists show it. */
 interface Known {
   key: string
   agent: TestAgent
@@ -129,7 +129,6 @@ interface Known {
 }
 const keyOf = (uuid: string, deviceID: string): string => `${uuid}|${deviceID}`
 
-/** All devices of the fleet. */
 const devicesOf = async (
   agents: readonly TestAgent[],
   modes: readonly Case['hosts'][number]['mode'][],
@@ -160,7 +159,7 @@ const rule = (effect: Rule['effect'], match: Rule['match'], scope: Rule['scope']
 })
 const everything = { kinds: ['Keyboard', 'HID', 'Mouse', 'Mass Storage'] } satisfies Partial<PolicyRuleInput>
 
-/** A fleet on which every change does something, for each of the changes. */
+/** A fleet in which each of the changes has an effect. */
 const examples = (['rules', 'arm', 'free', 'approve', 'tags'] as const).map((what): [Case] => [
   {
     hosts: [
@@ -188,7 +187,7 @@ const examples = (['rules', 'arm', 'free', 'approve', 'tags'] as const).map((wha
   },
 ])
 
-/** What an agent of the product does: blocks by its rules, except what it spares, and reports it. */
+/** Does what an agent does: blocks by its rules, except spared devices, and reports it. */
 const obey = async (
   agents: readonly TestAgent[],
   isSpared: (agent: TestAgent, port: string) => boolean,
@@ -215,7 +214,7 @@ const obey = async (
     }
 }
 
-/** Sets a fleet up over days, its rules first: hosts know them when devices come. */
+/** Sets up a fleet over days. Rules come first, so that hosts know them when devices arrive. */
 const seedFixture = async ({ hosts, rules }: Case) => {
   await t.db.execute(sql`delete from agents`)
   await t.db.execute(sql`delete from policy_rules`)
@@ -276,7 +275,7 @@ const countsOf = (some: readonly Known[]) => ({
 })
 const blocks = ({ row }: Known): boolean => row.decision === 'block'
 
-/** What every preview says it looked at, by the previews that exist. */
+/** Returns the scope that each existing preview reports. */
 const basisOf = ({ computedAt, from, to, agents, peripherals }: Prediction) => ({
   computedAt,
   from,
@@ -286,7 +285,7 @@ const basisOf = ({ computedAt, from, to, agents, peripherals }: Prediction) => (
 })
 
 describe('predictions', () => {
-  it('agree with each other about hosts, devices and times, and with what happens then', async () => {
+  it('agree with each other about hosts, devices and times, and with the later outcome', async () => {
     await fc.assert(
       fc.asyncProperty(caseArb, async (given) => {
         const { agents, made } = await seedFixture(given)
@@ -303,7 +302,7 @@ describe('predictions', () => {
           remove: change.remove ? made.slice(0, 1) : [],
         }
 
-        // All of them, whatever the change is, look at the same hosts, devices and times.
+        // All previews examine the same hosts, devices and times, whatever the change.
         const arming = { action: 'arm', filter: {}, applyToPresent: change.applyToPresent }
         const ruled = await post('policy/preview', draft)
         const simulated = await post('policy/test', { draft, days })
@@ -336,7 +335,7 @@ describe('predictions', () => {
         expect([ruled.allowed, ruled.blocked]).toEqual([newlyAllowed.peripherals, newlyBlocked.peripherals])
         expect(simulated.blocked.peripherals).toBe(inForce.blocked.peripherals + ruled.blocked - ruled.allowed)
 
-        // A rollout arms the hosts that are not armed; the simulator and the bulk preview say the same of those.
+        // A rollout arms the hosts that are not armed. The simulator and the bulk preview agree about those.
         const planned = await post('rollouts/plan', {
           kind: 'arm',
           name: 'all',
@@ -362,7 +361,7 @@ describe('predictions', () => {
         })
         expect(armed.blocked.peripherals).toBe(before.filter((one) => isAttached(one) && blocks(one)).length)
 
-        // Then it is done, and what was said comes true.
+        // The change is made, and the prediction comes true.
         const said: Prediction = ({ rules: ruled, arm: armed, free: freed, approve: approved, tags: tagged } as const)[
           change.what
         ].prediction
@@ -404,7 +403,7 @@ describe('predictions', () => {
         expect(said.stopsWorking).toEqual(countsOf(stops))
         if (change.what !== 'rules') return
 
-        // The rule preview and the simulator name exactly the devices whose decision changed, as it is then.
+        // The rule preview and the simulator name exactly the devices whose decision changed.
         const changed = before.filter((one) => blocks(one) !== blocks(now(one)))
         const effects = ruled.effects as PolicyEffect[]
         expect(new Map(effects.map((one) => [keyOf(one.uuid, one.deviceID), one.after]))).toEqual(

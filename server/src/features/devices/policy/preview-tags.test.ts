@@ -29,7 +29,7 @@ const post = async (path: string, body: unknown) => {
 }
 const uuids = () => hosts.map(({ agentId }) => agentId)
 
-describe('the preview of a change of tags', () => {
+describe('the preview of a tag change', () => {
   it('judges all changes together and names blocked attack tools', async () => {
     await post('generalconfig/addhashtags', { hashtags: ['closed'], elementIds: uuids() })
     await post('generalconfig/addhashtags', { hashtags: ['open'] })
@@ -69,7 +69,7 @@ describe('the preview of a change of tags', () => {
     expect(imported.json().worksAgain).toEqual(both.prediction.worksAgain)
   })
 
-  it('is what the request for a second approver says', async () => {
+  it('matches the request for a second approver', async () => {
     const { settings } = (await (await t.admin()).get(`${base}/policy`)).json()
     await (await t.admin()).put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })
     await person(t, { profile: 10 })

@@ -8,7 +8,7 @@ import { hostOf } from './host.ts'
 import type { PolicyHostsStore } from './policy-hosts.store.ts'
 import type { HostPolicy } from './rule-set.ts'
 
-/** Hosts of one transaction: some 6,000 peripherals, about 200 ms. */
+/** Number of hosts per transaction: some 6,000 peripherals, about 200 ms. */
 const hostsAtOnce = 500
 
 export interface ReassessDeps {
@@ -19,13 +19,13 @@ export interface ReassessDeps {
   peripherals: Pick<PeripheralsApi, 'storedOf' | 'writeDecisions' | 'designs'>
   open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
   announce: Announce
-  /** Moves a job on by hosts that are done. */
+  /** Adds finished hosts to the progress of a job. */
   progress(tx: Tx, jobId: string, hosts: number): Promise<void>
 }
 
-/** Makes stored decisions anew when rules, tags or modes changed. */
+/** Recalculates stored decisions when rules, tags or modes change. */
 export const createReassess = ({ db, clock, store, agents, peripherals, open, announce, progress }: ReassessDeps) => {
-  /** Decides about all that these hosts have; armed ones are told to fetch their policy. */
+  /** Recalculates the decisions about all devices of these hosts. Armed hosts are notified to fetch their policy. */
   async function hosts(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const now = clock.now()
     const states = await agents.lockStates(tx, [...agentIds].sort())
@@ -56,7 +56,7 @@ export const createReassess = ({ db, clock, store, agents, peripherals, open, an
     await announce(tx, { agents: ids, peripherals: changed })
   }
 
-  /** One batch of the queue; false when there was nothing. */
+  /** Processes one batch of the queue; returns false if the queue was empty. */
   const step = (): Promise<boolean> =>
     transactionAgain(db, async (tx) => {
       const taken = await store.takeQueued(tx, hostsAtOnce)
@@ -73,7 +73,7 @@ export const createReassess = ({ db, clock, store, agents, peripherals, open, an
   let draining: Promise<void> | null = null
   return {
     hosts,
-    /** Works until the queue is empty; one run at a time in this process. */
+    /** Works until the queue is empty. At most one run at a time in this process. */
     drain: (): Promise<void> => {
       draining ??= (async () => {
         while (await step());

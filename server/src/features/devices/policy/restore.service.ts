@@ -22,16 +22,15 @@ export interface RestoreDeps {
   longRead: LongRead
 }
 
-/** A return to earlier rules, and how people ask for it. */
+/** A return to earlier rules: what to restore, and how people describe it. */
 interface Return {
   dryRun: boolean
   reason: string
 }
 
-/** What was stored of a rule before a change; null: it did not exist. */
+/** The stored state of a rule before a change; null: it did not exist. */
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
-/** Brings earlier rules back. */
 export const createRestore = ({
   clock,
   store,
@@ -43,8 +42,8 @@ export const createRestore = ({
   longRead,
 }: RestoreDeps) => {
   /**
-   * Plans to make rules what they were. Rules of hosts that are gone stay away; ended ones come back ended, grants for no
-   * longer than one may last today.
+   * Plans the return of rules to an earlier state. Rules of deleted hosts are not restored. Expired rules come back as
+   * expired. Restored grants last no longer than a new grant may.
    */
   const planOf = (actor: Actor, earlier: (tx: Tx, inForce: number) => Promise<Earlier[]>) => async (tx: Tx) => {
     const inForce = (await store.versionAndOwn(tx, [])).version
@@ -69,7 +68,7 @@ export const createRestore = ({
       }
       if (before.host !== null && !(await store.hostExists(tx, before.host))) continue
       if (before.overrideAttackTool && actor.profile > 10)
-        throw new AppError('forbidden_object', { detail: 'Only an Administrator allows a known attack tool.' })
+        throw new AppError('forbidden_object', { detail: 'Only an Administrator can allow a known attack tool.' })
       const tag = before.tag === null ? undefined : await store.tagByName(tx, fold(before.tag))
       const was = {
         rule_id: id,
@@ -89,9 +88,9 @@ export const createRestore = ({
       }
       if (seal === null || !seals.isAuthentic({ ...was, seal }))
         throw new AppError('conflict', {
-          detail: `Rule ${id} was changed in the history by somebody else than this server: it is not brought back.`,
+          detail: `Cannot restore rule ${id}: its history was not written by this server.`,
         })
-      // A grant may not last longer than one that is made today.
+      // A restored grant may not last longer than a new one.
       const isTooLong = was.is_grant && was.expires_at !== null && was.expires_at > grantEnd
       const row = changes.sealed({
         ...was,
@@ -113,7 +112,7 @@ export const createRestore = ({
     actor: Actor,
     plan: ReturnType<typeof planOf>,
     { dryRun, reason }: Return,
-    words: { summary: string; action: string; details: string },
+    labels: { summary: string; action: string; details: string },
   ) {
     const counts = (p: Awaited<ReturnType<typeof plan>>) => ({
       added: p.added,
@@ -137,16 +136,16 @@ export const createRestore = ({
         tx,
         actor,
         { ...p, reason },
-        words.summary,
-        words.action,
-        `${words.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`,
+        labels.summary,
+        labels.action,
+        `${labels.details}: ${p.added} added, ${p.changed} changed, ${p.remove.length} deleted`,
       )
       return { version: done.version, ...counts(p), jobId: done.jobId, worksAgain: null }
     })
   }
 
   return {
-    /** Makes the rules what they were at a version. */
+    /** Restores the rules of a version. */
     to: (actor: Actor, version: number, given: Return) =>
       run(
         actor,
@@ -155,10 +154,10 @@ export const createRestore = ({
           return store.changesSince(tx, version)
         }),
         given,
-        { summary: `Back to version ${version}`, action: 'policy.restored', details: `version ${version}` },
+        { summary: `Restored version ${version}`, action: 'policy.restored', details: `version ${version}` },
       ),
 
-    /** Undoes what one version changed, and nothing else. */
+    /** Reverts only the changes of one version. */
     undo: (actor: Actor, version: number, given: Return) =>
       run(
         actor,
@@ -168,7 +167,7 @@ export const createRestore = ({
           const later = earlier.find(({ latest }) => latest > version)
           if (later !== undefined)
             throw new AppError('conflict', {
-              detail: `Version ${later.latest} changed one of these rules again: undo that version first, or choose what to restore in the history.`,
+              detail: `Version ${later.latest} changed one of these rules again. Undo that version first, or select the rules to restore in the history.`,
             })
           return earlier
         }),
@@ -178,6 +177,6 @@ export const createRestore = ({
   }
 }
 
-const noVersion = (): AppError => notFound('There is no such version of the policy.')
+const noVersion = (): AppError => notFound('This version of the policy does not exist.')
 
 export type Restore = ReturnType<typeof createRestore>

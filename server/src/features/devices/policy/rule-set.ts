@@ -3,38 +3,35 @@ import { hasWhitelist, type PolicyDevice, ruleMatches } from '@portcullis/domain
 import type { Design } from '#features/devices/peripherals/index.ts'
 import { fold } from '#platform/list/columns.ts'
 
-/** A rule that speaks to more than one host. */
+/** A rule for more than one host. */
 export interface WideRule {
   rule: PolicyRule
-  /** Folded name of the tag it is bound to; null: all hosts. */
+  /** Case-folded name of the tag it is bound to; null: all hosts. */
   tag: string | null
 }
 
-/** Policy of one host. */
 export interface HostPolicy {
   armed: boolean
-  /** Rules that may match this design; others cannot decide about it. */
+  /** Returns the rules that may match this fingerprint. Other rules cannot decide about it. */
   rulesFor(design: Design): readonly PolicyRule[]
-  /** All rules of the host, for its signed policy. */
+  /** Returns all rules of the host, for its signed policy. */
   all(): readonly PolicyRule[]
   hasWhitelist(now: number): boolean
 }
 
-/** A host as the rules see it. */
 export interface RuledHost {
   armed: boolean
   /** Names of its tags, joined by commas. */
   hashtags: string
-  /** Rules for this host alone. */
   own: readonly PolicyRule[]
 }
 
-/** Designs whose candidates are kept: all of a large fleet. */
+/** Number of fingerprints with cached candidates, enough for a large fleet. */
 const remembered = 50_000
 
 /**
- * The rules for tags and for all hosts, ready to decide by. Which of them may match depends on the design and, where a
- * rule names one, the serial number; designs are few, so the candidates of each are found once.
+ * The rules for tags and for all hosts, ready for decisions. The candidates depend on the fingerprint and, if a rule
+ * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once.
  */
 export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
   const byVendor = Map.groupBy(
@@ -43,7 +40,7 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
   )
   const anyVendor = wide.filter(({ rule }) => rule.vid === undefined)
   const candidates = new Map<number, readonly WideRule[]>()
-  /** When the last allow for a tag (null: for all) ends, in ms since 1970: a whitelist applies until then. */
+  /** When the last allow for a tag (null: for all) ends, in ms since 1970. The allowlist applies until then. */
   const whitelistEnds = new Map<string | null, number>()
   for (const { rule, tag } of wide) {
     if (rule.effect !== 'allow' || rule.level === 'grant') continue

@@ -54,12 +54,12 @@ describe('the seal of a rule', () => {
     ['reason', { reason: 'another reason' }],
     ['override_attack_tool', { override_attack_tool: true }],
     ['origin', { origin: 'approval' }],
-  ])('does not fit another %s, in either direction', (_field, change) => {
+  ])('is invalid for another %s, in either direction', (_field, change) => {
     expect(isAuthentic(change)).toBe(false)
     expect(isAuthentic({}, change)).toBe(false)
   })
 
-  it('does not fit a rule whose values changed places', () => {
+  it('is invalid for a rule with swapped values', () => {
     expect(isAuthentic({ vid: rule.pid, pid: rule.vid })).toBe(false)
     expect(isAuthentic({ serial: null, fingerprint: rule.serial })).toBe(false)
   })

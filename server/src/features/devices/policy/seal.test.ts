@@ -63,7 +63,7 @@ describe('a rule whose row was changed in the database decides nothing', () => {
     expect(await decision()).toBe('block')
   })
 
-  it('but the seal does not cover data that the server stores with the rule', async () => {
+  it('but the seal does not cover bookkeeping data of the rule', async () => {
     await add({ vid: '0781' })
     await tamper("changed_by = 'somebody', created_by = 'somebody', is_over = false")
     expect([await notAuthentic(), await decision()]).toEqual([[], 'allow'])

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { fold } from '#platform/list/columns.ts'
 import type { Secret } from '#platform/secret.ts'
 
-/** All of a rule that decides something. */
+/** The part of a rule that affects decisions. */
 export interface SealedPart {
   rule_id: string
   effect: string
@@ -20,7 +20,7 @@ export interface SealedPart {
   origin: string
 }
 
-/** Marks rules as written by this server: a row put into the database by hand has no seal that fits. */
+/** Seals rules that this server writes. A row that someone inserts into the database directly has no valid seal. */
 export const createSeals = (key: Secret<Buffer>) => {
   const sealOf = (r: SealedPart): Buffer =>
     createHmac('sha256', key.reveal())

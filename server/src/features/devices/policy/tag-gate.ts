@@ -20,11 +20,10 @@ export interface TagGateDeps {
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require' | 'mayAlone'>
   predict: Predict
   scopes: Pick<PredictionScopes, 'hosts'>
-  /** Carries an approved order out. */
   carryOut(tx: Tx, actor: Actor, order: TagOrder): Promise<void>
 }
 
-/** A change of tags that waits for a second approver. */
+/** A tag change that waits for a second approver. */
 interface CarriedOrder {
   order: TagOrder
   changes: readonly HostTagChange[]
@@ -48,17 +47,17 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
   return `${what} (newly allows devices on ${hostsText(hosts)})`
 }
 
-/** Measures changes of tags as what they are: changes of the rules and options that apply to hosts. */
+/** Treats tag changes as changes of the rules and options that apply to hosts, and measures them. */
 export const createTagGate = (deps: TagGateDeps) => {
   const { clock, store, newlyAllowed, settings, approvals, predict, scopes, carryOut } = deps
-  /** Predicts what changes of tags do on the hosts that they name. */
+  /** Predicts the effect of tag changes on the hosts that they name. */
   function predicted(q: Queryable, changes: readonly HostTagChange[]): Promise<Predicted> {
     const named = changes.flatMap(({ agentIds }) => agentIds ?? [])
     const isNamed = changes.every(({ agentIds }) => agentIds !== null)
     return predict(q, { tags: changes }, { hosts: isNamed ? scopes.hosts([...new Set(named)]) : null })
   }
 
-  /** Hosts on which a change of their tags newly allows devices, or changes an option that a tag decides. */
+  /** Counts hosts on which a tag change newly allows devices or changes an option that a tag sets. */
   async function measure(tx: Queryable, changes: readonly HostTagChange[]): Promise<number> {
     const now = new Date(clock.now())
     const rules = await store.wide(tx)
@@ -79,8 +78,9 @@ export const createTagGate = (deps: TagGateDeps) => {
   }
 
   /**
-   * Returns the hosts on which the change allows devices, and the limit that it exceeds; null if one person may make the
-   * change, which is then counted. `granted` hosts are already counted. Waits for other transactions that change rules.
+   * Returns the hosts on which the change allows devices, and the limit that it exceeds. Returns null if one person may
+   * make the change; the change is then counted. `granted` hosts are already counted. Waits for other transactions that
+   * change rules.
    */
   async function take(tx: Tx, actor: Actor, changes: readonly HostTagChange[], granted = 0) {
     const names = new Set(changes.flatMap((change) => change.names.map(fold)))
@@ -118,7 +118,7 @@ export const createTagGate = (deps: TagGateDeps) => {
       const now = await measure(tx, changes)
       if (now > hosts)
         throw new AppError('conflict', {
-          detail: `The rules or tags changed after this was requested. It would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
+          detail: `The rules or tags changed after this was requested. The request would newly allow devices on ${hostsText(now)}, not ${hosts}. Request it again.`,
         })
       await carryOut(tx, actor, order)
       return undefined
@@ -135,12 +135,12 @@ export const createTagGate = (deps: TagGateDeps) => {
     },
     run: (actor, transaction) =>
       transaction().catch((error: unknown) => {
-        // Its transaction rolled back; the request is filed in another one.
+        // The transaction was rolled back, so the request is stored in another one.
         if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
         throw error
       }),
   }
-  /** Says what changes of tags would do; nothing is written. */
+  /** Previews the effect of tag changes. Writes nothing. */
   async function preview(
     q: Queryable,
     actor: Actor,

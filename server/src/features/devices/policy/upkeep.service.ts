@@ -14,9 +14,9 @@ export interface PolicyUpkeepDeps {
   drain(): Promise<void>
 }
 
-/** What the policy does by the clock. */
+/** The scheduled work of the policy. */
 export const createPolicyUpkeep = ({ db, clock, store, seals, affected, announceChange, drain }: PolicyUpkeepDeps) => ({
-  /** Carries the end of rules and grants out whose time came. Returns how many. */
+  /** Carries out the expiry of rules and grants. Returns how many expired. */
   endOver: async (): Promise<number> => {
     const now = new Date(clock.now())
     const over = await db.transaction(async (tx) => {
@@ -33,7 +33,7 @@ export const createPolicyUpkeep = ({ db, clock, store, seals, affected, announce
     return over
   },
 
-  /** Checks all seals; rules that somebody else wrote are shown as such. Returns their ids. */
+  /** Checks all seals and marks rules that this server did not write. Returns their ids. */
   checkSeals: async (): Promise<string[]> => {
     const forged: string[] = []
     for (let from = '00000000-0000-0000-0000-000000000000'; ; ) {

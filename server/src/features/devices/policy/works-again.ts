@@ -2,7 +2,7 @@ import type { WorksAgain } from '@portcullis/contract'
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
-/** Says which blocked devices work again, as lines of a request; attack tools are named first. */
+/** Lists the blocked devices that will work again, as lines of a request; attack tools come first. */
 export const worksAgainLines = ({ agents, peripherals, attackTools }: WorksAgain): string[] => {
   const parts = [
     ...(attackTools === 0 ? [] : [`${attackTools} blocked attack ${attackTools === 1 ? 'tool' : 'tools'}`]),
