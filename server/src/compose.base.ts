@@ -38,7 +38,7 @@ import type { Secret } from '#platform/secret.ts'
 import { createTracer } from '#platform/tracing/index.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 
-/** What runs by the clock: milliseconds between two runs, what it is, in words, and the work. */
+/** A periodic task: milliseconds between two runs, a label, and the work. */
 export type Timer = readonly [everyMs: number, what: string, work: () => Promise<unknown>]
 
 export interface ComposeOptions {
@@ -62,24 +62,22 @@ export interface ComposeOptions {
   log: Log
   knowledge: Knowledge
   tls: { cert: string; key: string } | null
-  /** Token of the agentless worker that is started beside this server; none when absent. */
+  /** Token of the agentless worker that the server starts; absent: none. */
   ownWorkerToken?: Secret
-  /** How hosts reach this server; asked when a token is made, once the server listens. */
+  /** Returns the address at which hosts reach this server. Called after the server listens, when a token is created. */
   reach(): Reach
   /** The release key, read at start; null: none is configured, so no package is accepted. */
   releaseKey: ReleaseKeySource | null
-  /** Folder of the built agent executables. */
   agentBuildDir: string
-  /** Folder of the built console. */
   consoleDir: string
-  /** Checks every answer against the contract; on in all tests. */
+  /** Validates every answer against the contract; on in all tests. */
   validateResponses: boolean
   passwordCost?: PasswordCost
 }
 
-/** What the base is handed from features above it. */
+/** The features above it that the base calls. */
 export interface Upwards {
-  /** Measures changes of the tags of hosts. */
+  /** Measures tag changes of hosts. */
   tagGate: TagGate
   /** Answers requests before the router does. */
   fastPath: NonNullable<HttpOptions['fastPath']>
@@ -87,7 +85,10 @@ export interface Upwards {
 
 export type Base = Awaited<ReturnType<typeof composeBase>>
 
-/** Database, HTTP and what every other feature stands on: the trail, events, configuration, jobs, mail, accounts. */
+/**
+ * Creates the database, HTTP and the features that all others use: audit trail, events, configuration, jobs, mail,
+ * accounts.
+ */
 export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }: Upwards) => {
   const { config, connection, keys, clock, log, reach } = options
   const migrationDb = createDb({ connection, max: 1, name: 'migrate', log, statementTimeoutMs: 0 })
@@ -97,7 +98,7 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
     .finally(() => migrationDb.close())
 
   const tracer = createTracer({ config: config.tracing ?? null, version: packageFile.version, clock, log })
-  // Nobody waits longer than five seconds for an answer, whatever the database does.
+  // No request waits for longer than five seconds, whatever the database does.
   const db = createDb({ connection, max: poolLimits.serve, name: 'serve', log, statementTimeoutMs: 4_000, tracer })
   const exportDb = createDb({ connection, max: poolLimits.export, name: 'export', log, statementTimeoutMs: 0, tracer })
   const bus = createBus({ connection, log })
@@ -233,15 +234,15 @@ export const composeBase = async (options: ComposeOptions, { tagGate, fastPath }
 
   const timers: Timer[] = [
     [2_000, 'checkpoints of the audit trail', checkpoints.run],
-    [60_000, 'reading the configuration', settings.refresh],
-    [5_000, 'sending mail', mail.deliver],
-    [5_000, 'applying the licence', licence.apply],
+    [60_000, 'configuration refresh', settings.refresh],
+    [5_000, 'mail delivery', mail.deliver],
+    [5_000, 'licence update', licence.apply],
     [60_000, 'second approver upkeep', approvals.maintain],
     [120_000, 'account upkeep', accounts.maintain],
-    [60_000, 'asking the directory', accounts.checkDirectoryAccounts],
+    [60_000, 'directory account check', accounts.checkDirectoryAccounts],
     [300_000, 'directory upkeep', directory.maintain],
-    [5_000, 'taking jobs over', async () => jobs.wake()],
-    [15_000, 'saying that jobs are taken', jobs.beat],
+    [5_000, 'job takeover', async () => jobs.wake()],
+    [15_000, 'job heartbeat', jobs.beat],
     [3_600_000, 'job upkeep', jobs.forget],
   ]
   return {

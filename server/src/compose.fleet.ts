@@ -16,7 +16,7 @@ import { createIngest, registerAgentPolicy } from './features/fleet/ingest/index
 
 export type Fleet = Awaited<ReturnType<typeof composeFleet>>
 
-/** Hosts, what is plugged into them, what is decided about it and what they are told. */
+/** Creates the hosts, their devices, the decisions about them, and their policies and commands. */
 export const composeFleet = async (options: ComposeOptions, base: Base) => {
   const { config, keys, clock, log, reach } = options
   const { app, db, lists, bus, metrics, tracer, live, audit, events, tags, envelope, resolve } = base
@@ -170,19 +170,19 @@ export const composeFleet = async (options: ComposeOptions, base: Base) => {
   })
 
   const timers: Timer[] = [
-    [1_000, 'noticing silent agents', ingest.sweep],
-    [5_000, 'polls', agentless.maintain],
-    [2_000, 'carrying out quarantines', nac.run],
-    [5_000, 'looking for what to quarantine', nac.watch],
+    [1_000, 'disconnected host detection', ingest.sweep],
+    [5_000, 'agentless polls', agentless.maintain],
+    [2_000, 'quarantine updates', nac.run],
+    [5_000, 'quarantine detection', nac.watch],
     [120_000, 'nonce upkeep', agents.forgetNonces],
-    [2_000, 'ending rules', policy.endOver],
-    [1_000, 'decisions by changed tags', policy.drain],
-    [60_000, 'checking rules', policy.checkSeals],
-    [10_000, 'expiring commands', commands.expire],
+    [2_000, 'rule expiry', policy.endOver],
+    [1_000, 'decision updates', policy.drain],
+    [60_000, 'rule seal check', policy.checkSeals],
+    [10_000, 'command expiry', commands.expire],
     [3_600_000, 'command upkeep', commands.forget],
-    [600_000, 'retiring command keys', async () => keys.command.forgetRetired(clock.now())],
+    [600_000, 'command key retirement', async () => keys.command.forgetRetired(clock.now())],
     [5_000, 'rollouts', rollouts.advance],
-    [60_000, 'builds that nobody approved', packages.discardExpired],
+    [60_000, 'expired build removal', packages.discardExpired],
   ]
   return {
     agents,

@@ -9,7 +9,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import type { Base, ComposeOptions, Timer } from './compose.base.ts'
 import type { Fleet } from './compose.fleet.ts'
 
-/** What leaves: to consumers of the inventory, SIEMs, webhooks, by mail, and as files. */
+/** Creates the outputs: to consumers of the inventory, SIEMs, webhooks, by mail, and as files. */
 export const composeOutputs = (
   { config, clock, log, reach }: ComposeOptions,
   base: Base,
@@ -81,18 +81,18 @@ export const composeOutputs = (
 
   const keptDays = (): number => Number(settings.now('VENDORA_RETENTION_DAYS_EVENTS'))
   const timers: Timer[] = [
-    [250, 'placing assets', assets.sequence],
-    [1_000, 'publishing assets', assets.publishSoon],
+    [250, 'asset sequencing', assets.sequence],
+    [1_000, 'asset publishing', assets.publishSoon],
     [3_600_000, 'asset upkeep', assets.maintain],
-    [1_000, 'notices', notifications.run],
-    [60_000, 'looking for silent hosts', notifications.watch.silence],
-    [60_000, 'looking for uncommon devices', notifications.watch.uncommon],
-    [60_000, 'looking for devices without a rule', notifications.watch.violations],
-    [3_600_000, 'notice upkeep', () => notifications.forget(keptDays())],
+    [1_000, 'alerts', notifications.run],
+    [60_000, 'disconnected host alerts', notifications.watch.silence],
+    [60_000, 'uncommon device alerts', notifications.watch.uncommon],
+    [60_000, 'allowlist violation alerts', notifications.watch.violations],
+    [3_600_000, 'alert upkeep', () => notifications.forget(keptDays())],
     [2_000, 'deliveries', deliveries.deliver],
     [3_600_000, 'delivery upkeep', deliveries.forget],
-    [3_600_000, 'removing old events', async () => events.forget(keptDays(), await deliveries.sentUpTo())],
-    [5_000, 'ordering reports', reports.tick],
+    [3_600_000, 'event upkeep', async () => events.forget(keptDays(), await deliveries.sentUpTo())],
+    [5_000, 'report scheduling', reports.tick],
     [3_600_000, 'report upkeep', reports.maintain],
   ]
   return { assets, deliveries, notifications, exports, reports, timers }

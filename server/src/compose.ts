@@ -1,4 +1,4 @@
-/** Wires the features by hand, part after part; with the parts beside it, the only file that knows them all. */
+/** Wires the features by hand. Only this file and its parts know all of them. */
 import { fileURLToPath } from 'node:url'
 import { backupFeature } from '#features/system/backup/index.ts'
 import { documentFeature } from '#features/system/document/index.ts'
@@ -13,7 +13,7 @@ export type { ComposeOptions } from './compose.base.ts'
 
 export type Server = Awaited<ReturnType<typeof compose>>
 
-/** Builds the whole server on a database; nothing listens until the entry says so. */
+/** Builds the whole server on a database. Nothing listens until the entry starts it. */
 export const compose = async (options: ComposeOptions) => {
   const { config, clock, log } = options
   const base = await composeBase(options, {
@@ -91,9 +91,9 @@ export const compose = async (options: ComposeOptions) => {
     ...base.timers,
     ...fleet.timers,
     ...outputs.timers,
-    [1_000, 'measuring the event loop', health.sample],
-    [15_000, 'looking at the parts of the product', health.watch],
-    [3_600_000, 'upkeep of the history of health', health.forget],
+    [1_000, 'event loop measurement', health.sample],
+    [15_000, 'health probes', health.watch],
+    [3_600_000, 'health history upkeep', health.forget],
   ]
 
   return {
@@ -124,9 +124,9 @@ export const compose = async (options: ComposeOptions) => {
     tracer,
     reports,
     schemaVersion,
-    /** Starts what runs by the clock; tests call the parts themselves. */
+    /** Starts the periodic tasks; tests call the tasks themselves. */
     startTimers: () => {
-      jobs.beat().catch((error: unknown) => log.warn({ err: error }, 'saying that jobs are taken failed'))
+      jobs.beat().catch((error: unknown) => log.warn({ err: error }, 'the job heartbeat failed'))
       const running = timers.map(every)
       return () => running.forEach(clearInterval)
     },

@@ -6,12 +6,12 @@ import type { Config } from '#platform/config.ts'
 import { StartError } from '#platform/start-error.ts'
 import { ensureOwnCertificate, localIdentity } from '#platform/tls/index.ts'
 
-/** How this server is served and how hosts get to it. */
+/** The address of this server and its certificate. */
 export interface Address {
   tls: { cert: string; key: string } | null
-  /** What hosts are told, given the port that is really listened on. */
+  /** Returns the address for hosts, given the port that the server listens on. */
   reach(port: number): Reach
-  /** True when the certificate comes from the server's own CA. */
+  /** True if the server's own CA issued the certificate. */
   isOwnCa: boolean
 }
 
@@ -21,11 +21,11 @@ const readPem = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new StartError(`The certificate file ${file} cannot be read: ${(error as Error).message}.`)
+    throw new StartError(`Cannot read the certificate file ${file}: ${(error as Error).message}.`)
   }
 }
 
-/** The name in links: what is listened on, else this machine's first address that others reach. */
+/** Returns the host name in links: the listening address, or the first external address of this machine. */
 const publicHost = (host: string): string => {
   if (host !== '0.0.0.0' && host !== '::') return isIPv6(host) ? `[${host}]` : host
   const { addresses, names } = localIdentity(host)
@@ -33,7 +33,7 @@ const publicHost = (host: string): string => {
   return isIPv6(found) ? `[${found}]` : found
 }
 
-/** Plain HTTP on loopback; beyond it HTTPS, by the certificate that was given or by one of the server's own CA. */
+/** Chooses plain HTTP on loopback, and otherwise HTTPS with the given certificate or one of the server's own CA. */
 export const chooseAddress = async (config: Config, now: number): Promise<Address> => {
   const host = publicHost(config.host)
   const reachableFromElsewhere = !isLoopback(config.host)

@@ -8,9 +8,9 @@ import { codeCache } from '#test/code-cache.ts'
 
 const cli = new URL('../../../cli/src/main.ts', import.meta.url).pathname
 
-it('portcullis audit anchor sets the anchor with the key file and the database of the server, and ends', () => {
+it('portcullis audit anchor sets the anchor with the key file and the database of the server, and exits', () => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-anchor-'))
-  // The embedded database of a server of root runs as another user, who passes through.
+  // If root starts the server, its embedded database runs as another user, who needs access to the folder.
   chmodSync(dir, 0o711)
   const dataDir = join(dir, 'data')
   mkdirSync(dataDir, { mode: 0o711 })
@@ -21,9 +21,9 @@ it('portcullis audit anchor sets the anchor with the key file and the database o
       timeout: 90_000,
     })
   try {
-    expect(anchor()).toMatchObject({ status: 1, stderr: expect.stringContaining('There is no key file') })
+    expect(anchor()).toMatchObject({ status: 1, stderr: expect.stringContaining('does not exist') })
     loadKeys(join(dataDir, 'portcullis.key'))
-    expect(anchor()).toMatchObject({ status: 0, stdout: expect.stringContaining('The anchor says that there is no') })
+    expect(anchor()).toMatchObject({ status: 0, stdout: expect.stringContaining('The anchor contains no') })
     expect(JSON.parse(readFileSync(join(dataDir, 'portcullis.key.audit-anchor'), 'utf8'))).toMatchObject({ number: 0 })
   } finally {
     rmSync(dir, { recursive: true, force: true })

@@ -1,4 +1,6 @@
-/** `portcullis backup make --with-keys`: the only way to export the key file. Its caller can read that file anyway. */
+/**
+ * Runs `portcullis backup make --with-keys`, the only way to export the key file. Its caller can read that file anyway.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -17,9 +19,9 @@ const passphraseOf = (file: string): Secret => {
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new StartError(`The passphrase cannot be read: ${(error as Error).message}`)
+    throw new StartError(`Cannot read the passphrase: ${(error as Error).message}`)
   }
-  if (text.length < 12) throw new StartError('The passphrase is too short: use 12 characters or more.')
+  if (text.length < 12) throw new StartError('The passphrase is too short. Use 12 characters or more.')
   return new Secret(text)
 }
 
@@ -32,7 +34,7 @@ const run = async (): Promise<void> => {
     },
   })
   const { out, 'passphrase-file': passphraseFile } = values
-  if (out === undefined) throw new StartError('Name the file to write with --out.')
+  if (out === undefined) throw new StartError('Set the output file with --out.')
   if (passphraseFile === undefined) throw new StartError('A backup with keys must be encrypted. Add --passphrase-file.')
   const passphrase = passphraseOf(passphraseFile)
   const config = loadConfig(process.env, process.getuid?.() === 0)

@@ -1,4 +1,4 @@
-/** `portcullis command-key show` and `rotate`, for operators who can read the key file of the server. */
+/** Runs `portcullis command-key show` and `rotate`, for operators who can read the key file of the server. */
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -19,13 +19,13 @@ const dayMs = 86_400_000
 
 const daysOf = (text: string): number => {
   const days = Number(text)
-  if (!/^\d{1,3}$/.test(text) || days > 365) throw new StartError('--keep-days takes a whole number from 0 to 365.')
+  if (!/^\d{1,3}$/.test(text) || days > 365) throw new StartError('--keep-days must be a whole number from 0 to 365.')
   return days
 }
 
 const rotate = async (db: Db, keys: CommandKeys, keepDays: number): Promise<void> => {
   const before = keys.newest()
-  // The file is written last: when the record cannot be stored, nothing is rotated.
+  // The file is written last: if the audit record cannot be stored, nothing is rotated.
   await db.transaction(async (tx) => {
     await auditWriter(db, systemClock).write(tx, systemActor('command line'), {
       action: 'command_key.rotated',
@@ -72,7 +72,7 @@ const run = async (): Promise<void> => {
     options: { 'keep-days': { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
   })
   const [verb] = positionals
-  if (verb !== 'show' && verb !== 'rotate') throw new StartError('Name one of show and rotate.')
+  if (verb !== 'show' && verb !== 'rotate') throw new StartError('Unknown command. Use show or rotate.')
   const keepDays = daysOf(values['keep-days'])
   const config = loadConfig(process.env, process.getuid?.() === 0)
   if (!existsSync(config.keyFile))

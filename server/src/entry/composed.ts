@@ -1,4 +1,4 @@
-/** The composed server of an entry: with what this checkout has, and with the configuration of this machine. */
+/** Composes the server of this checkout with the configuration of this machine. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadKnowledge } from '#features/devices/knowledge/index.ts'
@@ -29,17 +29,19 @@ export const composeFor = async (config: Config, given: Given): Promise<Server> 
   })
 
 /**
- * Lends a server that does not listen, on the database and with the key file of this machine, to a command.
- * `open`: by default the server of this machine must be stopped if it runs its own database.
+ * Provides a command with a server that does not listen, on the database and with the key file of this machine. `open`:
+ * by default, the server of this machine must be stopped if it runs its own database.
  */
 export const withOfflineServer = async (
   work: (server: Server) => Promise<void>,
   open: typeof openDatabase = openDatabase,
 ): Promise<void> => {
   const config = loadConfig(process.env, process.getuid?.() === 0)
-  // By a new key file, nothing that the command makes would count on any server.
+  // No server would accept anything that the command signs with a new key file.
   if (!existsSync(config.keyFile))
-    throw new StartError(`There is no key file ${config.keyFile}. Set PORTCULLIS_KEY_FILE to that of the server.`)
+    throw new StartError(
+      `The key file ${config.keyFile} does not exist. Set PORTCULLIS_KEY_FILE to the key file of the server.`,
+    )
   const log = createLog('error')
   const database = await open(config, log)
   try {

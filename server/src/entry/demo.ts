@@ -1,4 +1,4 @@
-/** `npm start -- --demo N`: a simulated fleet beside the server, a client of the agent protocol like any other. */
+/** Runs `npm start -- --demo N`: a simulated fleet beside the server, which uses the agent protocol. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,7 +8,7 @@ import { systemActor } from '#platform/http/actor.ts'
 import { StartError } from '#platform/start-error.ts'
 import type { Server } from '../compose.ts'
 
-/** Departments of the simulated organisation and the tags their hosts get. */
+/** Departments of the simulated organisation with the tags of their hosts. */
 const tagsOf: Readonly<Record<string, readonly string[]>> = {
   office: ['office'],
   engineering: ['engineering', 'laptop'],
@@ -19,19 +19,19 @@ const tagsOf: Readonly<Record<string, readonly string[]>> = {
   server: ['server', 'data centre'],
 }
 const checkInSeconds = 30
-/** Devices plugged in or taken away per second, over all hosts. */
+/** Devices attached or detached per second, over all hosts. */
 const plugRate = 1
 const stopMs = 5_000
 
 const simulator = fileURLToPath(new URL('../../../cli/simulator/main.ts', import.meta.url))
 
-/** Hosts asked for by `--demo N`; 0 without. @throws StartError */
+/** Returns the number of hosts of `--demo N`; 0 without it. @throws StartError */
 export const demoSize = (args: readonly string[]): number => {
   let text: string | undefined
   try {
     text = parseArgs({ args: [...args], options: { demo: { type: 'string' } } }).values.demo
   } catch (error) {
-    throw new StartError(`${(error as Error).message}. Known is --demo N.`)
+    throw new StartError(`${(error as Error).message}. The only valid option is --demo N.`)
   }
   if (text === undefined) return 0
   if (!/^\d{1,6}$/.test(text) || Number(text) < 1 || Number(text) > 100_000)
@@ -43,12 +43,12 @@ export interface DemoOptions {
   agents: Server['agents']
   url: string
   hosts: number
-  /** Keeps the identities of the fleet, so that the next start shows the same hosts and not new ones. */
+  /** Folder for the identities of the fleet, so that the next start shows the same hosts. */
   dataDir: string
   say(line: string): void
 }
 
-/** Starts the fleet; `stop` ends it and waits for that. */
+/** Starts the fleet; `stop` ends it and waits until it has ended. */
 export const startDemo = async ({
   agents,
   url,
@@ -68,7 +68,7 @@ export const startDemo = async ({
   }
   const args = ['--server', url, ...tokens, '--agents', String(hosts), '--interval', String(checkInSeconds)]
   args.push('--plug-rate', String(plugRate), '--state', join(dataDir, 'demo-fleet.json'))
-  // The ipc channel carries nothing: it breaks when this process is killed, and the fleet ends with it.
+  // The ipc channel carries no data. It closes when this process is killed, and then the fleet ends.
   const child = spawn(process.execPath, [simulator, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   let stopping = false
   const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** `portcullis doctor`: looks at an installation on its machine, whether the server runs or not. Only reads. */
+/** Runs `portcullis doctor`: checks an installation on its machine, whether the server runs or not. Only reads. */
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -33,28 +33,28 @@ const uid = process.getuid?.() ?? -1
 interface DatabaseSeen {
   findings: Finding[]
   places: Outbound[]
-  /** Null when it could not be read. */
+  /** Null if it cannot be read. */
   domainName: string | null
 }
 
 const nothing = (...findings: Finding[]): DatabaseSeen => ({ findings, places: [], domainName: null })
 
-/** The database to look at: the outside one, the one that a running server has, or its own, started for the look. */
+/** Opens the database to check: the external one, the one of a running server, or its own, started for the check. */
 const openDatabase = async (
   config: Config,
 ): Promise<{ connection: Parameters<typeof connect>[0]; stop(): Promise<void> } | Finding> => {
   if (config.databaseUrl !== null)
     return { connection: { connectionString: config.databaseUrl.reveal() }, stop: async () => {} }
-  if (!hasOwnCluster(config)) return ok('database', 'none yet; the first start makes one')
+  if (!hasOwnCluster(config)) return ok('database', 'none yet; the first start creates it')
   const running = runningEmbedded(config.dataDir)
   if (running !== null) return { connection: { ...running.connection }, stop: async () => {} }
   const { uid: owner } = statSync(config.dataDir)
-  // What root would leave behind there, the server could not write later.
+  // The server could not write to files that root creates there.
   if (uid === 0 && owner !== 0)
     return warning(
       'database',
-      'stopped, so it was not looked at',
-      `Run this as user ${owner}, whose the data directory is.`,
+      'stopped, so it was not checked',
+      `Run this command as user ${owner}, who owns the data directory.`,
     )
   const started = await startEmbeddedPostgres({ dataDir: config.dataDir, log: createLog('silent') })
   return { connection: { ...started.connection }, stop: started.stop }
@@ -77,7 +77,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<Datab
       const floor = isReadable ? await read.floor() : 0
       return {
         findings: [
-          ok('database', 'it answers'),
+          ok('database', 'it responds'),
           ...judgeDatabase(facts, isRunning),
           schema(applied, floor, migrations),
         ],
@@ -91,10 +91,10 @@ const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<Datab
     return nothing(
       error(
         'database',
-        `it cannot be used: ${reasonOf(fault)}`,
+        `cannot use it: ${reasonOf(fault)}`,
         config.databaseUrl === null
           ? `See ${config.dataDir}/postgres.log.`
-          : 'See whether it runs, and host, name, user and password in DATABASE_URL.',
+          : 'Check that it runs, and check host, name, user and password in DATABASE_URL.',
       ),
     )
   } finally {
@@ -107,7 +107,11 @@ const configOf = (env: Environment): Config | Finding => {
   try {
     return loadConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !unknown.includes(name))), uid === 0)
   } catch (fault) {
-    return error('configuration', reasonOf(fault), 'Correct it: the server does not start so. Most was not looked at.')
+    return error(
+      'configuration',
+      reasonOf(fault),
+      'Correct the configuration: the server does not start with it. Most checks were skipped.',
+    )
   }
 }
 

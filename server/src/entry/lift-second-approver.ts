@@ -1,4 +1,4 @@
-/** `portcullis admin lift-second-approver`: for an installation whose second Administrator is gone. */
+/** Runs `portcullis admin lift-second-approver`, for installations whose second Administrator is gone. */
 import { parseArgs } from 'node:util'
 import { systemActor } from '#platform/http/actor.ts'
 import { StartError } from '#platform/start-error.ts'
@@ -10,11 +10,11 @@ const run = async (): Promise<void> => {
   const { minutes } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } }).values
   const n = Number(minutes)
   if (!Number.isInteger(n) || n < 1 || n > mostMinutes)
-    throw new StartError(`--minutes takes a whole number from 1 to ${mostMinutes}, not "${minutes}".`)
+    throw new StartError(`--minutes must be a whole number from 1 to ${mostMinutes}, not "${minutes}".`)
   await withOfflineServer(async (server) => {
     const until = await server.approvals.lift(systemActor('command line'), n)
     process.stdout.write(
-      `No second approver is needed until ${until.toISOString()}. Start the server, disable accounts that nobody uses, and add an Administrator for another person. After that time, two enabled Administrators switch the requirement on again.\n`,
+      `No second approver is needed until ${until.toISOString()}. Start the server, disable accounts that nobody uses, and add an Administrator for another person. After that time, the requirement applies again as soon as two Administrators are enabled.\n`,
     )
   })
 }

@@ -6,21 +6,21 @@ import type { Config } from '#platform/config.ts'
 
 export interface OwnServerAnswer {
   status: number
-  /** Whether the answer has the form of this product. */
+  /** Whether the answer has the format of this product. */
   isOurs: boolean
-  /** SHA-256 of the certificate it serves, as X509Certificate gives it; null for plain HTTP. */
+  /** SHA-256 of its certificate, as X509Certificate returns it; null for plain HTTP. */
   fingerprint: string | null
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** Asks whoever listens where this configuration says, on this machine, whether it is ready. Sends nothing but the path. */
+/** Asks the local server of this configuration whether it is ready. Sends nothing but the path. */
 export const askOwnServer = ({ host, port, tls }: Config, timeoutMs = 5_000): Promise<OwnServerAnswer> =>
   new Promise((resolve, reject) => {
     const isPlain = tls === null && isLoopback(host)
     const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
     const url = `${isPlain ? 'http' : 'https'}://${isIPv6(own) ? `[${own}]` : own}:${port}/readyz`
-    // The server is asked on its own machine, and told nothing: a certificate that ended does not make it less ready.
+    // The request stays on this machine and sends no data. A server with an expired certificate can still be ready.
     const call = (isPlain ? httpRequest : httpsRequest)(
       url,
       { timeout: timeoutMs, rejectUnauthorized: false, agent: false },

@@ -1,4 +1,4 @@
-/** The agentless worker that `npm start` runs beside the server: a process of its own, a client like any other. */
+/** Runs the agentless worker of `npm start` in its own process, a client like any other. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '#platform/log.ts'
@@ -6,18 +6,18 @@ import type { Secret } from '#platform/secret.ts'
 
 const worker = fileURLToPath(new URL('../../../poller/src/main.ts', import.meta.url))
 const stopMs = 5_000
-/** A worker that ended by itself is started again after this long. */
+/** Delay before an ended worker is started again. */
 const againMs = 5_000
 
 export interface OwnWorkerOptions {
   url: string
-  /** File with the certificate of the server's own authority; null where the system knows it. */
+  /** File with the certificate of the server's own CA; null: the system already trusts it. */
   caFile: string | null
   token: Secret
   log: Log
 }
 
-/** Starts the worker, and again whenever it ends; `stop` ends it and waits for that. */
+/** Starts the worker, and restarts it whenever it ends; `stop` ends it and waits until it has ended. */
 export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): { stop(): Promise<void> } => {
   let child: ChildProcess | undefined
   let timer: NodeJS.Timeout | undefined
@@ -25,11 +25,12 @@ export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): {
 
   function start(): void {
     const args = [worker, '--server', url, '--token', '-', '--own', ...(caFile === null ? [] : ['--ca', caFile])]
-    // It needs nothing of the server's environment, where a password or a database address may be.
+    // The worker gets none of the server's environment, which may contain a password or a database address.
     const { PATH = '', HOME = '', TZ } = process.env
     child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
-      // A Ctrl+C is for the server, which ends it in its turn; when the server is gone, so is the channel, and it ends by itself.
+      // Ctrl+C goes to the server only, which then stops the worker. If the server crashes, the channel closes and the
+      // worker ends.
       detached: true,
       env: { PATH, HOME, ...(TZ === undefined ? {} : { TZ }) },
     })
@@ -38,10 +39,10 @@ export const startOwnWorker = ({ url, caFile, token, log }: OwnWorkerOptions): {
     child.stderr?.on('data', (text: Buffer) =>
       log.warn({ worker: String(text).trim().slice(0, 500) }, 'agentless worker'),
     )
-    child.once('error', (error) => log.error({ err: error }, 'the agentless worker cannot be started'))
+    child.once('error', (error) => log.error({ err: error }, 'cannot start the agentless worker'))
     child.once('exit', (code) => {
       if (isStopping) return
-      log.warn({ code }, 'the agentless worker ended; it is started again')
+      log.warn({ code }, 'the agentless worker ended; the server starts it again')
       timer = setTimeout(start, againMs)
     })
   }

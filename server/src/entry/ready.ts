@@ -1,4 +1,4 @@
-/** Health check of a container: exits with 0 when the server of this configuration answers that it is ready. */
+/** Health check of a container: exits with 0 if the server of this configuration is ready. */
 import { loadConfig } from '#platform/config.ts'
 import { askOwnServer } from './own-server.ts'
 

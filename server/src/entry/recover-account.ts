@@ -1,6 +1,6 @@
 /**
- * `portcullis admin lift-suspension`, `reset-second-factor` and `exempt-second-factor`: recovery that needs no network. It works
- * beside a running server as a second replica does.
+ * Runs `portcullis admin lift-suspension`, `reset-second-factor` and `exempt-second-factor`: recovery without network
+ * access. It can run beside a server, like a second replica.
  */
 import { parseArgs } from 'node:util'
 import { AppError } from '#platform/app-error.ts'
@@ -39,7 +39,7 @@ const run = async (): Promise<void> => {
       process.stdout.write(
         `Account ${userName} may sign in without a second factor until ${until.toISOString()}. Set one up before then.\n`,
       )
-    } else throw new StartError('Name one of lift-suspension, reset-second-factor and exempt-second-factor.')
+    } else throw new StartError('Unknown command. Use lift-suspension, reset-second-factor or exempt-second-factor.')
   }, openLocalDatabase)
 }
 

@@ -1,4 +1,4 @@
-/** `portcullis admin reset-password`: the way back in for whoever holds the machine and its key file. */
+/** Runs `portcullis admin reset-password`: recovery for operators with access to the machine and its key file. */
 import { parseArgs } from 'node:util'
 import { StartError } from '#platform/start-error.ts'
 import { withOfflineServer } from './composed.ts'
@@ -7,7 +7,7 @@ const run = async (): Promise<void> => {
   const { user } = parseArgs({ options: { user: { type: 'string', default: 'admin' } } }).values
   await withOfflineServer(async (server) => {
     const link = await server.accounts.resetPassword(user)
-    if (link === null) throw new StartError(`There is no local account "${user}".`)
+    if (link === null) throw new StartError(`The local account "${user}" does not exist.`)
     process.stdout.write(
       `Account ${link.userName} is enabled. Start the server and set a new password within two days at\n${link.url}\n`,
     )
@@ -16,6 +16,6 @@ const run = async (): Promise<void> => {
 
 run().catch((error: unknown) => {
   process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
-  // What was composed in part has timers that keep the process.
+  // A partly composed server has timers that keep the process alive.
   process.exit(1)
 })

@@ -1,4 +1,7 @@
-/** `portcullis restore` and `portcullis backup verify`: an empty database is filled from a backup, with the server stopped. */
+/**
+ * Runs `portcullis restore` and `portcullis backup verify`: fills an empty database from a backup while the server is
+ * stopped.
+ */
 import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +24,7 @@ const passphraseOf = (file: string): Secret => {
   try {
     return new Secret(readFileSync(file, 'utf8').trim())
   } catch (error) {
-    throw new StartError(`The passphrase cannot be read: ${(error as Error).message}`)
+    throw new StartError(`Cannot read the passphrase: ${(error as Error).message}`)
   }
 }
 
@@ -37,11 +40,11 @@ const run = async (): Promise<void> => {
     },
   })
   const { file, verify } = values
-  if (file === undefined || !existsSync(file)) throw new StartError(`There is no file ${file}.`)
+  if (file === undefined || !existsSync(file)) throw new StartError(`The file ${file} does not exist.`)
   const passphraseFile = values['passphrase-file']
   const passphrase = passphraseFile === undefined ? null : passphraseOf(passphraseFile)
   const given = loadConfig(process.env, process.getuid?.() === 0)
-  // A drill has a database of its own, that is thrown away.
+  // A verification uses a temporary database.
   const drillDir = verify ? mkdtempSync(join(tmpdir(), 'portcullis-drill-')) : null
   if (drillDir !== null) await chmod(drillDir, 0o711)
   const config = drillDir === null ? given : { ...given, dataDir: join(drillDir, 'data'), databaseUrl: null }
@@ -49,12 +52,12 @@ const run = async (): Promise<void> => {
   try {
     const archive = await readArchive(createReadStream(file) as AsyncIterable<Buffer>, passphrase)
     const opening = openDatabase(config, log)
-    // Broken off, nothing of it is left: no database that runs on, no copy of the data in a drill's folder.
+    // An interruption stops the database and deletes the copy of the data.
     const breakOff = async (): Promise<void> => {
       isBrokenOff = true
       await opening.then(({ stop }) => stop()).catch(() => {})
       if (drillDir !== null) rmSync(drillDir, { recursive: true, force: true })
-      process.stderr.write('Broken off. What was not finished can be tried again.\n')
+      process.stderr.write('Interrupted. You can run the command again.\n')
       process.exit(1)
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void breakOff())
@@ -80,7 +83,7 @@ const run = async (): Promise<void> => {
           writeFileSync(config.keyFile, keyFile, { mode: 0o600, flag: 'wx', flush: true })
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException
-          throw new StartError(`Nothing was restored: the key file ${config.keyFile} cannot be written (${code}).`)
+          throw new StartError(`Nothing was restored: cannot write the key file ${config.keyFile} (${code}).`)
         }
         hasWrittenKeys = true
       }
@@ -88,13 +91,13 @@ const run = async (): Promise<void> => {
       const { createdAt } = archive.head
       const keys =
         keyFile === null
-          ? 'The key file is not in it: put it back, else sealed secrets are lost and agents trust no command.'
+          ? 'The backup does not contain the key file. Restore it from its copy, or sealed secrets are lost and agents trust no command.'
           : hasWrittenKeys
             ? `The key file is at ${config.keyFile}.`
             : drillDir !== null
-              ? 'The key file is in it.'
-              : `There is a key file ${config.keyFile} already; it was left as it is.`
-      const what = `${tables} tables, ${rows} rows of ${createdAt}, each table with the checksum it had`
+              ? 'The backup contains the key file.'
+              : `The key file ${config.keyFile} already exists and was not changed.`
+      const what = `${tables} tables, ${rows} rows of ${createdAt}, with matching checksums for all tables`
       process.stdout.write(
         values.json
           ? `${JSON.stringify({ ok: true, tables, rows, createdAt, schema, hasKeys: keyFile !== null })}\n`

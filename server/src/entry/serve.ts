@@ -1,4 +1,7 @@
-/** What `start.ts` loads: the whole product on one machine. Prints the address and, on the first run, the first credentials. */
+/**
+ * Runs the whole product on one machine; `start.ts` loads it. Prints the address and, on the first run, the first
+ * credentials.
+ */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -19,19 +22,17 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Gives the port that is listened on: 0 in the configuration means any. */
+/** Listens and returns the port: 0 in the configuration means any. */
 const listen = (server: Server, { host, port }: Config): Promise<number> =>
   server.app.listen(host, port).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE'
-      ? new StartError(
-          `Port ${port} on ${host} is in use. Set PORTCULLIS_PORT to another one, or stop the process that has it.`,
-        )
+      ? new StartError(`Port ${port} on ${host} is already in use. Stop the other program or set PORTCULLIS_PORT.`)
       : new StartError(`Cannot listen on ${host}:${port}: ${error.message}.`)
   })
 
-/** Starts everything; `stops` gets what has to be undone, in order. */
+/** Starts everything; adds to `stops` what has to be undone, in order. */
 const start = async (config: Config, demoHosts: number, log: Log, stops: (() => Promise<unknown>)[]): Promise<void> => {
-  // Reports, checkpoints and certificates are kept there, even when the database is elsewhere.
+  // Reports, checkpoints and certificates are stored there, even with an external database.
   prepareDataDir(config.dataDir)
   const database = await openDatabase(config, log)
   stops.push(database.stop)
@@ -48,7 +49,7 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   })
   stops.push(server.close)
   port = await listen(server, config)
-  // Now that it will be told: a start that found its port in use would have kept the only password to itself.
+  // Runs after the server listens: a start that fails because its port is in use must not use up the only password.
   const credentials = await server.accounts.ensureFirstAdministrator(config.adminPassword)
   const stopTimers = server.startTimers()
   stops.push(async () => stopTimers())
@@ -61,16 +62,16 @@ const start = async (config: Config, demoHosts: number, log: Log, stops: (() => 
   stops.push(worker.stop)
   stops.push(async () => {
     if (config.drainSeconds === 0) return
-    // Behind a balancer: it hears first that nothing is to come here any more, then the server goes.
+    // Behind a load balancer, health checks fail first, and then the server stops.
     server.app.drain()
     log.info({ seconds: config.drainSeconds }, 'draining before the stop')
     await setTimeout(config.drainSeconds * 1_000)
   })
   say(`Portcullis is at ${address.reach(port).url}`)
-  if (address.isOwnCa) say('Its certificate comes from a CA of its own; browsers ask once, agents pin it.')
+  if (address.isOwnCa) say('Its own CA issued the certificate. Browsers ask once, and agents pin the CA.')
   if (config.databaseUrl === null) say(`Data: ${config.dataDir}`)
   if (credentials !== null)
-    say(`First sign-in: user ${credentials.userName}, password ${credentials.password} (to be changed at once)`)
+    say(`First sign-in: user ${credentials.userName}, password ${credentials.password} (change it after signing in)`)
   if (demoHosts > 0) {
     const { dataDir } = config
     const demo = await startDemo({
@@ -97,7 +98,7 @@ const main = async (): Promise<void> => {
     })()
     return stopping
   }
-  // A second signal changes nothing: killing a server that is stopping would leave its database behind.
+  // A second signal changes nothing: killing a stopping server would leave its database running.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop().then(() => process.exit(0)))
   try {
     await start(config, demoHosts, log, stops)

@@ -1,11 +1,10 @@
 import type { BrokenCheckpoint, BrokenRecord, TrailVerdict } from '@portcullis/domain'
 
-/** A copy of the checkpoints. */
 export interface Copy {
   name: string
   isDatabase: boolean
   count: number
-  /** The first on which it does not agree with the others. */
+  /** The first checkpoint that differs from the other copies. */
   differs: BrokenCheckpoint | null
 }
 
@@ -17,46 +16,46 @@ const range = (from: number, to: number): string =>
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const recordText = ({ record, since, to, fault, found, checkpoint, line }: BrokenRecord): string[] => {
-  const there = found === null ? 'something that is no record' : `record ${number(found)}`
+  const there = found === null ? 'an entry that is not a record' : `record ${number(found)}`
   const what: Readonly<Record<BrokenRecord['fault'], string>> = {
-    edited: 'its text, or that of the one before, is not the one that was hashed',
-    hash: 'its text is the one that was hashed, its hash was changed',
-    columns: 'its text is whole, the columns that lists go by say something else',
+    edited: 'its text or the text of the previous record does not match its hash',
+    hash: 'its text is unchanged, but its hash was changed',
+    columns: 'its text is unchanged, but the columns for lists differ from it',
     missing: `${to === record ? 'it is' : `${range(record, to)} are`} missing; ${there} follows`,
-    inserted: `in its place stands ${there}, which does not belong there`,
-    reordered: `in its place stands ${there}; it comes later`,
+    inserted: `${there} is in its place and does not belong there`,
+    reordered: `${there} is in its place; it belongs to a later position`,
     renumbered: `its number was changed to ${number(found ?? 0)}`,
-    unreadable: 'its line is no record, or was not written by this product in this form',
-    'cut-off': `the trail ends before it, and checkpoint ${number(checkpoint ?? 0)} saw it; ${range(record, to)} ${to === record ? 'is' : 'are'} gone`,
-    rewritten: `the chain was made anew: checkpoint ${number(checkpoint ?? 0)} saw another record ${number(to)}; what was changed lies in ${range(record, to)}`,
+    unreadable: 'its line is not a record that this product wrote',
+    'cut-off': `the trail ends before it, but checkpoint ${number(checkpoint ?? 0)} covers it; ${range(record, to)} ${to === record ? 'is' : 'are'} missing`,
+    rewritten: `the chain was rebuilt: checkpoint ${number(checkpoint ?? 0)} covers a different record ${number(to)}; the change is in ${range(record, to)}`,
   }
   return [
     `BROKEN at record ${number(record)} (line ${number(line)}): ${what[fault]}.`,
     ...(since < record && fault !== 'rewritten'
       ? [
-          `${capital(range(since, record - 1))} ${since === record - 1 ? 'follows' : 'follow'} from what was before, but no checkpoint vouches for it: if hashes were made anew, the change begins there.`,
+          `${capital(range(since, record - 1))} ${since === record - 1 ? 'follows' : 'follow'} from the previous records, but no checkpoint covers this part: if hashes were rebuilt, the change begins there.`,
         ]
       : []),
-    ...(fault === 'cut-off' ? [] : ['What comes behind it was not judged.']),
+    ...(fault === 'cut-off' ? [] : ['The records after it were not checked.']),
   ]
 }
 
 const checkpointText = ({ checkpoint, fault, line }: BrokenCheckpoint): string => {
   const what: Readonly<Record<BrokenCheckpoint['fault'], string>> = {
-    unreadable: 'its line is no checkpoint',
-    edited: 'it is not what was signed',
-    forged: 'it was signed by a key that is not one of those given',
+    unreadable: 'its line is not a checkpoint',
+    edited: 'it does not match its signature',
+    forged: 'it was signed by none of the given keys',
     missing: 'it is missing',
-    repeated: 'one that belongs before it stands in its place',
-    disagrees: 'the copies have it otherwise',
+    repeated: 'an earlier checkpoint is in its place',
+    disagrees: 'the copies differ',
   }
   return `BROKEN checkpoint ${number(checkpoint)} (line ${number(line)}): ${what[fault]}.`
 }
 
-/** With why nothing is proven although nothing is broken; empty when it is. */
+/** The verdict, with the reasons why an unbroken trail is not proven; empty if it is proven. */
 export type Verdict = TrailVerdict & { notProven: string[] }
 
-/** What was found, for people. */
+/** Returns the report for people. */
 export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[] => {
   const { coveredLate: late, records, checkpoints, covered, uncovered, brokenRecord, brokenCheckpoint } = verdict
   const most = Math.max(0, ...copies.map(({ count }) => count))
@@ -67,7 +66,7 @@ export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[]
         ? ['The trail is empty: a new server writes its first record with its first account.']
         : []),
     ...(copies.length === 0
-      ? ['No checkpoints were given: a trail that was cut off, or made anew as a whole, looks like this one.']
+      ? ['No checkpoints were given. A trail that was truncated or completely rebuilt would look the same.']
       : covered === null
         ? ['No genuine checkpoint covers any of them.']
         : [
@@ -75,13 +74,13 @@ export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[]
           ]),
     ...(copies.length > 0 && uncovered > 0
       ? [
-          `Not covered: ${range(records - uncovered + 1, records)}; what is not covered could be made anew, or cut off, unseen.`,
+          `Not covered: ${range(records - uncovered + 1, records)}; these records could be rebuilt or removed without detection.`,
         ]
       : []),
     ...(late === null
       ? []
       : [
-          `Covered late: ${number(late.records)} of ${range(late.first, late.last)}, by checkpoints made over ten minutes after them. They vouch for what was there then.`,
+          `Covered late: ${number(late.records)} of ${range(late.first, late.last)}, by checkpoints made over ten minutes after them. They prove only the state at that time.`,
         ]),
     ...copies
       .filter(({ count, isDatabase }) => count < most && !isDatabase)
@@ -89,6 +88,6 @@ export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[]
     ...(brokenCheckpoint === null ? [] : [checkpointText(brokenCheckpoint)]),
     ...(brokenRecord === null ? [] : recordText(brokenRecord)),
     ...verdict.notProven.map((why) => `Not proven: ${why}.`),
-    ...(verdict.ok ? ['The trail is whole.'] : []),
+    ...(verdict.ok ? ['The trail is intact.'] : []),
   ]
 }

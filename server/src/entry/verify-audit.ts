@@ -1,4 +1,7 @@
-/** `portcullis verify-audit`: holds an audit trail against its chain and its checkpoints. Needs no server, and for files no database. */
+/**
+ * Runs `portcullis verify-audit`: checks an audit trail against its chain and its checkpoints. Needs no server, and for
+ * files no database.
+ */
 import type { KeyObject } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +28,7 @@ const readKeys = (files: readonly string[]): Map<string, KeyObject> =>
   new Map(
     files.flatMap((file) => {
       const keys = publicKeysOf(readText(file))
-      if (keys.length === 0) throw new StartError(`${file} holds no public key in PEM.`)
+      if (keys.length === 0) throw new StartError(`${file} contains no public key in PEM format.`)
       return keys
     }),
   )
@@ -34,7 +37,7 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new StartError(`${file} cannot be read: ${(error as Error).message}.`)
+    throw new StartError(`Cannot read ${file}: ${(error as Error).message}.`)
   }
 }
 
@@ -44,9 +47,9 @@ interface Source {
   open(): AsyncIterable<Uint8Array>
 }
 
-/** A file of checkpoints, or a folder of them; what is appended from now on does not count. */
+/** Reads a file of checkpoints, or a folder of them. Checkpoints that are appended later do not count. */
 const fileSource = async (path: string): Promise<Source> => {
-  if (!existsSync(path)) throw new StartError(`There is no ${path}.`)
+  if (!existsSync(path)) throw new StartError(`${path} does not exist.`)
   const names = statSync(path).isDirectory() ? (await checkpointFiles(path)).map((name) => join(path, name)) : [path]
   const files = names.map((name) => ({ name, size: statSync(name).size })).filter(({ size }) => size > 0)
   return {
@@ -58,7 +61,7 @@ const fileSource = async (path: string): Promise<Source> => {
   }
 }
 
-/** The longest of the copies, all compared to it. */
+/** Returns the longest copy, and all copies compared with it. */
 const chooseCopy = async (sources: readonly Source[]): Promise<{ longest: Source | null; copies: Copy[] }> => {
   let longest: Source | null = null
   const copies: Copy[] = []
@@ -71,17 +74,20 @@ const chooseCopy = async (sources: readonly Source[]): Promise<{ longest: Source
   return { longest, copies }
 }
 
-/** Why nothing, or not all that was asked for, is proven where nothing is broken. */
+/** Returns why an unbroken trail is not, or not fully, proven. */
 const doubts = ({ records, covered }: TrailVerdict, copies: readonly Copy[], missing: readonly string[]): string[] => [
-  ...missing.map((dir) => `the folder of checkpoints ${dir} is not there`),
+  ...missing.map((dir) => `the checkpoint folder ${dir} does not exist`),
   ...copies
     .filter(({ count, isDatabase }) => count === 0 && !isDatabase)
     .map(({ name }) => `${name} has no checkpoint`),
-  ...(records === 0 ? ['there is no record, and nothing says that there was none'] : []),
+  ...(records === 0 ? ['the trail has no records, and nothing proves that it never had any'] : []),
   ...(records > 0 && covered === null ? ['no checkpoint covers a record'] : []),
 ]
 
-/** What the database lacks and another copy has was taken out of it: there it is written first. */
+/**
+ * Reports checkpoints that only other copies contain as removed from the database, because they are written there
+ * first.
+ */
 const withCopies = (verdict: TrailVerdict, copies: readonly Copy[], missing: readonly string[]): Verdict => {
   const most = Math.max(0, ...copies.map(({ count }) => count))
   const short = copies.find(({ isDatabase, count }) => isDatabase && count < most)
@@ -123,9 +129,9 @@ const readOptions = () => {
 type Options = ReturnType<typeof readOptions>
 
 const ofFile = async (file: string, values: Options) => {
-  if (!existsSync(file)) throw new StartError(`There is no file ${file}.`)
+  if (!existsSync(file)) throw new StartError(`The file ${file} does not exist.`)
   if (values.checkpoints.length > 0 && values.key.length === 0)
-    throw new StartError('Checkpoints are worth nothing without the key that signed them: give --key as well.')
+    throw new StartError('Checkpoints prove nothing without the key that signed them. Add --key.')
   const sources = await Promise.all(values.checkpoints.map(fileSource))
   return verify(() => createReadStream(file, { highWaterMark: 1 << 18 }), sources, readKeys(values.key))
 }
@@ -134,9 +140,9 @@ const ofDatabase = async (values: Options) => {
   const config = loadConfig(process.env, process.getuid?.() === 0)
   const keys = readKeys(values.key)
   if (values.key.length === 0) {
-    // A key that is made now has signed nothing.
+    // A new key would not have signed anything.
     if (!existsSync(config.keyFile))
-      throw new StartError(`There is no key file ${config.keyFile}: give --key, or set PORTCULLIS_KEY_FILE.`)
+      throw new StartError(`The key file ${config.keyFile} does not exist. Use --key, or set PORTCULLIS_KEY_FILE.`)
     const { publicKey } = loadKeys(config.keyFile).audit
     keys.set(checkpointKeyId(publicKey), publicKey)
     const former = formerKeysFile(config.keyFile)
@@ -145,10 +151,10 @@ const ofDatabase = async (values: Options) => {
   const expected = values.checkpoints.length > 0 ? values.checkpoints : [config.auditDir]
   const missing = values.checkpoints.length > 0 ? [] : expected.filter((dir) => !existsSync(dir))
   const dirs = expected.filter((dir) => !missing.includes(dir))
-  // Before the database: what is written while this runs is there earlier than in a folder.
+  // Reads the folders before the database, because new checkpoints are written to the database first.
   const files = await Promise.all(dirs.map(fileSource))
   const log = createLog('error')
-  // Who only reads needs neither the right to write there nor a database that a server would trust.
+  // Reading requires neither write access nor a database that passes the server's checks.
   const database: OpenDatabase =
     config.databaseUrl === null
       ? await openDatabase(config, log)
@@ -176,7 +182,7 @@ const run = async (): Promise<void> => {
   process.exitCode = verdict.ok ? 0 : verdict.notProven.length > 0 ? 2 : 1
 }
 
-// 1 says that the trail is broken; whatever keeps this from finding out is 2.
+// Exit code 1 means a broken trail; 2 means that the check could not be completed.
 const fail = (error: unknown): void => {
   process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exitCode = 2

@@ -8,7 +8,7 @@ import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 const day = 86_400_000
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** The certificate that this configuration serves; null where it is plain HTTP or not made yet. */
+/** Returns the certificate file of this configuration; null: plain HTTP, or not created yet. */
 const certificateFile = ({ tls, host, dataDir }: Config): string | null => {
   if (tls !== null) return tls.certFile
   const own = join(dataDir, 'tls', 'server.crt')
@@ -21,8 +21,8 @@ const hostOf = (domainName: string): string => {
 }
 
 /**
- * What a client would object to. `domainName`: how people and hosts reach the server, from its configuration; null when
- * that is not known. `served`: SHA-256 of what a running server serves.
+ * Finds what a client would reject. `domainName`: the address for people and hosts in the configuration; null: unknown.
+ * `served`: SHA-256 of the certificate that the running server uses.
  */
 export const certificate = (
   config: Config,
@@ -34,10 +34,10 @@ export const certificate = (
     return [
       isLoopback(config.host)
         ? ok(name, 'none: plain HTTP, on this machine only')
-        : ok(name, 'the first start makes one by a CA of its own'),
+        : ok(name, 'the first start creates one with its own CA'),
     ]
   const isOwn = config.tls === null
-  const renew = isOwn ? 'Start the server again: it renews it.' : 'Put a new one there and start the server again.'
+  const renew = isOwn ? 'Restart the server, which renews it.' : 'Replace it with a new one and restart the server.'
   let leaf: X509Certificate
   let key: KeyObject
   try {
@@ -47,32 +47,34 @@ export const certificate = (
     return [
       error(
         name,
-        `${file} or its key cannot be read: ${reasonOf(fault)}`,
-        'Both have to be PEM files, the server certificate first.',
+        `cannot read ${file} or its key: ${reasonOf(fault)}`,
+        'Both must be PEM files, with the server certificate first.',
       ),
     ]
   }
-  if (!leaf.checkPrivateKey(key))
-    return [error(name, `${file} is not for the key beside it`, 'Name the pair that belongs together.')]
+  if (!leaf.checkPrivateKey(key)) return [error(name, `${file} does not match its key`, 'Configure a matching pair.')]
   const [from, to] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)]
   const days = Math.floor((to - now) / day)
   const findings: Finding[] = []
-  if (now < from) findings.push(error(name, `it begins on ${leaf.validFrom}`, 'See to the clock of this machine.'))
-  else if (now >= to) findings.push(error(name, `it ended on ${leaf.validTo}`, renew))
-  else if (days < 30) findings.push(warning(name, `it ends in ${days} days`, renew))
+  if (now < from)
+    findings.push(error(name, `it is valid only from ${leaf.validFrom}`, 'Check the clock of this machine.'))
+  else if (now >= to) findings.push(error(name, `it expired on ${leaf.validTo}`, renew))
+  else if (days < 30) findings.push(warning(name, `it expires in ${days} days`, renew))
   if (leaf.ca)
-    findings.push(error(name, 'the first certificate of the file is that of a CA', 'Put the server certificate first.'))
+    findings.push(
+      error(name, 'the first certificate in the file is a CA certificate', 'Put the server certificate first.'),
+    )
   const host = domainName ? hostOf(domainName) : ''
   const isNamed = host === '' || (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined
   if (!isNamed)
     findings.push(
       warning(
         name,
-        `it is not for ${host}, the domain name of the configuration`,
-        'Get one for that name, unless a proxy before the server has it.',
+        `it is not valid for ${host}, the configured domain name`,
+        'Get a certificate for this name, unless a proxy in front of the server has one.',
       ),
     )
   if (served !== null && served !== leaf.fingerprint256)
-    findings.push(warning(name, 'the running server serves another one than the file holds', 'Start the server again.'))
-  return findings.length > 0 ? findings : [ok(name, `${isOwn ? 'by its own CA' : file}, ends in ${days} days`)]
+    findings.push(warning(name, 'the running server uses a different certificate than the file', 'Restart the server.'))
+  return findings.length > 0 ? findings : [ok(name, `${isOwn ? 'from its own CA' : file}, expires in ${days} days`)]
 }

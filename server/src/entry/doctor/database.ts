@@ -8,21 +8,25 @@ const minVersion = 150_000
 const version = ({ versionNumber, version: text }: DatabaseFacts): Finding =>
   versionNumber >= minVersion
     ? ok('database version', `PostgreSQL ${text}`)
-    : error('database version', `PostgreSQL ${text}`, 'PostgreSQL 15 or newer is needed.')
+    : error('database version', `PostgreSQL ${text}`, 'PostgreSQL 15 or newer is required.')
 
-const makeAnew =
+const recreate =
   'Restore a backup into one made with ENCODING UTF8 and a UTF-8 locale, for example LOCALE_PROVIDER builtin BUILTIN_LOCALE C.UTF-8.'
 
 const text = ({ encoding, locale, foldsLetters, collation }: DatabaseFacts): Finding[] => [
   encoding === 'UTF8'
     ? ok('database encoding', encoding)
-    : error('database encoding', encoding, `It has to be UTF8. ${makeAnew}`),
+    : error('database encoding', encoding, `It must be UTF8. ${recreate}`),
   !foldsLetters
-    ? error('database collation', `${locale}: letters beyond ASCII are not folded, so searches miss names`, makeAnew)
+    ? error(
+        'database collation',
+        `${locale}: letter case beyond ASCII is not ignored, so searches miss names`,
+        recreate,
+      )
     : collation.made !== collation.now
       ? error(
           'database collation',
-          `${locale} was version ${collation.made} when the database was made and is ${collation.now} now: indexes may miss rows`,
+          `${locale} was version ${collation.made} when the database was created and is ${collation.now} now: indexes may miss rows`,
           'Stop the server, REINDEX DATABASE, then ALTER DATABASE … REFRESH COLLATION VERSION.',
         )
       : ok('database collation', `${locale}${collation.now === null ? '' : `, version ${collation.now}`}`),
@@ -34,70 +38,70 @@ const durability = ({ settings }: DatabaseFacts): Finding => {
     return error(
       'database durability',
       `off: ${off.join(', ')}`,
-      'Set them to on: what was acknowledged may be lost, and the server does not start so.',
+      'Set them to on. Otherwise acknowledged data may be lost, and the server does not start.',
     )
   return settings.data_checksums === 'off'
     ? warning(
         'database durability',
-        'synchronous, without checksums: a failing disk is not noticed',
-        'With the database stopped: pg_checksums --enable.',
+        'synchronous, without checksums: a failing disk is not detected',
+        'Stop the database and run pg_checksums --enable.',
       )
     : ok('database durability', 'fsync, synchronous_commit, full_page_writes and data_checksums are on')
 }
 
 const trigrams = ({ trigrams: state, makesTrigrams, user }: DatabaseFacts): Finding => {
   const name = 'extension pg_trgm'
-  if (makesTrigrams === false) return error(name, 'it makes no trigrams of letters beyond ASCII', makeAnew)
+  if (makesTrigrams === false) return error(name, 'it creates no trigrams for letters beyond ASCII', recreate)
   if (state === 'installed') return ok(name, state)
-  if (state === 'available' && user.mayCreate) return ok(name, 'available; the first start makes it')
+  if (state === 'available' && user.mayCreate) return ok(name, 'available; the first start creates it')
   return state === 'available'
     ? error(
         name,
-        `available, and ${user.name} may not make it`,
-        'CREATE EXTENSION pg_trgm in this database, as its owner.',
+        `available, but ${user.name} may not create it`,
+        'Run CREATE EXTENSION pg_trgm in this database, as its owner.',
       )
-    : error(name, 'not there', "Install PostgreSQL's contrib modules (postgresql-contrib).")
+    : error(name, 'missing', "Install PostgreSQL's contrib modules (postgresql-contrib).")
 }
 
-/** Applied and own migrations side by side, as a start would judge them. */
+/** Compares applied migrations with those of this release, as a start would. */
 export const schema = (applied: readonly AppliedMigration[] | null, floor: number, folder: string): Finding => {
   const name = 'schema'
   const own = readMigrations(folder)
   const newest = own.at(-1)?.version ?? 0
-  if (applied === null) return ok(name, `none yet; the first start makes version ${newest}`)
+  if (applied === null) return ok(name, `none yet; the first start creates version ${newest}`)
   const present = applied.at(-1)?.version ?? 0
   if (present > newest && floor > newest)
     return error(
       name,
-      `version ${present}, on which releases run that know ${floor}; this one knows ${newest}`,
-      'Start the release that wrote it, or a newer one; or restore the backup from before the upgrade.',
+      `version ${present}, which requires a release with version ${floor}; this release has ${newest}`,
+      'Start the release that created it, or a newer one. Or restore the backup from before the upgrade.',
     )
   const other = applied.find((row) => own.some((one) => one.version === row.version && one.checksum !== row.checksum))
   if (other !== undefined)
     return error(
       name,
-      `migration ${other.version} (${other.name}) is another one than this release has`,
-      'This is not the release that made the database: use that one, or a newer one.',
+      `migration ${other.version} (${other.name}) differs from the one in this release`,
+      'Use the release that created the database, or a newer one.',
     )
   if (present > newest)
     return warning(
       name,
-      `version ${present} of a newer release; this one knows ${newest}, and runs on it`,
-      'For as long as it takes to go back or forth: docs/guide/upgrade.md.',
+      `version ${present} of a newer release; this release has ${newest}, and is compatible`,
+      'Use this only during an upgrade or downgrade. See docs/guide/upgrade.md.',
     )
   const open = own.filter(({ version }) => !applied.some((row) => row.version === version)).length
   return open === 0
     ? ok(name, `version ${present}, of this release`)
     : warning(
         name,
-        `version ${present}; ${open} migrations of this release are to come`,
-        'Make a backup, then start the server: it applies them.',
+        `version ${present}; ${open} migrations of this release are pending`,
+        'Make a backup, then start the server, which applies them.',
       )
 }
 
 const clock = ({ skewMs, answerMs }: DatabaseFacts): Finding[] => {
-  const seen = `${(Math.abs(skewMs) / 1_000).toFixed(1)} s apart from this machine`
-  const whatToDo = 'Synchronise both clocks: timedatectl shows whether one is.'
+  const seen = `${(Math.abs(skewMs) / 1_000).toFixed(1)} s different from this machine`
+  const whatToDo = 'Synchronise both clocks. timedatectl shows whether a clock is synchronised.'
   return [
     Math.abs(skewMs) > 30_000
       ? error('database clock', seen, whatToDo)
@@ -108,7 +112,7 @@ const clock = ({ skewMs, answerMs }: DatabaseFacts): Finding[] => {
       ? warning(
           'database answers',
           `in ${answerMs.toFixed(1)} ms`,
-          'Each check-in waits for it: bring the server near its database.',
+          'Every check-in waits for the database. Move the server closer to it.',
         )
       : ok('database answers', `in ${answerMs.toFixed(1)} ms`),
   ]
@@ -116,11 +120,11 @@ const clock = ({ skewMs, answerMs }: DatabaseFacts): Finding[] => {
 
 const perServer = Object.values(poolLimits).reduce((a, b) => a + b, 0)
 
-/** `isRunning`: whether this server has its connections already. */
+/** `isRunning`: the connections of this server are already in use. */
 const connections = ({ connections: { used, max, reserved } }: DatabaseFacts, isRunning: boolean): Finding => {
   const free = max - reserved - used
   const seen = `${used} of ${max} in use, ${reserved} reserved; one server takes up to ${perServer}`
-  const whatToDo = `Raise max_connections: ${perServer} for each server, and room for one more while they are replaced.`
+  const whatToDo = `Raise max_connections: ${perServer} for each server, and for one more server during upgrades.`
   if (max - reserved < perServer || (!isRunning && free < perServer))
     return error('database connections', seen, whatToDo)
   return max - reserved < perServer * 2
@@ -133,23 +137,27 @@ const role = ({ user: { name, isSuperuser, mayCreate } }: DatabaseFacts): Findin
     return warning(
       'database user',
       `${name} is a superuser`,
-      'Make a role that owns this database and nothing else, and name it in DATABASE_URL.',
+      'Create a role that owns only this database, and use it in DATABASE_URL.',
     )
   return mayCreate
-    ? ok('database user', `${name}, no superuser`)
-    : error('database user', `${name} may not create in this database`, `ALTER DATABASE … OWNER TO ${name}.`)
+    ? ok('database user', `${name}, not a superuser`)
+    : error(
+        'database user',
+        `${name} may not create objects in this database`,
+        `Run ALTER DATABASE … OWNER TO ${name}.`,
+      )
 }
 
 const wal = ({ walBytes, archiver, heldBySlots, settings, sizeBytes, wraparound }: DatabaseFacts): Finding[] => {
   const name = 'database log (WAL)'
-  const size = walBytes === null ? 'its size is for pg_monitor to see' : gigabytes(walBytes)
+  const size = walBytes === null ? 'its size is visible to pg_monitor only' : gigabytes(walBytes)
   const findings: Finding[] = []
   if (settings.archive_mode !== 'off' && archiver?.failedLast === true)
     findings.push(
       error(
         name,
-        `${size}; archiving ${archiver.lastFailed} failed, and was not done since`,
-        'See archive_command and where it writes: the log grows until it is archived.',
+        `${size}; archiving ${archiver.lastFailed} failed and has not succeeded since`,
+        'Check archive_command and its target. The log grows until it is archived.',
       ),
     )
   if (heldBySlots > 1e9)
@@ -157,17 +165,17 @@ const wal = ({ walBytes, archiver, heldBySlots, settings, sizeBytes, wraparound 
       warning(
         name,
         `an unused replication slot holds back ${gigabytes(heldBySlots)}`,
-        'pg_drop_replication_slot, when nobody comes back for it.',
+        'If no consumer needs the slot, run pg_drop_replication_slot.',
       ),
     )
   if (findings.length === 0) findings.push(ok(name, `${size}; archiving is ${settings.archive_mode ?? 'off'}`))
-  // PostgreSQL refuses to write at 100 %, and vacuums by itself from 10 % on.
+  // PostgreSQL refuses writes at 100 %, and runs autovacuum from 10 % on.
   findings.push(
     wraparound > 0.5
       ? error(
           'database size',
-          `${gigabytes(sizeBytes)}; ${Math.round(wraparound * 100)} % of the transaction ids are used up`,
-          'VACUUM FREEZE, and see which transaction or slot keeps autovacuum from it.',
+          `${gigabytes(sizeBytes)}; ${Math.round(wraparound * 100)} % of the transaction ids are used`,
+          'Run VACUUM FREEZE, and check which transaction or slot blocks autovacuum.',
         )
       : ok('database size', gigabytes(sizeBytes)),
   )

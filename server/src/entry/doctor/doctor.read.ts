@@ -7,23 +7,23 @@ export interface DatabaseFacts {
   encoding: string
   locale: string
   foldsLetters: boolean
-  /** Versions of the collation, when the database was made and now; null where it has none. */
+  /** Versions of the collation, at creation of the database and now; null: it has none. */
   collation: { made: string | null; now: string | null }
   settings: Readonly<Record<string, string>>
   user: { name: string; isSuperuser: boolean; mayCreate: boolean }
   connections: { used: number; max: number; reserved: number }
   sizeBytes: number
-  /** Transactions until ids run out, as a share that is used. */
+  /** Used share of the transaction ids. */
   wraparound: number
   skewMs: number
   answerMs: number
   trigrams: 'installed' | 'available' | 'missing'
-  /** Whether trigrams of letters beyond ASCII are made; null while the extension is not installed. */
+  /** Whether the extension creates trigrams for letters beyond ASCII; null: it is not installed. */
   makesTrigrams: boolean | null
-  /** Bytes of WAL; null when this user may not see it. */
+  /** Bytes of WAL; null: this user may not see it. */
   walBytes: number | null
   archiver: { failedLast: boolean; lastFailed: string } | null
-  /** Bytes of WAL that an unused replication slot holds back, at most. */
+  /** Maximum bytes of WAL that an unused replication slot holds back. */
   heldBySlots: number
 }
 
@@ -35,10 +35,10 @@ export interface AppliedMigration {
 
 const settingNames = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'archive_mode']
 
-/** Reads of the doctor, on one connection of its own. All of them only read. */
+/** Read-only queries of the doctor, on one connection. */
 export const createDoctorRead = (client: pg.Client) => {
   const one = async <T>(text: string): Promise<T> => (await client.query(text)).rows[0] as T
-  /** What this user may not see, or this version does not know. */
+  /** Returns null if this user may not see the value, or this version does not know it. */
   async function maybe<T>(text: string): Promise<T | null> {
     try {
       return await one<T>(text)
@@ -49,7 +49,7 @@ export const createDoctorRead = (client: pg.Client) => {
   return {
     facts: async (now: () => number): Promise<DatabaseFacts> => {
       let answerMs = Number.POSITIVE_INFINITY
-      // The first answers of a connection are slow; the best of some is that of the way to the database.
+      // The first answers of a connection are slow. The fastest of several measures the network path.
       for (let i = 0; i < 5; i++) {
         const startedAt = performance.now()
         await client.query('select 1')
@@ -122,7 +122,7 @@ export const createDoctorRead = (client: pg.Client) => {
       }
     },
 
-    /** Null: this database has no schema yet. */
+    /** Returns the applied migrations; null: this database has no schema yet. */
     migrations: async (): Promise<AppliedMigration[] | null> => {
       const { found } = await one<{ found: boolean }>("select to_regclass('schema_migrations') is not null as found")
       if (!found) return null
@@ -133,10 +133,10 @@ export const createDoctorRead = (client: pg.Client) => {
       ).rows
     },
 
-    /** The schema version that a release has to know to run here. */
+    /** Returns the minimum schema version that a release needs to run here. */
     floor: async (): Promise<number> => (await one<{ floor: number }>(floorSql)).floor,
 
-    /** Items of the configuration that are no secrets, by name; empty before the schema is there. */
+    /** Returns configuration items that are not secrets, by name; empty before the schema exists. */
     items: async (names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
       const { rows } = await client.query<{ name: string; value: string }>({
         text: 'select c.name, c.value from config_items c where c.name = any($1::text[])',
@@ -145,7 +145,7 @@ export const createDoctorRead = (client: pg.Client) => {
       return new Map(rows.map(({ name, value }) => [name, value]))
     },
 
-    /** Channels of notification groups that lead out, without their secrets. */
+    /** Returns the outbound channels of notification groups, without their secrets. */
     channels: async (): Promise<{ group: number; url: string; syslog: string; protocol: string }[]> =>
       (
         await client.query<{ group: number; url: string; syslog: string; protocol: string }>(`
@@ -158,7 +158,7 @@ export const createDoctorRead = (client: pg.Client) => {
   }
 }
 
-/** A connection that only reads, and gives up after ten seconds. */
+/** Opens a read-only connection with a timeout of ten seconds. */
 export const connect = async (connection: pg.ClientConfig): Promise<pg.Client> => {
   const client = new pg.Client({
     ...connection,

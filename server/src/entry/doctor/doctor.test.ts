@@ -31,11 +31,11 @@ afterEach(() => rmSync(dir, { recursive: true }))
 
 const ofTests = [
   ...['database durability', 'free space', 'memory', 'open files', 'builds', 'database answers'],
-  // Part of the agent build, which is this checkout's.
+  // Depends on the agent build of this checkout.
   'release key',
 ]
 
-/** The doctor, as it is run: `portcullis doctor`, in a process of its own. */
+/** Runs `portcullis doctor` in a process of its own. */
 const doctor = async (env: Record<string, string>, args: readonly string[] = ['--json']) => {
   const child = spawn(process.execPath, [cli, ...args, 'doctor'], {
     env: {
@@ -60,13 +60,13 @@ const doctor = async (env: Record<string, string>, args: readonly string[] = ['-
     text,
     findings,
     of: (name: string): Finding[] => findings.filter((one) => one.name === name),
-    /** Everything that is not in order, but what a throw-away database of tests has off, and what is of this machine. */
+    /** All findings that are not ok, except those about this machine or about settings that test databases turn off. */
     bad: findings.filter((one) => one.status !== 'ok' && !ofTests.includes(one.name)),
   }
 }
 
 describe('portcullis doctor on files', () => {
-  it('finds nothing wrong before the first start, and changes nothing', async () => {
+  it('finds no errors before the first start, and changes nothing', async () => {
     rmSync(dataDir, { recursive: true })
     const { status, bad } = await doctor({})
     expect(bad.map(({ name, status }) => [name, status])).toEqual([
@@ -77,7 +77,7 @@ describe('portcullis doctor on files', () => {
     expect(() => chmodSync(dataDir, 0o700)).toThrow('ENOENT')
   })
 
-  it('sees a key file that others may read, and says what to do', async () => {
+  it('detects a key file that others may read, and says what to do', async () => {
     chmodSync(join(dataDir, 'portcullis.key'), 0o644)
     const { status, of, bad } = await doctor({})
     expect(of('key file')).toMatchObject([{ status: 'error', seen: expect.stringContaining('0644') }])
@@ -85,15 +85,15 @@ describe('portcullis doctor on files', () => {
     expect([bad.length, status]).toEqual([1, 1])
   })
 
-  it('sees a key file that is missing although there is a database, and one that is damaged', async () => {
+  it('detects a missing key file beside a database, and a damaged key file', async () => {
     writeFileSync(join(dataDir, 'portcullis.key'), '{"version":1}')
     expect((await doctor({})).of('key file')).toMatchObject([{ status: 'error' }])
     rmSync(join(dataDir, 'portcullis.key'))
     const { of } = await doctor({ DATABASE_URL: urlOf(connection.database) })
-    expect(of('key file')).toMatchObject([{ status: 'error', seen: expect.stringContaining('a database is') }])
+    expect(of('key file')).toMatchObject([{ status: 'error', seen: expect.stringContaining('but a database exists') }])
   })
 
-  it('sees a data directory that others may write', async () => {
+  it('detects a data directory that others may write', async () => {
     chmodSync(dataDir, 0o777)
     expect((await doctor({})).of('data directory')).toMatchObject([
       { status: 'error', whatToDo: `chmod go-w ${dataDir}` },
@@ -101,8 +101,8 @@ describe('portcullis doctor on files', () => {
   })
 
   it.each([
-    ['ended', 'expired', 'p.example', 'error', 'it ended on'],
-    ['is in order', 'valid', 'p.example', 'ok', 'ends in'],
+    ['expired', 'expired', 'p.example', 'error', 'it expired on'],
+    ['is valid', 'valid', 'p.example', 'ok', 'expires in'],
   ] as const)('judges a certificate that %s', async (_what, state, host, expected, seen) => {
     const { cert, key } = await (await createAuthority()).issue([host], state)
     writeFileSync(join(dir, 'cert.pem'), cert)
@@ -113,17 +113,17 @@ describe('portcullis doctor on files', () => {
     expect(status).toBe(expected === 'ok' ? 0 : 1)
   })
 
-  it('sees a folder of audit checkpoints that others may write, and one that is named and not there', async () => {
+  it('detects a folder of audit checkpoints that others may write, and a configured folder that is missing', async () => {
     const auditDir = join(dataDir, 'audit-checkpoints')
     mkdirSync(auditDir)
     chmodSync(auditDir, 0o750)
     expect((await doctor({})).of('audit checkpoints')).toMatchObject([{ status: 'ok' }])
     chmodSync(auditDir, 0o770)
     expect((await doctor({})).of('audit checkpoints')).toMatchObject([
-      { status: 'error', seen: expect.stringContaining('others may write there') },
+      { status: 'error', seen: expect.stringContaining('others may write to it') },
     ])
     expect((await doctor({ PORTCULLIS_AUDIT_DIR: join(dir, 'nowhere') })).of('audit checkpoints')).toMatchObject([
-      { status: 'error', seen: expect.stringContaining('is not there') },
+      { status: 'error', seen: expect.stringContaining('does not exist') },
     ])
   })
 
@@ -143,36 +143,40 @@ describe('portcullis doctor on files', () => {
     ])
   })
 
-  it('sees a certificate beside the key of another, and a key that everybody may read', async () => {
+  it('detects a certificate with the key of another, and a key that everybody may read', async () => {
     writeFileSync(join(dir, 'cert.pem'), (await (await createAuthority()).issue(['a.example'])).cert)
     writeFileSync(join(dir, 'key.pem'), (await (await createAuthority()).issue(['a.example'])).key, { mode: 0o644 })
     const env = { PORTCULLIS_TLS_CERT: join(dir, 'cert.pem'), PORTCULLIS_TLS_KEY: join(dir, 'key.pem') }
     const { of } = await doctor(env)
-    expect(of('TLS certificate')).toMatchObject([{ status: 'error', seen: expect.stringContaining('not for the key') }])
+    expect(of('TLS certificate')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining('does not match its key') },
+    ])
     expect(of('other secrets')).toMatchObject([{ status: 'error', seen: expect.stringContaining('key.pem') }])
   })
 
-  it('names unknown variables, and goes on', async () => {
+  it('names unknown variables, and continues', async () => {
     const { of, status } = await doctor({ PORTCULLIS_PROT: '8080' })
     expect(of('environment')).toMatchObject([{ status: 'error', seen: 'unknown: PORTCULLIS_PROT' }])
     expect(of('port')).toHaveLength(1)
     expect(status).toBe(1)
   })
 
-  it('says which variable cannot be', async () => {
+  it('names the invalid variable', async () => {
     expect((await doctor({ PORTCULLIS_PORT: 'http' })).of('configuration')).toMatchObject([{ status: 'error' }])
   })
 
-  it('sees a port that another program has', async () => {
+  it('detects a port that another program uses', async () => {
     const other: Server = createServer((socket) => socket.end('SSH-2.0-other\r\n'))
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
     const { of } = await doctor({ PORTCULLIS_PORT: String(port) })
     other.close()
-    expect(of('port')).toMatchObject([{ status: 'error', seen: expect.stringContaining(`127.0.0.1:${port} is taken`) }])
+    expect(of('port')).toMatchObject([
+      { status: 'error', seen: expect.stringContaining(`127.0.0.1:${port} is in use`) },
+    ])
   })
 
-  it('says the same to people, with a sum', async () => {
+  it('prints the same findings as text, with totals', async () => {
     chmodSync(join(dataDir, 'portcullis.key'), 0o640)
     const { text, status } = await doctor({}, [])
     expect(text).toMatch(/^error +key file +.*mode 0640/m)
@@ -209,7 +213,7 @@ describe('portcullis doctor on a database', () => {
     for (const name of made) await admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
   })
 
-  it('finds this release’s schema in order, and sees that the test database loses what it acknowledged', async () => {
+  it('accepts the schema of this release, and detects that the test database may lose acknowledged data', async () => {
     const { of, bad, status } = await doctor({ DATABASE_URL: fleetUrl })
     expect(bad).toEqual([])
     expect(of('schema')).toMatchObject([{ status: 'ok', seen: expect.stringContaining('of this release') }])
@@ -219,11 +223,11 @@ describe('portcullis doctor on a database', () => {
     expect(status).toBe(1)
   })
 
-  it('sees a collation that folds no letters, and another encoding', async () => {
+  it('detects a collation without case folding, and another encoding', async () => {
     const c = await create('doctor_c', "ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C'")
     const plainC = await doctor({ DATABASE_URL: c })
     expect(plainC.of('database collation')).toMatchObject([
-      { status: 'error', seen: expect.stringContaining('not folded') },
+      { status: 'error', seen: expect.stringContaining('is not ignored') },
     ])
     expect(plainC.of('schema')).toMatchObject([{ status: 'ok', seen: expect.stringContaining('none yet') }])
     const latin = await create('doctor_latin', "ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'")
@@ -232,7 +236,7 @@ describe('portcullis doctor on a database', () => {
     ])
   })
 
-  it('sees that nobody answers, without telling the password', async () => {
+  it('detects that no database answers, without printing the password', async () => {
     const { of, status, text } = await doctor({
       DATABASE_URL: 'postgres://portcullis:hunter2-hunter2@127.0.0.1:1/portcullis',
     })
@@ -241,22 +245,22 @@ describe('portcullis doctor on a database', () => {
     expect(status).toBe(1)
   })
 
-  it('sees a schema of a newer release, of another one, and of an older one', async () => {
+  it('detects the schema of a newer, a different and an older release', async () => {
     const look = async () => (await doctor({ DATABASE_URL: fleetUrl })).of('schema')
     const query = (text: string) => fleet.db.withClient((client) => client.query(text))
     await query("insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')")
     expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('version 9999') }])
     await query("comment on table schema_migrations is 'runs-with 9998'")
-    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('know 9998') }])
+    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('version 9998') }])
     await query('comment on table schema_migrations is null')
     await query("update schema_migrations set checksum = 'x' where version = 1")
     await query('delete from schema_migrations where version = 9999')
-    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('another one') }])
+    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('differs from') }])
     await query('delete from schema_migrations')
-    expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are to come') }])
+    expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are pending') }])
   })
 
-  it('tries where the server connects to, by its own judgement, and sends nothing', async () => {
+  it('checks the outbound destinations by the rules of the server, and sends nothing', async () => {
     const heard: string[] = []
     let connections = 0
     const mail = createServer((socket) => {
@@ -281,7 +285,7 @@ describe('portcullis doctor on a database', () => {
       NATS_URL: 'nats://user:n4ts-s3cret@127.0.0.1:1',
       PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8',
     })
-    // Without it, the targets on this machine are refused, and named.
+    // Without it, destinations on this machine are refused and named.
     const closed = await doctor({ DATABASE_URL: fleetUrl })
     mail.close()
     for (const target of ['to mail', 'to directory'])
@@ -299,7 +303,7 @@ describe('portcullis doctor on a database', () => {
     expect(of('to directory')).toMatchObject([{ status: 'warning', seen: expect.stringContaining('ECONNREFUSED') }])
     expect(of('to NATS')).toMatchObject([{ status: 'warning' }])
     expect(of('TLS certificate')).toMatchObject([
-      { status: 'warning', seen: expect.stringContaining('not for p.example') },
+      { status: 'warning', seen: expect.stringContaining('not valid for p.example') },
     ])
     expect(text).not.toContain('n4ts-s3cret')
   })

@@ -14,42 +14,47 @@ export const dataDirectory = ({ dataDir }: Config, uid: number): Finding => {
   if (info === undefined)
     return warning(
       name,
-      `${dataDir} is not there`,
-      'The first start makes it. If the server has run before, PORTCULLIS_DATA_DIR or the user is another one now.',
+      `${dataDir} does not exist`,
+      'The first start creates it. If the server has run before, PORTCULLIS_DATA_DIR or the user has changed.',
     )
   const seen = seenAt(dataDir, info)
   if (!info.isDirectory()) return error(name, `${dataDir} is not a folder`, 'Choose another PORTCULLIS_DATA_DIR.')
-  if ((info.mode & 0o022) !== 0) return error(name, `${seen}: others may write there`, `chmod go-w ${dataDir}`)
+  if ((info.mode & 0o022) !== 0) return error(name, `${seen}: others may write to it`, `chmod go-w ${dataDir}`)
   if (uid !== 0 && info.uid !== uid)
-    return error(name, `${seen}, and this is user ${uid}`, `Run this, and the server, as user ${info.uid}.`)
+    return error(name, `${seen}, and this is user ${uid}`, `Run this command and the server as user ${info.uid}.`)
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (fault) {
-    return error(name, `${seen}: ${reasonOf(fault)}`, 'The server has to write there: see mount and owner.')
+    return error(
+      name,
+      `${seen}: ${reasonOf(fault)}`,
+      'The server must be able to write to it. Check the mount and the owner.',
+    )
   }
-  // A server of root lets the database's user pass through (0711); reading the list of files is for nobody else.
+  // If root starts the server, the user of its database needs access to the folder (0711). Nobody else may list the
+  // files.
   return (info.mode & 0o044) === 0
     ? ok(name, seen)
-    : warning(name, `${seen}: others may list it`, `chmod go-r ${dataDir}`)
+    : warning(name, `${seen}: others may list its files`, `chmod go-r ${dataDir}`)
 }
 
-/** The nearest folder that is there: where space for a first start is looked for. */
+/** Returns the nearest existing folder, in which the first start needs space. */
 const nearest = (path: string): string => (existsSync(path) || dirname(path) === path ? path : nearest(dirname(path)))
 
-/** As the health page judges by default: under 10 % is little, under 3 % or 1 GB an error. */
+/** Uses the default limits of the health page: under 10 % is a warning, under 3 % or 1 GB an error. */
 export const freeSpace = (name: string, path: string): Finding => {
   const { bsize, blocks, bavail, files, ffree } = statfsSync(nearest(path))
   const share = blocks === 0 ? 0 : bavail / blocks
   const free = bavail * bsize
   const inodes = files === 0 ? 1 : ffree / files
   const seen = `${gigabytes(free)} free (${Math.floor(share * 100)} %) for ${path}`
-  const whatToDo = 'Free space, or move it to a larger volume: PostgreSQL stops when the disk is full.'
-  if (inodes < 0.03) return error(name, `${seen}, and inodes are used up`, whatToDo)
+  const whatToDo = 'Free up space or use a larger volume. PostgreSQL stops when the disk is full.'
+  if (inodes < 0.03) return error(name, `${seen}, and too few free inodes`, whatToDo)
   if (share < 0.03 || free < 1e9) return error(name, seen, whatToDo)
   return share < 0.1 ? warning(name, seen, whatToDo) : ok(name, seen)
 }
 
-/** `hasData`: whether there is a database that a key file belongs to. */
+/** `hasData`: whether a database exists that a key file belongs to. */
 export const keyFile = ({ keyFile: file, dataDir }: Config, uid: number, hasData: boolean): Finding => {
   const name = 'key file'
   const info = statSync(file, { throwIfNoEntry: false })
@@ -57,31 +62,31 @@ export const keyFile = ({ keyFile: file, dataDir }: Config, uid: number, hasData
     return hasData
       ? error(
           name,
-          `${file} is not there, and a database is`,
-          'Put it back from its copy, or set PORTCULLIS_KEY_FILE. A start would make a new one: sessions end, secrets are lost, agents trust no command.',
+          `${file} does not exist, but a database exists`,
+          'Restore it from its copy, or set PORTCULLIS_KEY_FILE. A start would create a new one: sessions end, secrets are lost, and agents trust no command.',
         )
-      : warning(name, `${file} is not there`, 'The first start makes it: copy it to another place then.')
+      : warning(name, `${file} does not exist`, 'The first start creates it. Then copy it to another location.')
   const seen = seenAt(file, info)
   if ((info.mode & 0o077) !== 0)
     return error(
       name,
       `${seen}: others may read it`,
-      `chmod 600 ${file}, then npm run cli -- keys rotate: who has read it may open secrets of a stolen database.`,
+      `chmod 600 ${file}, then run npm run cli -- keys rotate. Anyone who has read the file can open secrets of a stolen database.`,
     )
   if (uid !== 0 && info.uid !== uid)
-    return error(name, `${seen}, and this is user ${uid}`, `Run this, and the server, as user ${info.uid}.`)
+    return error(name, `${seen}, and this is user ${uid}`, `Run this command and the server as user ${info.uid}.`)
   try {
     loadKeys(file)
   } catch (fault) {
-    return error(name, reasonOf(fault), 'Put it back from its copy.')
+    return error(name, reasonOf(fault), 'Restore it from its copy.')
   }
   return ok(
     name,
-    `${seen}; keep a copy of it apart from the database${dirname(file) === dataDir ? ' and from this folder' : ''}`,
+    `${seen}; keep a copy away from the database${dirname(file) === dataDir ? ' and from this folder' : ''}`,
   )
 }
 
-/** Files beside the key file whose readers could act for the server. */
+/** Checks the other files whose readers could act for the server. */
 export const secretFiles = (config: Config, env: Readonly<Record<string, string | undefined>>): Finding => {
   const name = 'other secrets'
   const named = Object.entries(env).flatMap(([variable, file]) =>
@@ -90,13 +95,17 @@ export const secretFiles = (config: Config, env: Readonly<Record<string, string 
   const files = [
     ...['ca.key', 'server.key'].map((file) => join(config.dataDir, 'tls', file)),
     ...(config.tls === null ? [] : [config.tls.keyFile]),
-    // Below /run they are handed over by systemd or a container, which close the folder and not the file.
+    // systemd or a container provides files below /run, and restricts their folder instead of the files.
     ...named.filter((file) => !file.startsWith('/run/')),
   ].filter((file) => existsSync(file))
   const open = files.filter((file) => (statSync(file).mode & 0o007) !== 0)
   return open.length === 0
-    ? ok(name, files.length === 0 ? 'no files' : `${files.length} files, none of them readable for everybody`)
-    : error(name, `everybody may read ${open.join(', ')}`, `chmod o= ${open.join(' ')}, and replace what was in them.`)
+    ? ok(name, files.length === 0 ? 'no files' : `${files.length} files, none readable by everybody`)
+    : error(
+        name,
+        `everybody may read ${open.join(', ')}`,
+        `chmod o= ${open.join(' ')}, and replace the secrets in them.`,
+      )
 }
 
 export const hasOwnCluster = ({ dataDir }: Config): boolean => existsSync(join(dataDir, 'postgres', 'PG_VERSION'))
@@ -108,24 +117,28 @@ export const reportsFolder = ({ reportsDir }: Config): Finding[] => {
     return [ok('reports', `${reportsDir} can be written`)]
   } catch (fault) {
     return [
-      error('reports', reasonOf(fault), `Let the server's user write in ${reportsDir}, or set PORTCULLIS_REPORTS_DIR.`),
+      error(
+        'reports',
+        reasonOf(fault),
+        `Allow the server's user to write to ${reportsDir}, or set PORTCULLIS_REPORTS_DIR.`,
+      ),
     ]
   }
 }
 
-/** Who may write there may take checkpoints away, or put others in. */
+/** Checks the folder of checkpoints. Anyone who can write to it could remove or add checkpoints. */
 export const auditFolder = ({ auditDir, isAuditDirGiven }: Config, uid: number): Finding[] => {
   const name = 'audit checkpoints'
   const info = statSync(auditDir, { throwIfNoEntry: false })
   if (info === undefined)
     return isAuditDirGiven
-      ? [error(name, `${auditDir} is not there`, 'Mount it, or make it for the user of the server, mode 0750.')]
+      ? [error(name, `${auditDir} does not exist`, 'Mount it, or create it for the user of the server with mode 0750.')]
       : []
   const seen = seenAt(auditDir, info)
   if (!info.isDirectory()) return [error(name, `${auditDir} is not a folder`, 'Choose another PORTCULLIS_AUDIT_DIR.')]
-  if ((info.mode & 0o022) !== 0) return [error(name, `${seen}: others may write there`, `chmod go-w ${auditDir}`)]
+  if ((info.mode & 0o022) !== 0) return [error(name, `${seen}: others may write to it`, `chmod go-w ${auditDir}`)]
   return uid !== 0 && info.uid !== uid
-    ? [warning(name, `${seen}, and this is user ${uid}`, `Run this, and the server, as user ${info.uid}.`)]
+    ? [warning(name, `${seen}, and this is user ${uid}`, `Run this command and the server as user ${info.uid}.`)]
     : [ok(name, seen)]
 }
 
@@ -137,8 +150,8 @@ export const licenceKeys = ({ licenceKeysFile }: Config): Finding[] => {
     : [
         error(
           'licence keys',
-          `${licenceKeysFile} holds no public key`,
-          'Put the PEM file of the issuer there, or remove it.',
+          `${licenceKeysFile} contains no public key`,
+          'Replace it with the PEM file of the issuer, or remove it.',
         ),
       ]
 }

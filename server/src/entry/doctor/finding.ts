@@ -1,11 +1,10 @@
 import { cleanText } from '@portcullis/domain'
 
-/** One line of the doctor: what was looked at, what was seen, and what to do when that is not good. */
+/** One finding of the doctor: the checked item, its state, and what to do if it is not ok. */
 export interface Finding {
   name: string
   status: 'ok' | 'warning' | 'error'
   seen: string
-  /** Empty when there is nothing to do. */
   whatToDo: string
 }
 
@@ -23,10 +22,10 @@ export const error = (name: string, seen: string, whatToDo: string): Finding => 
   whatToDo,
 })
 
-/** The reason of a failure for a person, on one line. */
+/** Returns the reason of a failure on one line. */
 export const reasonOf = (fault: unknown): string => cleanText((fault as Error | null)?.message || String(fault), 300)
 
-/** Findings of one look; one that fails in a way nobody thought of is a finding, too, and ends no other. */
+/** Returns the findings of one check. An unexpected failure becomes a finding and does not stop other checks. */
 export const look = async (
   name: string,
   work: () => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>,
@@ -34,11 +33,9 @@ export const look = async (
   try {
     return [await work()].flat()
   } catch (fault) {
-    return [
-      error(name, `could not be looked at: ${reasonOf(fault)}`, 'See the reason; run this as the user of the server.'),
-    ]
+    return [error(name, `the check failed: ${reasonOf(fault)}`, 'Run this command as the user of the server.')]
   }
 }
 
-/** 1,234,567,890 as 1.2 GB. */
+/** Formats 1,234,567,890 as 1.2 GB. */
 export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(bytes < 1e10 ? 1 : 0)} GB`

@@ -3,7 +3,7 @@ import type { Config } from '#platform/config.ts'
 import { askOwnServer, type OwnServerAnswer } from '../own-server.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 
-/** Tries to listen as the server would; gives the error code, null when it may. */
+/** Tries to listen as the server would. Returns the error code, or null if it can listen. */
 const tryToListen = ({ host, port }: Config): Promise<string | null> =>
   new Promise((resolve) => {
     const server = createServer()
@@ -12,16 +12,16 @@ const tryToListen = ({ host, port }: Config): Promise<string | null> =>
   })
 
 export interface Listening {
-  /** The server that answers; null when none does. */
+  /** The answer of the running server; null: none answers. */
   answer: OwnServerAnswer | null
   findings: Finding[]
 }
 
-/** Whether the port is free, or this product's, and whether that one is ready. */
+/** Checks whether the port is free or used by this product, and whether that server is ready. */
 export const listening = async (config: Config): Promise<Listening> => {
   const name = 'port'
   const place = `${config.host}:${config.port}`
-  if (config.port === 0) return { answer: null, findings: [ok(name, 'any free one')] }
+  if (config.port === 0) return { answer: null, findings: [ok(name, 'any free port')] }
   const fault = await tryToListen(config)
   if (fault === null) return { answer: null, findings: [ok(name, `${place} is free: the server is stopped`)] }
   if (fault !== 'EADDRINUSE')
@@ -32,8 +32,8 @@ export const listening = async (config: Config): Promise<Listening> => {
           name,
           `cannot listen on ${place}: ${fault}`,
           fault === 'EACCES'
-            ? 'Ports below 1024 need a right of their own: choose another, or put a proxy before it.'
-            : 'PORTCULLIS_HOST has to be an address of this machine.',
+            ? 'Ports below 1024 require a special permission. Choose another port, or put a proxy in front of the server.'
+            : 'PORTCULLIS_HOST must be an address of this machine.',
         ),
       ],
     }
@@ -50,7 +50,7 @@ export const listening = async (config: Config): Promise<Listening> => {
       }
     return {
       answer: null,
-      findings: [error(name, `${place} is taken by another program`, 'Stop it, or choose another PORTCULLIS_PORT.')],
+      findings: [error(name, `${place} is in use by another program`, 'Stop it, or set another PORTCULLIS_PORT.')],
     }
   } catch (reason) {
     return {
@@ -58,8 +58,8 @@ export const listening = async (config: Config): Promise<Listening> => {
       findings: [
         error(
           name,
-          `${place} is taken, and who has it does not answer as this product: ${reasonOf(reason)}`,
-          'See who has it (ss -ltnp), or choose another PORTCULLIS_PORT.',
+          `${place} is in use by a program that does not answer as this product: ${reasonOf(reason)}`,
+          'Find the program (ss -ltnp), or set another PORTCULLIS_PORT.',
         ),
       ],
     }

@@ -9,10 +9,10 @@ export const nodeVersion = (version: string): Finding => {
   const seen = `Node ${version}`
   return Number(version.split('.')[0]) >= neededNode
     ? ok('Node', seen)
-    : error('Node', seen, `Node ${neededNode} or newer is needed: npm start and npm run build fetch it.`)
+    : error('Node', seen, `Node ${neededNode} or newer is required. npm start and npm run build download it.`)
 }
 
-/** Built pages and agents: without them the server starts, and serves neither. */
+/** Checks the built console and agent. Without them, the server starts but does not serve them. */
 export const builds = (root: string): Finding => {
   const missing = ['build/console/index.html', 'build/agent/manifest.json'].filter(
     (file) => !existsSync(join(root, file)),
@@ -27,31 +27,35 @@ const limitOf = (text: string): number => {
   return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** Each wake socket of a host and each open page takes one; Node raises the soft limit to the hard one. `pid`: of the server. */
+/**
+ * Checks the limit of open files. Each wake socket of a host and each open page uses one; Node raises the soft limit to
+ * the hard one. `pid`: process id of the server.
+ */
 export const fileDescriptors = (pid: number | null, read = (file: string) => readFileSync(file, 'utf8')): Finding => {
   const name = 'open files'
   let limit: number
   try {
     limit = limitOf(read(`/proc/${pid ?? 'self'}/limits`))
   } catch {
-    return warning(name, 'the limit cannot be read', 'See to it that the server may open 65,536 files (LimitNOFILE).')
+    return warning(name, 'cannot read the limit', 'Make sure that the server may open 65,536 files (LimitNOFILE).')
   }
-  const seen = `${limit} at most, ${pid === null ? 'where this was started' : `of the server (process ${pid})`}`
-  const whatToDo = 'Raise it to 65536: LimitNOFILE of the unit, ulimits of the container, or ulimit -n.'
+  const seen = `${limit} at most, ${pid === null ? 'for this command' : `for the server (process ${pid})`}`
+  const whatToDo = 'Raise it to 65536 by LimitNOFILE of the unit, ulimits of the container, or ulimit -n.'
   if (limit < 1_024) return error(name, seen, whatToDo)
-  // 10,000 hosts with wake sockets, and room for pages, database and files.
+  // 10,000 hosts with wake sockets, plus pages, database and files.
   return limit < 12_000 ? warning(name, `${seen}: too few for 10,000 hosts`, whatToDo) : ok(name, seen)
 }
 
-/** Figures of the sizing guide: the smallest installation has 2 GB with its own database. */
+/** Checks the memory against the sizing guide: the smallest installation with its own database has 2 GB. */
 export const memory = (hasOwnDatabase: boolean): Finding => {
   const limit = process.constrainedMemory()
   const total = limit > 0 && limit < totalmem() ? limit : totalmem()
-  const seen = `${gigabytes(total)} in all, ${gigabytes(Math.min(total, freemem()))} not in use`
+  const seen = `${gigabytes(total)} in total, ${gigabytes(Math.min(total, freemem()))} available`
   const needed = hasOwnDatabase ? 2e9 : 1e9
-  if (total < needed / 2) return error('memory', seen, `${gigabytes(needed)} are the least; see docs/guide/sizing.md.`)
+  if (total < needed / 2)
+    return error('memory', seen, `At least ${gigabytes(needed)} are required. See docs/guide/sizing.md.`)
   return total < needed
-    ? warning('memory', seen, `Give it ${gigabytes(needed)} or more; see docs/guide/sizing.md.`)
+    ? warning('memory', seen, `Provide ${gigabytes(needed)} or more. See docs/guide/sizing.md.`)
     : ok('memory', seen)
 }
 
@@ -61,5 +65,5 @@ export const variables = (unknown: readonly string[]): Finding =>
     : error(
         'environment',
         `unknown: ${unknown.join(', ')}`,
-        'Correct or remove them: the server does not start with one. README lists those that are known.',
+        'Correct or remove them, because the server does not start with unknown variables. The README lists the valid ones.',
       )

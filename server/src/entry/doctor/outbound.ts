@@ -5,18 +5,18 @@ import type { Config } from '#platform/config.ts'
 import { createDestinations, DestinationError, type ResolveDestination } from '#platform/destinations.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 
-/** A place that the server connects to, because somebody configured it. */
+/** A configured destination of the server. */
 export interface Outbound {
   name: string
   host: string
   port: number
-  /** A datagram is not answered: such a place is only resolved. */
+  /** Datagrams are not answered, so the check only resolves the name. */
   isDatagram?: boolean
-  /** Named by the environment, and so by whoever starts the server: connected to without being judged. */
+  /** Configured by the environment, and so by the operator of the server: not subject to the outbound rules. */
   isOfEnvironment?: boolean
 }
 
-/** Items of the configuration that say where the server connects to. */
+/** Configuration items that contain destinations. */
 export const outboundItems = ['SMTP_HOST', 'SMTP_PORT', 'LDAP_URL', 'OIDC_ISSUER', 'ISE_URL', 'CACT_URL'] as const
 
 const defaultPorts: Readonly<Record<string, number>> = {
@@ -75,7 +75,7 @@ export const environmentPlaces = ({ natsUrl, kafkaBrokers }: Config, traces: str
 
 const connectMs = 5_000
 
-/** Opens a connection and closes it. Nothing is sent: neither a greeting nor a secret. */
+/** Opens a connection and closes it. Sends nothing: neither a greeting nor a secret. */
 const reach = (to: TcpNetConnectOpts): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connect({ ...to, timeout: connectMs })
@@ -103,19 +103,22 @@ const tryPlace = async (place: Outbound, resolve: ResolveDestination): Promise<F
     if (fault instanceof DestinationError && fault.fault === 'refused')
       return error(
         name,
-        `${seen} leads to an address that this server does not connect to`,
-        'Correct it. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
+        `${seen} resolves to an address that this server does not connect to`,
+        'Correct the destination. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
       )
     return warning(
       name,
       `${seen}: ${reasonOf(fault)}`,
-      'See name, firewall and whether it runs. What is to be sent waits.',
+      'Check the name, the firewall and whether the service runs. Messages wait until it can be reached.',
     )
   }
-  return ok(name, `${seen} ${place.isDatagram === true ? 'is resolved; datagrams are not answered' : 'can be reached'}`)
+  return ok(
+    name,
+    `${seen} ${place.isDatagram === true ? 'can be resolved; datagrams are not answered' : 'can be reached'}`,
+  )
 }
 
-/** All at once: ten that are silent take as long as one. */
+/** Checks all destinations concurrently, so that ten without an answer take as long as one. */
 export const outbound = (config: Config, places: readonly Outbound[]): Promise<Finding[]> => {
   const resolve = createDestinations(config.outboundAllow)
   return Promise.all(places.map((place) => tryPlace(place, resolve)))

@@ -10,7 +10,7 @@ const guide = 'See docs/guide/agent-updates.md.'
 
 const fingerprintOf = ({ file }: ReleaseKeySource): string => releaseKeyFingerprint(newestReleaseKey(file).releaseKey)
 
-/** The key whose agent builds this server accepts, and the one that its own agent build contains. */
+/** Compares the key whose agent builds this server accepts with the key in its own agent build. */
 export const releaseKey = (
   config: Pick<Config, 'releaseKeyFile'>,
   manifest: string,
@@ -20,8 +20,8 @@ export const releaseKey = (
   if (known.server === 'unreadable' && releaseKeyFile === null)
     return warning(
       name,
-      'not known: the server runs, and this command cannot read which release key file it uses',
-      'See Settings, Agent builds in the console, or run this command as the account of the server and with its environment.',
+      'unknown: the server is running, and this command cannot read which release key file it uses',
+      'See Settings, Agent builds in the console, or run this command with the account and the environment of the server.',
     )
   let configured: ReleaseKeySource | null
   let built: ReleaseKeySource | null
@@ -29,7 +29,7 @@ export const releaseKey = (
     configured = loadReleaseKey(releaseKeyFile, manifest)
     built = loadReleaseKey(null, manifest)
   } catch (fault) {
-    return error(name, reasonOf(fault), `Correct the file; the server does not start with it. ${guide}`)
+    return error(name, reasonOf(fault), `Correct the file, because the server does not start with it. ${guide}`)
   }
   if (configured === null)
     return warning(

@@ -1,11 +1,11 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-/** Where the server gets its release key file from, as far as another process can tell. */
+/** The source of the server's release key file, as far as another process can determine it. */
 export type ServerKeyFile =
-  /** No server runs: the next one gets the environment of this command. */
+  /** No server is running. The next one gets the environment of this command. */
   | { server: 'stopped' }
-  /** It runs, and the operating system does not show its environment to this user. */
+  /** The server is running, and the operating system does not show its environment to this user. */
   | { server: 'unreadable' }
   | { server: 'running'; file: string | null }
 
