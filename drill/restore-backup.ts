@@ -252,7 +252,7 @@ export const restoreBackup: Check = {
         { what: 'secrets open without it', value: openedBare === 'failed' ? 0 : 1, atMost: 0 },
         {
           what: 'says that the key file is missing',
-          value: said.includes('The key file is not in it') ? 1 : 0,
+          value: said.includes('The backup does not contain the key file') ? 1 : 0,
           atLeast: 1,
         },
       )

@@ -153,7 +153,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await drawer(page).getByRole('button', { name: 'Save' }).click()
     // Elsewhere a stored password is not sent: it has to be given again.
     await drawer(page)
-      .getByText(/needed again/)
+      .getByText(/required again/)
       .waitFor()
     await drawer(page).getByLabel('Password', { exact: true }).fill('a password')
     await drawer(page).getByRole('button', { name: 'Save' }).click()

@@ -259,7 +259,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.goto('/policy/settings')
     await page
       .getByTestId('two-person')
-      .getByText(/only been one Administrator/)
+      .getByText(/only one Administrator exists/)
       .waitFor()
     await page.goto('/policy/simulator')
     await page.getByRole('grid').getByText(hostName).first().waitFor()

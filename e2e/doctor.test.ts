@@ -63,8 +63,8 @@ describe('portcullis doctor on a real installation', () => {
     const running = await doctor(dataDir, port)
     expect(running.bad).toEqual(withoutKey)
     expect(running.seen('port')).toContain('running and ready')
-    expect(running.seen('open files')).toContain('of the server')
-    expect(running.seen('TLS certificate')).toContain('by its own CA')
+    expect(running.seen('open files')).toContain('for the server')
+    expect(running.seen('TLS certificate')).toContain('from its own CA')
     expect(running.seen('database version')).toMatch(/^PostgreSQL 18\./)
     expect(running.status).toBe(0)
 

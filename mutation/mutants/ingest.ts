@@ -58,7 +58,7 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'A conflict of two transactions refuses all check-ins of a batch',
     find: 'if (tries <= 1 || !options.isConflict(error)) throw error',
     replace: 'if (tries <= 1 || options.isConflict(error)) throw error',
-    named: 'stood in the way of another',
+    named: 'runs a batch again after a conflict',
   },
   {
     ...batcher,
@@ -107,7 +107,7 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'A report with a sequence number that was processed is processed again',
     find: 'request.seq <= state.seq',
     replace: 'request.seq < state.seq',
-    named: 'counts a repeated seq once',
+    named: 'with a repeated seq counts once',
   },
   {
     ...collect,
@@ -115,7 +115,7 @@ export const ingestMutants: readonly Mutant[] = [
     find: "if (state.boot_id !== request.bootId) return new AppError('agent_session_superseded')",
     replace: '',
     test: reports,
-    named: 'of an earlier start',
+    named: 'of an earlier boot',
   },
   {
     ...collect,
@@ -123,7 +123,7 @@ export const ingestMutants: readonly Mutant[] = [
     find: 'needInventory: hash !== request.inventoryHash',
     replace: 'needInventory: hash === null',
     test: reports,
-    named: 'the wish for the inventory',
+    named: 'a request for the inventory',
   },
   {
     ...collect,
@@ -131,7 +131,7 @@ export const ingestMutants: readonly Mutant[] = [
     find: 'request.factsHash !== (newFacts ?? state.facts_hash)',
     replace: 'request.factsHash !== (newFacts ?? request.factsHash)',
     test: reports,
-    named: 'the wish for facts',
+    named: 'a request for facts',
   },
   {
     ...collect,
@@ -146,7 +146,7 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'Text of a host reaches the events with its marks of direction',
     find: 'message: cleanText(error.message, 500)',
     replace: 'message: error.message.slice(0, 500)',
-    named: 'tell errors of an agent',
+    named: 'contain errors of an agent',
   },
   {
     ...collect,
@@ -162,7 +162,7 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'A silent host that checks in stays disconnected',
     find: 'if (away.length > 0) await deps.agents.setConnected(away.sort())',
     replace: '',
-    named: 'silent host',
+    named: 'disconnected host',
   },
   {
     file: `${ingest}/check-ins.ts`,
@@ -192,7 +192,7 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'Counters of models do not move when devices come and go',
     find: 'if (assessed !== undefined) counters.add(stored, assessed.peripherals)',
     replace: 'if (assessed !== undefined) counters.add(assessed.peripherals, stored)',
-    named: 'moves a device to another port',
+    named: 'treats a device at another port',
   },
   {
     ...write,
@@ -200,7 +200,7 @@ export const ingestMutants: readonly Mutant[] = [
     find: '  ...one.events.mode,\n  ...one.events.errors,\n]',
     replace: ']',
     test: `${ingest}/check-in.test.ts`,
-    named: 'tell errors of an agent',
+    named: 'contain errors of an agent',
   },
   {
     file: `${ingest}/counter-moves.ts`,
@@ -215,14 +215,14 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'An agent has nine requests at once',
     find: 'count >= atOnce',
     replace: 'count > atOnce',
-    named: 'of requests at once',
+    named: 'of concurrent requests',
   },
   {
     ...quota,
     does: 'A request that is answered keeps its place',
     find: 'if (now === 0) running.delete(agentId)\n      else running.set(agentId, now)',
     replace: 'if (now === 0) running.delete(agentId)',
-    named: 'of requests at once',
+    named: 'of concurrent requests',
   },
   {
     ...quota,
@@ -236,21 +236,21 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'An agent in debt goes on reporting',
     find: '      assertCredit(agentId)\n      owe(agentId, bytes + changes * perChange)',
     replace: '      owe(agentId, bytes + changes * perChange)',
-    named: 'of reports come back',
+    named: 'of reports refills',
   },
   {
     ...quota,
     does: 'Changes of a report cost nothing, so that an agent fills the database with small ones',
     find: 'owe(agentId, changes * perChange)',
     replace: 'owe(agentId, 0)',
-    named: 'must wait',
+    named: 'has to wait',
   },
   {
     ...quota,
     does: 'A check-in that reports nothing is refused to an agent in debt',
     find: 'if (bytes > beatBytes) assertCredit(agentId)',
     replace: 'assertCredit(agentId)',
-    named: 'must wait',
+    named: 'has to wait',
   },
   {
     ...wake,
@@ -289,20 +289,20 @@ export const ingestMutants: readonly Mutant[] = [
     does: 'An agent asks for its policy on hundreds of connections at once',
     find: '    if (agents.has(agentId)) throw tooMany(meanwhile)\n',
     replace: '',
-    named: 'is answered one at a time',
+    named: 'gets one answer at a time',
   },
   {
     ...policy,
     does: 'An agent that got its policy never gets another',
     find: '      asking.delete(agentId)\n',
     replace: '      if (!asking.has(agentId)) asking.delete(agentId)\n',
-    named: 'is answered one at a time',
+    named: 'gets one answer at a time',
   },
   {
     ...policy,
     does: 'An agent that read the knowledge never reads it again',
     find: 'finished(reply.raw, () => reading.delete(agentId))',
     replace: 'finished(reply.raw, () => asking.delete(agentId))',
-    named: 'gets knowledge',
+    named: 'gets one knowledge download',
   },
 ]

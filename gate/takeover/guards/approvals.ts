@@ -73,7 +73,7 @@ export const approvalGuards = defineGuards({
     does: 'Publishing an agent build and updating hosts need a second approver once two Administrators have existed',
     test: {
       file: 'server/src/features/fleet/packages/packages.approval.test.ts',
-      name: 'finding 1: a published build waits for a second approver, and only exactly that build is published',
+      name: 'a build waits for a second approver, and exactly this build is published',
     },
     removedBy: [
       {
@@ -87,7 +87,7 @@ export const approvalGuards = defineGuards({
     does: 'Knowledge, which decides what counts as an attack tool, comes into force only with fresh authentication and a second approver',
     test: {
       file: 'server/src/features/devices/knowledge/knowledge.approval.test.ts',
-      name: 'finding 1: knowledge comes into force, and is withdrawn, only with a second approver',
+      name: 'activating or withdrawing knowledge needs a second approver',
     },
     removedBy: [
       {
@@ -101,7 +101,7 @@ export const approvalGuards = defineGuards({
     does: 'A worker process receives credentials of polled hosts only after a second approver activated it',
     test: {
       file: 'server/src/features/fleet/agentless/activation.test.ts',
-      name: 'finding 1: is activated by a second approver once two Administrators have existed',
+      name: 'is activated by a second approver after two Administrators have existed',
     },
     removedBy: [
       {
@@ -255,7 +255,7 @@ export const approvalGuards = defineGuards({
     does: 'Reverting a rollout counts every host that it frees, including hosts armed in the meantime',
     test: {
       file: 'server/src/features/fleet/rollouts/rollouts.test.ts',
-      name: 'finding 4: a revert also counts hosts that the rollout arms in the meantime',
+      name: 'a revert also counts hosts that the rollout arms in the meantime',
     },
     removedBy: [
       {
@@ -269,7 +269,7 @@ export const approvalGuards = defineGuards({
     does: 'An update of named hosts reaches only the hosts that were counted',
     test: {
       file: 'server/src/features/fleet/packages/packages.approval.test.ts',
-      name: 'finding 1: removing a host during an update does not bypass the second approver',
+      name: 'removing a host during an update does not bypass the second approver',
     },
     removedBy: [
       {
@@ -297,7 +297,7 @@ export const approvalGuards = defineGuards({
     does: 'Unexpected kernel drivers are accepted on more hosts than the limit only with a second approver',
     test: {
       file: 'server/src/features/fleet/held-ports/held-ports.test.ts',
-      name: 'finding 4c: drivers are accepted on more hosts than the limit by two people only',
+      name: 'need two people to accept drivers on more hosts than the limit',
     },
     removedBy: [
       {

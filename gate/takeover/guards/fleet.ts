@@ -20,7 +20,7 @@ export const fleetGuards = defineGuards({
     does: 'The credentials of a host give no access to operations for people',
     test: {
       file: 'server/src/features/fleet/ingest/check-in.test.ts',
-      name: 'do not work on the routes of people, nor theirs here',
+      name: 'do not work on the routes for people, and vice versa',
     },
     removedBy: [
       {
@@ -34,7 +34,7 @@ export const fleetGuards = defineGuards({
     does: 'A host can acknowledge only its own commands',
     test: {
       file: 'server/src/features/fleet/commands/commands.test.ts',
-      name: 'is ended by its own host only, and not by a forged report',
+      name: 'cannot be ended by a forged report of another host',
     },
     removedBy: [
       {
@@ -58,7 +58,7 @@ export const fleetGuards = defineGuards({
     does: 'An agent has one wake socket: a new socket closes the previous one immediately',
     test: {
       file: 'server/src/features/fleet/ingest/wake.test.ts',
-      name: 'finding 5: a new one closes the previous one, even if its peer never responds',
+      name: 'are limited to one: a new one closes the previous one, even if its peer never responds',
     },
     removedBy: [
       {
@@ -70,7 +70,7 @@ export const fleetGuards = defineGuards({
   },
   agentQuota: {
     does: 'Each host has a quota of reports; a host over its quota does not slow others down',
-    test: { file: 'server/src/features/fleet/ingest/quota.test.ts', name: 'must wait, while others are served' },
+    test: { file: 'server/src/features/fleet/ingest/quota.test.ts', name: 'has to wait, while others are served' },
     removedBy: [
       {
         file: 'server/src/features/fleet/ingest/quota.ts',
@@ -98,7 +98,7 @@ export const fleetGuards = defineGuards({
     does: 'A new enrolment never takes over the identity of an armed host',
     test: {
       file: 'server/src/features/fleet/ingest/check-in.test.ts',
-      name: 'is a possible duplicate of an armed predecessor, however silent, which keeps its key',
+      name: 'is a possible duplicate of an armed predecessor, which keeps its key even when disconnected',
     },
     removedBy: [
       {
@@ -112,7 +112,7 @@ export const fleetGuards = defineGuards({
     does: 'A copied host key raises a critical event as soon as both hosts use it',
     test: {
       file: 'server/src/features/fleet/ingest/check-in.test.ts',
-      name: 'detect a copied key: an old start that returns raises an event, and both are served in turn',
+      name: 'reveal a copied key: an earlier boot that returns raises an event, and both are served in turn',
     },
     removedBy: [
       {
@@ -126,7 +126,7 @@ export const fleetGuards = defineGuards({
     does: 'A polled host that claims another machine’s identifiers is shown beside it and hides nothing',
     test: {
       file: 'server/src/features/fleet/agentless/agentless.test.ts',
-      name: 'that claims to be another one hides nothing: it is shown beside it, and named',
+      name: 'that claims to be another host is listed beside it and reported',
     },
     removedBy: [
       {
@@ -169,12 +169,12 @@ export const fleetGuards = defineGuards({
     does: 'The enrolment token is read from standard input or a private file, never from arguments',
     test: {
       file: 'server/src/features/fleet/agents/install/install.test.ts',
-      name: 'finding 9: refuses a token as an argument, and says that it was visible',
+      name: 'refuses a token as an argument, and explains that it was visible',
     },
     removedBy: [
       {
         file: 'server/src/features/fleet/agents/install/script.ts',
-        find: "*:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when asked.' ;;",
+        find: "*:pce_*) fail 'every user of this host can read arguments. Revoke this token, create another one, and enter it when prompted.' ;;",
         replace: '*:pce_*) TOKEN_FILE= ;;',
       },
     ],
@@ -197,7 +197,7 @@ export const fleetGuards = defineGuards({
     does: 'Each worker process is activated by itself, with fresh authentication, before it receives any credentials',
     test: {
       file: 'server/src/features/fleet/agentless/activation.test.ts',
-      name: 'finding 1: gets no credentials by an API token, and one that registers later waits for another activation',
+      name: 'gets no credentials through an API token, and a process that registers later needs another activation',
     },
     removedBy: [
       {
@@ -211,7 +211,7 @@ export const fleetGuards = defineGuards({
     does: 'The default password goes only to computers that an Administrator added or confirmed with fresh authentication',
     test: {
       file: 'server/src/features/fleet/agentless/activation.test.ts',
-      name: 'finding 1: sends the default password to no computer that an API token or a stale session added',
+      name: 'never sends the default password to a computer that an API token or a stale session added',
     },
     removedBy: [
       {

@@ -126,7 +126,7 @@ export const storageGuards = defineGuards({
     does: 'The server publishes only builds signed with its configured release key, which no HTTP request can set',
     test: {
       file: 'server/src/features/fleet/packages/release-key.test.ts',
-      name: 'finding 1: a server with one refuses a self-made build, by session and by API token, trusted or not',
+      name: 'a server with one refuses a self-made build, by session and by API token, trusted or not',
     },
     removedBy: [
       {

@@ -1,7 +1,7 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { type SqlFragment, sql } from '#platform/db/sql.ts'
 
-/** What decides whether a host can do what is asked of it. */
+/** The properties that decide whether a host supports an action. */
 export interface Target {
   agent_id: string
   host: string
@@ -10,7 +10,6 @@ export interface Target {
   agentless: boolean
   connected: boolean
   in_action: boolean
-  /** before-driver, after-attach or observe. */
   enforcement: string
   version: string
   architecture: string
@@ -18,13 +17,13 @@ export interface Target {
   release_key: string
 }
 
-/** Hosts by what they can do: few rows for any number of hosts. */
+/** Groups of hosts with the same properties: few rows for any number of hosts. */
 export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address'> {
   agents: number
 }
 
 export const createActionsRead = (db: Queryable) => ({
-  /** Condition for named agents; ids of other forms name nothing. */
+  /** Returns a condition for named agents. */
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
   targets: (tx: Queryable, where: SqlFragment): Promise<Target[]> =>
@@ -39,7 +38,7 @@ export const createActionsRead = (db: Queryable) => ({
         coalesce(a.facts ->> 'architecture', '') as architecture
       from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8, 9`),
 
-  /** Which of these exist. */
+  /** Counts the agents that exist. */
   existing: async (agentIds: readonly string[]): Promise<number> =>
     (
       await db.query<{ n: number }>(

@@ -24,23 +24,28 @@ type Selection = BodyOf<typeof previewBulk>
 type Preview = ResponseOf<typeof previewBulk>
 type Result = ResponseOf<typeof runBulk>
 
-/** Kind of the jobs. */
 const jobKind = 'commands'
-/** Hosts of one step: their rows are locked for some 50 ms. */
+/** Number of hosts per step: their rows are locked for some 50 ms. */
 const hostsPerStep = 500
-/** Jobs of one person at once: each holds the ids of up to 100,000 hosts, and they are carried out one after the other. */
+/**
+ * Maximum number of concurrent jobs per person: each holds the ids of up to 100,000 hosts, and they run one after the
+ * other.
+ */
 const jobsPerPerson = 20
-/** What a job of ours is to do. */
+/** The data of a job. */
 interface BulkJob {
   action: BulkAction
   applyToPresent: boolean
   uuids: string[]
-  /** For tags alone. */
+  /** For `tag` and `untag` only. */
   hashtags?: string[]
-  /** Hosts that were counted as newly allowing devices when the job was created; absent if a second approver approved all. */
+  /**
+   * Number of hosts that were counted as newly allowing devices when the job was created; absent if a second approver
+   * approved it.
+   */
   counted?: number
   actor: Pick<Actor, 'userName' | 'accountId' | 'profile' | 'ip'> & {
-    /** Permissions of the credential that ordered the job; absent in jobs from before scopes. */
+    /** Permissions of the credential that ordered the job; absent in jobs from before scopes existed. */
     permissions?: readonly Permission[]
   }
 }
@@ -72,13 +77,13 @@ export interface BulkDeps {
       granted?: number,
     ): Promise<{ hosts: number; limit: number | null }>
   }
-  /** Hosts with a present device that approving newly allows. */
+  /** Counts hosts with an attached device that approving newly allows. */
   approvable(agentIds: readonly string[]): Promise<number>
   predict: Predict
   longRead: LongRead
 }
 
-/** Actions that end with the last step; others wait for what hosts say. */
+/** Actions that are complete after the last step. Others wait for confirmations of hosts. */
 const endsHere: ReadonlySet<BulkAction> = new Set(['delete', 'cancelCommands', 'approveAll', 'tag', 'untag'])
 
 const opensMore = (): AppError =>
@@ -87,7 +92,7 @@ const opensMore = (): AppError =>
       'The rules changed after this job was created, so it would newly allow devices on more hosts. Run the action again.',
   })
 
-/** Hosts and devices of a count, which may be missing. */
+/** Returns the numbers of a count, or zeros if it is absent. */
 const devicesOf = (counts: { agents: number; peripherals: number } | undefined) => ({
   agents: counts?.agents ?? 0,
   peripherals: counts?.peripherals ?? 0,
@@ -95,7 +100,7 @@ const devicesOf = (counts: { agents: number; peripherals: number } | undefined) 
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
-/** One action on many hosts: said beforehand what it would do, then carried out by a job. */
+/** Runs one action on many hosts: previews it, then carries it out in a job. */
 export const createBulk = (deps: BulkDeps) => {
   const {
     db,
@@ -116,20 +121,20 @@ export const createBulk = (deps: BulkDeps) => {
   } = deps
 
   function whereOf({ uuids, filter }: Selection): SqlFragment {
-    if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'give either uuids or a filter')
+    if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'must contain either uuids or a filter')
     return uuids === undefined ? compileList(agentsList, filter ?? {}).where : read.named(uuids.filter(isId))
   }
 
-  /** Tags that a selection names; only two actions take some, and those need one. */
+  /** Returns the tags of a selection. Only `tag` and `untag` accept tags, and both require them. */
   function tagsOf({ action, hashtags = [] }: Selection): string[] {
     const takes = action === 'tag' || action === 'untag'
     if (takes !== hashtags.length > 0)
-      throw invalid('body.hashtags', takes ? 'names no tag' : 'is for putting tags on or taking them off')
+      throw invalid('body.hashtags', takes ? 'must contain a tag' : 'is valid only for the actions tag and untag')
     tags.requireNames('body.hashtags', hashtags)
     return hashtags
   }
 
-  /** Newest builds for the architectures of these hosts; looked up for updates alone. */
+  /** Returns the newest builds for the architectures of these hosts; reads them for updates only. */
   async function buildsFor(action: BulkAction, hosts: readonly { architecture: string }[]): Promise<Builds> {
     const builds = new Map<string, Build | null>()
     if (action === 'update')
@@ -151,7 +156,7 @@ export const createBulk = (deps: BulkDeps) => {
     return releases(action) && !(await approvals.mayAlone(actor, { kind: 'release', hosts }))
   }
 
-  /** The change of modes and decisions that an action makes; null: none. */
+  /** Returns the change of modes and decisions that an action makes; null: none. */
   function changeOf(
     { action, hashtags = [], applyToPresent = false }: Selection,
     uuids: readonly string[],
@@ -171,7 +176,7 @@ export const createBulk = (deps: BulkDeps) => {
     const sum = (some: readonly TargetGroup[]): number => some.reduce((n, group) => n + group.agents, 0)
     const reasons = new Map<string, number>()
     const unknown = selection.uuids === undefined ? 0 : new Set(selection.uuids).size - sum(groups)
-    if (unknown > 0) reasons.set('There is no such host.', unknown)
+    if (unknown > 0) reasons.set('This host does not exist.', unknown)
     const able = groups.filter((group) => {
       const reason = impossible(action, group, builds)
       if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + group.agents)
@@ -228,7 +233,7 @@ export const createBulk = (deps: BulkDeps) => {
     const asked = given.uuids === undefined ? targets.length : new Set(given.uuids).size
     if (given.expectedAgents !== undefined && given.expectedAgents !== able.length)
       throw new AppError('conflict', {
-        detail: `This is for ${hostsText(able.length)} by now, not ${given.expectedAgents}.`,
+        detail: `This action now affects ${hostsText(able.length)}, not ${given.expectedAgents}. Review the preview and try again.`,
       })
     const uuids = able.map((target) => target.agent_id)
     const reason = given.reason?.trim() ?? ''
@@ -274,9 +279,9 @@ export const createBulk = (deps: BulkDeps) => {
   }
 
   /**
-   * Runs one step of a job in one transaction. Returns the number of hosts that were changed, directly or by a command, and
-   * the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so hosts
-   * beyond the `granted` ones are counted again.
+   * Runs one step of a job in one transaction. Returns the number of hosts that were changed, directly or by a command,
+   * and the number of hosts on which devices are newly allowed. Rules may have changed since the job was created, so
+   * hosts beyond the `granted` ones are counted again.
    */
   async function step(tx: Tx, job: BulkJob, actor: Actor, jobId: string, some: readonly string[], granted: number) {
     const targets = await read.targets(tx, read.named(some))
@@ -331,7 +336,7 @@ export const createBulk = (deps: BulkDeps) => {
       const some = job.uuids.slice(at, at + hostsPerStep)
       const next = at + hostsPerStep
       if (job.action === 'delete') {
-        // In a transaction of its own; done again after a crash it finds nothing more to do.
+        // Runs in its own transaction. After a crash, a second run finds nothing more to do.
         await agents.remove(actor, some)
         await db.transaction((tx) => run.save(tx, { done: some.length, cursor: next }))
         continue
@@ -355,7 +360,7 @@ export const createBulk = (deps: BulkDeps) => {
   jobs.handle(jobKind, {
     run: work,
     cancelled: async (run) => {
-      await commands.cancelJob(run.id, 'Cancelled with its job.')
+      await commands.cancelJob(run.id, 'The job was cancelled.')
     },
   })
 
@@ -363,7 +368,7 @@ export const createBulk = (deps: BulkDeps) => {
     preview,
     run,
     enqueue,
-    /** Counts the blocked devices that work again when an action is carried out on hosts. */
+    /** Counts the blocked devices that work again after an action on hosts. */
     worksAgain: async (tx: Tx, { action, uuids, hashtags = [] }: BulkRelease): Promise<WorksAgain> => {
       const change = changeOf({ action, hashtags: [...hashtags] }, uuids)
       return (await predict(tx, change ?? {}, { hosts: read.named(uuids) })).stated.worksAgain

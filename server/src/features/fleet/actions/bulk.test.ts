@@ -25,7 +25,7 @@ const confirm = async (agent: TestAgent, outcome: 'confirmed' | 'failed' = 'conf
 }
 
 describe('an action on many hosts', () => {
-  it('says beforehand what it would do, and then does that', async () => {
+  it('previews its effect, and then has exactly this effect', async () => {
     const prefix = 'preview'
     const [one, observed, polled, away] = await Promise.all([
       enrolAgent(t, { facts: { hostname: `${prefix}-1` }, devices: [rubberDucky({ portPath: '1-1' })] }),
@@ -82,12 +82,12 @@ describe('an action on many hosts', () => {
     expect((await away.events()).at(-1)).toMatchObject({ eventCode: '0x120008', details: 'Arm: no sysfs' })
   })
 
-  it('takes hosts by uuid, and leaves out what is no host', async () => {
+  it('accepts hosts by uuid, and skips unknown ids', async () => {
     const agent = await enrolAgent(t)
     const selection = { uuids: [agent.agentId, 'nobody'], action: 'collectLogs' }
     expect((await post('bulk/preview', selection)).json()).toMatchObject({
       agents: 1,
-      impossible: [{ reason: 'There is no such host.', agents: 1 }],
+      impossible: [{ reason: 'This host does not exist.', agents: 1 }],
     })
     expect((await post('bulk', selection)).json()).toMatchObject({ accepted: 1, skipped: 1 })
     await t.jobs.drain()
@@ -99,7 +99,7 @@ describe('an action on many hosts', () => {
     })
   })
 
-  it('deletes, cancels and approves by a job too', async () => {
+  it('also deletes, cancels and approves in a job', async () => {
     const [gone, busy] = await Promise.all([
       enrolAgent(t),
       enrolAgent(t, { devices: [rubberDucky({ portPath: '1-1' })] }),
@@ -115,14 +115,14 @@ describe('an action on many hosts', () => {
       done: 1,
     })
     expect(await taken(busy)).toEqual([])
-    // An attack tool is never approved along with the rest.
+    // Approving everything never approves an attack tool.
     expect(await bulk({ uuids: [busy.agentId], action: 'approveAll' })).toMatchObject({ state: 'completed', done: 1 })
     expect((await pageOf(t, `policy/rules?host=${busy.agentId}`)).recordsFiltered).toBe(0)
     expect(await bulk({ uuids: [gone.agentId], action: 'delete' })).toMatchObject({ state: 'completed', done: 1 })
     expect((await (await t.admin()).get(`/prime/webui/agents/agent/${gone.agentId}`)).statusCode).toBe(404)
   })
 
-  it('refuses what it cannot read', async () => {
+  it('refuses invalid requests', async () => {
     for (const body of [
       { action: 'arm' },
       { action: 'arm', uuids: ['a'], filter: {} },
@@ -166,12 +166,12 @@ describe('on 10,000 hosts', () => {
 
 describe('a person with twenty jobs under way', () => {
   const wait = (createdBy: string, count: number) =>
-    // Somebody else holds their leases: nobody carries them out meanwhile.
+    // Another process holds their leases, so nobody runs them.
     t.db.execute(sql`
       insert into jobs (job_id, kind, title, created_by, created_at, can_cancel, data, lease_until)
       select gen_random_uuid(), 'commands', 'Arm', ${createdBy}, now(), true, '{}', 'infinity' from generate_series(1, ${count}::int)`)
 
-  it('orders no more; others do', async () => {
+  it('cannot start another job, but other people can', async () => {
     const agent = await enrolAgent(t)
     const [busy, other] = [await person(t, { profile: 20 }), await person(t, { profile: 20 })]
     const order = (api: typeof busy.api) =>
@@ -188,12 +188,12 @@ describe('a person with twenty jobs under way', () => {
     expect((await order(busy.api)).statusCode).toBe(200)
   })
 
-  it('puts tags on whatever a filter leaves, and takes them off again', async () => {
+  it('adds tags to all hosts that match a filter, and removes them again', async () => {
     const hosts = await Promise.all(['a', 'b'].map((n) => enrolAgent(t, { facts: { hostname: `tagged-${n}` } })))
     const filter = { hostIdentifier: 'tagged-' }
     for (const [body, message] of [
-      [{ filter, action: 'tag' }, 'names no tag'],
-      [{ filter, action: 'arm', hashtags: ['x'] }, 'is for putting tags on'],
+      [{ filter, action: 'tag' }, 'must contain a tag'],
+      [{ filter, action: 'arm', hashtags: ['x'] }, 'is valid only for the actions tag and untag'],
       [{ filter, action: 'tag', hashtags: ['a,b'] }, 'comma'],
     ] as const) {
       const answer = await post('bulk', body)

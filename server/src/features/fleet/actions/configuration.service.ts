@@ -21,7 +21,7 @@ export interface ConfigurationDeps {
   approvals: Pick<ApprovalsApi, 'release' | 'require'>
   read: Pick<ActionsRead, 'targets' | 'named'>
   audit: Audit
-  /** Approves every present peripheral of these agents that is not a suspected or confirmed attack tool. */
+  /** Approves every attached peripheral of these agents, except suspected or confirmed attack tools. */
   approvePresent(
     tx: Tx,
     actor: Actor,
@@ -29,15 +29,15 @@ export interface ConfigurationDeps {
     orders: () => Promise<unknown>,
     granted: number,
   ): Promise<unknown>
-  /** Makes decisions anew that approvals changed; never fails. */
+  /** Recalculates the decisions that approvals changed; never fails. */
   settle(): Promise<unknown>
 }
 
 const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
-const words = { Armed: 'arm', Free: 'free' } as const
+const labels = { Armed: 'arm', Free: 'free' } as const
 const none = { builds: new Map() }
 
-/** What is asked of one host; every fault is a 400 that names the item. */
+/** Reads the request for one host. Every fault is a 400 that names the item. */
 const readRequest = (item: Given[number], i: number): Omit<ConfigurationItem, 'uuid'> => {
   const asked = item.agentConfigViewResource ?? {}
   const text = asked.isSystemArmed ?? ''
@@ -45,11 +45,11 @@ const readRequest = (item: Given[number], i: number): Omit<ConfigurationItem, 'u
   const at = `body[${i}].agentConfigViewResource`
   if (text !== '' && mode === null) throw invalid(`${at}.isSystemArmed`, 'must be ARM or free')
   const approveAll = asked.approveAll === true
-  if (mode === null && !approveAll) throw invalid(at, 'asks for nothing: give isSystemArmed or approveAll')
+  if (mode === null && !approveAll) throw invalid(at, 'requests nothing; set isSystemArmed or approveAll')
   return { mode, approveAll, applyToPresent: asked.applyToPresent === true }
 }
 
-/** Arms and frees hosts as clients of the field ask for it: by identities, all or nothing. */
+/** Arms and frees hosts on request of connectors: by identities, all or nothing. */
 export const createConfiguration = ({
   db,
   agents,
@@ -63,11 +63,11 @@ export const createConfiguration = ({
   function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
     if (request.mode === null) return
     const able = { ...agent, version: '', architecture: '', release_key: '' }
-    const reason = impossible(words[request.mode], able, none.builds)
+    const reason = impossible(labels[request.mode], able, none.builds)
     if (reason !== null) throw invalid(`body[${i}]`, `${agent.hostIdentifier}: ${reason}`)
   }
 
-  /** Approves, queues and records, in the caller's transaction. Hosts that are gone are left out. */
+  /** Approves, queues and records, in the caller's transaction. Skips deleted hosts. */
   async function carryOut(tx: Tx, actor: Actor, items: readonly ConfigurationItem[], granted: number): Promise<void> {
     const targets = new Map<string, Target>(
       (await read.targets(tx, read.named(items.map((item) => item.uuid)))).map((target) => [target.agent_id, target]),
@@ -76,7 +76,7 @@ export const createConfiguration = ({
     const approving = known.filter((item) => item.approveAll).map((item) => item.uuid)
     const specs = known.flatMap(({ uuid, mode, applyToPresent }) => {
       const target = targets.get(uuid) as Target
-      const spec = mode === null ? null : commandFor(words[mode], target, { applyToPresent, builds: none.builds })
+      const spec = mode === null ? null : commandFor(labels[mode], target, { applyToPresent, builds: none.builds })
       return spec === null ? [] : [spec]
     })
     async function order() {
@@ -85,7 +85,7 @@ export const createConfiguration = ({
     if (approving.length > 0) await approvePresent(tx, actor, approving, order, granted)
     else await order()
     for (const [mode, some] of Map.groupBy(known, (item) => item.mode)) {
-      const title = mode === null ? 'Approve what is attached' : mode === 'Armed' ? 'Arm' : 'Free'
+      const title = mode === null ? 'Approve attached devices' : mode === 'Armed' ? 'Arm' : 'Free'
       await recordOrder(
         audit,
         tx,
@@ -111,7 +111,7 @@ export const createConfiguration = ({
         const items = resolved.map((agent, i) => {
           const before = places.get(agent.uuid)
           if (before !== undefined)
-            throw invalid(`body[${i}]`, `names ${agent.hostIdentifier} again, as body[${before}] does`)
+            throw invalid(`body[${i}]`, `identifies ${agent.hostIdentifier} again, like body[${before}]`)
           places.set(agent.uuid, i)
           const request = asked[i] as Omit<ConfigurationItem, 'uuid'>
           assertPossible(agent, request, i)
@@ -119,8 +119,8 @@ export const createConfiguration = ({
         })
         return { resolved, items }
       }
-      // What is wrong with the request shows before anybody is asked. Noted and filed in transactions of their own: a
-      // refusal rolls nothing of it back.
+      // The server validates the request before it asks for approval. The records use their own transactions, so that a
+      // refusal does not roll them back.
       if (freed > 0) {
         const { items } = await transactionAgain(db, plan)
         const limit = await approvals.release(actor, freed)
@@ -133,7 +133,7 @@ export const createConfiguration = ({
         return planned
       }).catch(async (error: unknown) => {
         if (!(error instanceof NeedsApprover)) throw error
-        // Approving attached devices opens too many hosts, so the whole order waits, not only its rules.
+        // If approving attached devices opens too many hosts, the whole order waits, not only its rules.
         const { items } = await transactionAgain(db, plan)
         return approvals.require<ConfigurationChange>(actor, {
           kind: 'configuration',
@@ -141,7 +141,7 @@ export const createConfiguration = ({
           ...(error.wish.limit === undefined ? {} : { limit: error.wish.limit }),
         })
       })
-      // So that who asked reads what he approved.
+      // The caller then reads the new decisions.
       if (outcome.items.some((item) => item.approveAll)) await settle()
       return outcome.resolved.map((agent, i) => ({
         uuid: agent.uuid,

@@ -21,7 +21,7 @@ const arm = { isSystemArmed: 'ARM' }
 const none = { hostIdentifier: null, ipAddress: null }
 const commandsOf = async (agent: TestAgent): Promise<Command[]> =>
   (await pageOf<Command>(t, `agents/commands?hostUuid=${agent.agentId}&SortBy=createdAt_asc`)).data
-/** What the next check-in brings. */
+/** Returns the commands of the next check-in. */
 const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
   ((await agent.checkIn()).commands ?? []).map((c) => JSON.parse(c.payload) as AgentCommand)
 
@@ -76,12 +76,12 @@ describe('POST agents/configuration', () => {
     )
   })
 
-  it('takes null for none', async () => {
+  it('accepts null instead of an empty list', async () => {
     expect((await configure(null)).json()).toEqual([])
     expect((await configure([])).json()).toEqual([])
   })
 
-  it('approves what is attached, alone or with arming', async () => {
+  it('approves attached devices, alone or with arming', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     const answer = await configure([{ uuid: agent.agentId, agentConfigViewResource: { approveAll: true } }])
     expect(answer.json()[0].agentConfigViewResource.isSystemArmed).toBe(null)
@@ -94,7 +94,7 @@ describe('POST agents/configuration', () => {
     expect(await taken(agent)).toMatchObject([{ mode: 'Armed', applyToPresent: true }])
   })
 
-  it('lets a newer mode replace a waiting one', async () => {
+  it('replaces a waiting mode by a newer one', async () => {
     const agent = await enrolAgent(t)
     await configure([{ uuid: agent.agentId, agentConfigViewResource: arm }])
     t.clock.advance(10)
@@ -106,7 +106,7 @@ describe('POST agents/configuration', () => {
     ])
   })
 
-  describe('refuses the whole request, with 400 and a plain text,', () => {
+  describe('refuses the whole request, with 400 and a plain text, for', () => {
     let good: TestAgent
     let watched: TestAgent
     beforeAll(async () => {
@@ -124,10 +124,10 @@ describe('POST agents/configuration', () => {
       ['an unknown host', () => [item({ uuid: null, hostIdentifier: 'nobody' })], /body\[1\].*no agent/],
       ['a host name of two', () => [item({ uuid: null, hostIdentifier: 'twin' })], /body\[1\].*2 agents match/],
       ['identities that do not agree', () => [item({ ipAddress: '10.98.0.1' })], /body\[1\].*no agent/],
-      ['no identity', () => [item({ uuid: null })], /body\[1\].*names no agent/],
+      ['no identity', () => [item({ uuid: null })], /body\[1\].*identifies no agent/],
       ['the same agent twice', () => [item({}), item({ uuid: null, hostIdentifier: good.facts.hostname })], /again/],
-      ['nothing asked', () => [item({ agentConfigViewResource: {} })], /asks for nothing/],
-      ['no resource', () => [item({ agentConfigViewResource: null })], /asks for nothing/],
+      ['an empty item', () => [item({ agentConfigViewResource: {} })], /requests nothing/],
+      ['no resource', () => [item({ agentConfigViewResource: null })], /requests nothing/],
       ['another mode', () => [item({ agentConfigViewResource: { isSystemArmed: 'maybe' } })], /ARM or free/],
       ['a host that can only be observed', () => [item({ uuid: watched.agentId })], /can only be observed/],
       ['an unknown key', () => [item({ uuids: [] })], /uuids is unknown/],
@@ -150,7 +150,7 @@ describe('POST agents/configuration', () => {
     })
   })
 
-  it('is for Managers', async () => {
+  it('requires a Manager', async () => {
     const agent = await enrolAgent(t)
     const user = await person(t, { profile: 30 })
     const manager = await person(t, { profile: 20 })
@@ -160,7 +160,7 @@ describe('POST agents/configuration', () => {
     expect((await manager.api.post(url, body)).statusCode).toBe(200)
   })
 
-  it('takes 10,000 hosts in one request', async () => {
+  it('accepts 10,000 hosts in one request', async () => {
     await enrolAgent(t, { devices: [plainKeyboard()] })
     await insertFleet(t, 10_000)
     await t.db.execute(sql`update agents set enforcement = 'before-driver' where os_name = 'Fleet OS'`)

@@ -6,7 +6,7 @@ import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { Build, Builds } from './possible.ts'
 
-/** One host of `configuration`, resolved. */
+/** One host of a `configuration` request, resolved. */
 export interface ConfigurationItem {
   uuid: string
   mode: 'Armed' | 'Free' | null
@@ -18,20 +18,20 @@ export interface ConfigurationChange {
   items: readonly ConfigurationItem[]
 }
 
-/** One action on hosts by name that one person may not do alone. */
+/** An action on named hosts that needs a second approver. */
 export interface BulkRelease {
   action: 'free' | 'delete' | 'approveAll' | 'tag' | 'untag'
   uuids: readonly string[]
-  /** For `tag` and `untag` alone. */
+  /** For `tag` and `untag` only. */
   hashtags?: readonly string[]
-  /** Why the requester wants it; absent when they gave no reason. */
+  /** The requester's reason; absent if none was given. */
   reason?: string
 }
 
 /** A published build, as a request for a second approver names it. */
 type NamedBuild = Pick<Build, 'architecture' | 'version' | 'sha256'>
 
-/** Updating the agent of hosts by name. */
+/** An update of the agents of named hosts. */
 export interface BulkUpdate {
   update: readonly string[]
   /** Exactly these builds are installed; absent in requests of older servers. */
@@ -52,7 +52,7 @@ const buildsText = (builds: readonly NamedBuild[] | undefined): string =>
 const verbs: Readonly<Record<Exclude<BulkRelease['action'], 'tag' | 'untag'>, string>> = {
   free: 'Free',
   delete: 'Delete',
-  approveAll: 'Approve what is attached to',
+  approveAll: 'Approve the devices attached to',
 }
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
@@ -64,7 +64,7 @@ const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
   return `${verbs[action]} ${hostsText(uuids.length)}`
 }
 
-/** Orders that may need a second approver, as kinds of change requests. */
+/** Registers the orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
   approvals: Pick<ApprovalsApi, 'handle'>,
   carryOut: {
@@ -74,15 +74,15 @@ export const registerGated = (
       actor: Actor,
       change: { action: BulkAction; uuids: readonly string[]; hashtags?: readonly string[] },
     ): Promise<unknown>
-    /** Names of hosts by id. */
+    /** Returns the names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
-    /** Blocked devices that work again after the change. */
+    /** Counts the blocked devices that work again after the change. */
     worksAgain(tx: Tx, change: BulkRelease): Promise<WorksAgain>
-    /** Newest published build for an architecture. */
+    /** Returns the newest published build for an architecture. */
     latestPackage(architecture: string): Promise<Build | null>
   },
 ): void => {
-  /** One line per host. Only as many names are read as a request shows. */
+  /** Returns one line per host, and reads only the names that a request shows. */
   async function linesOf(
     tx: Tx,
     uuids: readonly string[],
@@ -100,7 +100,7 @@ export const registerGated = (
       const parts = [
         ['Free', items.filter((item) => item.mode === 'Free').length],
         ['arm', items.filter((item) => item.mode === 'Armed').length],
-        ['approve what is attached to', items.filter((item) => item.approveAll).length],
+        ['approve the devices attached to', items.filter((item) => item.approveAll).length],
       ] as const
       return parts.flatMap(([verb, n]) => (n === 0 ? [] : [`${verb} ${hostsText(n)}`])).join(', ')
     },
@@ -159,7 +159,7 @@ export const registerGated = (
   })
 }
 
-/** Refuses and files an update that needs a second approver: alone, one person could install their own build. */
+/** Files a request for a second approver, because one person could otherwise install their own build on hosts. */
 export const refuseUpdate = async (
   approvals: Pick<ApprovalsApi, 'mayAlone' | 'require'>,
   actor: Actor,
@@ -170,6 +170,6 @@ export const refuseUpdate = async (
   await approvals.require<BulkUpdate>(actor, {
     kind: 'bulk-update',
     change: { update, builds: namedBuilds(builds) },
-    detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
+    detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',
   })
 }

@@ -18,7 +18,7 @@ type Given = Omit<BulkDeps & ConfigurationDeps & OnIdsDeps, 'read' | 'approvals'
 
 export type ActionsApi = ReturnType<typeof actionsFeature>
 
-/** Orders to one host or ten thousand: modes, approvals, updates, logs, removal. */
+/** Creates orders to one or many hosts: modes, approvals, updates, logs, removal. */
 export const actionsFeature = (app: HttpApp, given: Given) => {
   const deps = { ...given, read: createActionsRead(given.db) }
   const bulk = createBulk(deps)

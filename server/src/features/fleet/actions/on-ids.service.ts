@@ -22,9 +22,9 @@ export interface OnIdsDeps {
 
 const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => target.agent_id)
 
-/** Operations on named agents: unknown ids are reported, not fatal. */
+/** Runs operations on named agents. Unknown ids are reported and do not stop the operation. */
 export const createOnIds = ({ db, commands, approvals, read, audit, latestPackage }: OnIdsDeps) => {
-  /** Runs `work` over the agents that exist; those it returns are accepted. */
+  /** Runs `work` on the agents that exist. The agents that it returns are accepted. */
   function over(
     uuids: readonly string[],
     work: (tx: Tx, targets: Target[]) => Promise<readonly string[]>,
@@ -42,7 +42,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
     const [first, ...more] = targets.filter((target) => target.agentless)
     if (first !== undefined)
       throw new AppError('conflict', {
-        detail: `There is no agent on ${first.host}${more.length === 0 ? '' : ` and ${more.length} more hosts`}.`,
+        detail: `No agent runs on ${first.host}${more.length === 0 ? '' : ` and ${more.length} more hosts`}.`,
       })
   }
 
@@ -70,7 +70,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
       }),
 
     update: async (actor: Actor, uuids: readonly string[]): Promise<UpdateResult> => {
-      // Before the transaction: what is published has nothing to do with the agents' rows.
+      // Runs before the transaction: published builds do not depend on the agents' rows.
       const asked = await read.targets(db, read.named(uuids.filter(isId)))
       const architectures = new Set(asked.map((target) => target.architecture))
       const builds = new Map<string, Build | null>()
@@ -100,13 +100,13 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
           throw new AppError('conflict', {
             detail:
               refusing.length > 0
-                ? 'These agents are up to date, or were built without a release key and accept no updates.'
+                ? 'These agents are up to date or accept no updates because they were built without a release key.'
                 : 'These agents are already up to date.',
           })
         const specs = able.flatMap((target) => commandFor('update', target, { applyToPresent: false, builds }) ?? [])
         const { queued } = await commands.queue(tx, actor, specs)
         await recordOrder(audit, tx, actor, actionTitles.update, able)
-        // Set, not appended to: the transaction may run again.
+        // Assigned, not appended, because the transaction may run again.
         skipped.noReleaseKey = idsOf(refusing)
         skipped.current = idsOf(published.filter((target) => !able.includes(target) && !refusing.includes(target)))
         skipped.notPublished = idsOf(targets.filter((target) => !published.includes(target)))
@@ -115,7 +115,7 @@ export const createOnIds = ({ db, commands, approvals, read, audit, latestPackag
       return { ...result, ...skipped }
     },
 
-    /** Refuses and files a request if one person may not delete that many hosts alone. */
+    /** Throws and files a request if deleting this many hosts needs a second approver. */
     assertMayDelete: async (actor: Actor, uuids: readonly string[]): Promise<void> => {
       const ids = [...new Set(uuids)].filter(isId)
       const hosts = await read.existing(ids)

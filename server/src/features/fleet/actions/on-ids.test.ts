@@ -20,7 +20,7 @@ const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
   ((await agent.checkIn()).commands ?? []).map((c) => JSON.parse(c.payload) as AgentCommand)
 
 describe.each(['deleteAgentsCommands', 'updateAgents', 'fetchagentsdebuglogs'])('POST %s', (path) => {
-  it('takes none, reports unknown ids, and is for Managers', async () => {
+  it('accepts an empty list, reports unknown ids, and requires a Manager', async () => {
     const none = {
       accepted: [],
       notFound: [],
@@ -36,7 +36,7 @@ describe.each(['deleteAgentsCommands', 'updateAgents', 'fetchagentsdebuglogs'])(
 })
 
 describe('commands of agents', () => {
-  it('are cancelled when they are not confirmed yet', async () => {
+  it('are cancelled before they are confirmed', async () => {
     const [one, two] = await Promise.all([enrolAgent(t), enrolAgent(t)])
     await post('fetchagentsdebuglogs', [one.agentId])
     expect((await post('deleteAgentsCommands', [one.agentId, 'nobody', two.agentId])).json()).toEqual({
@@ -49,7 +49,7 @@ describe('commands of agents', () => {
     ])
   })
 
-  it('are impossible for hosts without an agent, and then nobody gets one', async () => {
+  it('are refused for all hosts if one host has no agent', async () => {
     const [agent, polled] = await Promise.all([enrolAgent(t), enrolAgent(t)])
     await t.db.execute(sql`update agent_rows set agentless = true where agent_id = ${polled.agentId}::uuid`)
     for (const path of ['fetchagentsdebuglogs', 'updateAgents']) {
@@ -68,7 +68,7 @@ describe('updates', () => {
     expect([refused.statusCode, refused.json().detail]).toEqual([409, 'No agent build is published for these hosts.'])
   })
 
-  it('go to agents older than the newest build, and every other id appears in a list of its own', async () => {
+  it('go to agents older than the newest build, and separate lists contain the other ids', async () => {
     const [old, current, other, keyless] = await Promise.all([
       enrolAgent(t),
       enrolAgent(t, { facts: { agentVersion: '2.0.0' } }),

@@ -5,7 +5,7 @@ import type { Target } from './actions.read.ts'
 
 export type Build = AgentCommandBodies['update']
 
-/** Newest builds by architecture; null where none is published. */
+/** Newest builds by architecture; null: none is published. */
 export type Builds = ReadonlyMap<string, Build | null>
 
 type Able = Pick<Target, 'agentless' | 'enforcement' | 'version' | 'architecture' | 'release_key'>
@@ -13,12 +13,12 @@ type Able = Pick<Target, 'agentless' | 'enforcement' | 'version' | 'architecture
 const withoutAgent: Readonly<Partial<Record<BulkAction, string>>> = {
   arm: 'A host without an agent cannot be armed.',
   free: 'A host without an agent is never armed.',
-  update: 'There is no agent on this host.',
-  collectLogs: 'There is no agent on this host.',
+  update: 'No agent runs on this host.',
+  collectLogs: 'No agent runs on this host.',
 }
 
-/** Why a host cannot be armed although it has an agent. */
-const observeOnly = 'This host can only be observed: its kernel or the rights of its agent do not let it block devices.'
+/** The reason why a host with an agent cannot be armed. */
+const observeOnly = 'This host can only be observed. Its kernel or the permissions of its agent do not allow blocking.'
 
 export const currentAgent = 'The agent is up to date.'
 const noReleaseKey =
@@ -27,7 +27,7 @@ const noReleaseKey =
 /** Returns true if the agent refuses all updates. */
 export const hasNoReleaseKey = ({ release_key }: Pick<Target, 'release_key'>): boolean => release_key === 'none'
 
-/** Why an action is impossible for a host; null when it is possible. */
+/** Returns why an action is impossible for a host; null: it is possible. */
 export const impossible = (action: BulkAction, target: Able, builds: Builds): string | null => {
   if (target.agentless && withoutAgent[action] !== undefined) return withoutAgent[action]
   if (action === 'arm' && target.enforcement === 'observe') return observeOnly
@@ -38,23 +38,23 @@ export const impossible = (action: BulkAction, target: Able, builds: Builds): st
   return hasNoReleaseKey(target) ? noReleaseKey : null
 }
 
-/** Whether a host is already what the action would make it. */
+/** Returns whether a host is already in the state that the action would cause. */
 export const isUnchanged = (action: BulkAction, { armed, in_action }: Pick<Target, 'armed' | 'in_action'>): boolean =>
   action === 'arm' ? armed : action === 'free' ? !armed && !in_action : action === 'cancelCommands' ? !in_action : false
 
 export const actionTitles: Readonly<Record<BulkAction, string>> = {
   arm: 'Arm',
   free: 'Free',
-  approveAll: 'Approve what is attached',
+  approveAll: 'Approve attached devices',
   delete: 'Delete',
   cancelCommands: 'Cancel commands',
   update: 'Update agent',
   collectLogs: 'Collect logs',
-  tag: 'Put tags on',
-  untag: 'Take tags off',
+  tag: 'Add tags to',
+  untag: 'Remove tags from',
 }
 
-/** The command that carries an action out on a host; null for actions that need none. */
+/** Returns the command that carries out an action on a host; null: the action needs none. */
 export const commandFor = (
   action: BulkAction,
   target: Pick<Target, 'agent_id' | 'architecture'>,

@@ -2,11 +2,17 @@ import type { Audit } from '#features/system/audit/index.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 
-/** Hosts that get an audit record each; of more, a record names as many as its details hold (ids of 37 characters). */
+/**
+ * Number of hosts that get one audit record each. For more hosts, each record names as many as fit its details (ids of
+ * 37 characters).
+ */
 const singly = 20
 const idsPerRecord = 200
 
-/** Writes down what was ordered for which hosts, inside the transaction that did it; last, the trail's head stays locked. */
+/**
+ * Records which hosts got an order, inside the transaction that gave it. Call it last, because it locks the head of the
+ * trail.
+ */
 export const recordOrder = async (
   audit: Audit,
   tx: Tx,

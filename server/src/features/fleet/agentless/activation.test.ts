@@ -25,7 +25,7 @@ const fullToken = async () => {
 }
 
 describe('a worker process', () => {
-  it('finding 1: gets no credentials by an API token, and one that registers later waits for another activation', async () => {
+  it('gets no credentials through an API token, and a process that registers later needs another activation', async () => {
     const robot = await fullToken()
     const refused = await robot.post(`${agentlessBase}/workerpollerdetails/token`, undefined)
     expect([refused.statusCode, refused.json().code]).toEqual([403, 'session_required'])
@@ -54,7 +54,7 @@ describe('a worker process', () => {
     expect(await later.lease(4)).toMatchObject({ isActivated: true })
   })
 
-  it('finding 1: sends the default password to no computer that an API token or a stale session added', async () => {
+  it('never sends the default password to a computer that an API token or a stale session added', async () => {
     ok(
       await agentless.put('workerpollerdetails', {
         defaults: { userName: 'poller', password: 'the default password' },
@@ -78,7 +78,7 @@ describe('a worker process', () => {
     expect(passwords).toMatchObject({ 'by-token': null, 'by-stale': null, 'by-admin': 'the default password' })
   })
 
-  it('finding 1: is activated by a second approver once two Administrators have existed', async () => {
+  it('is activated by a second approver after two Administrators have existed', async () => {
     const second = (await person(t, { profile: 10 })).api
     const w = await agentless.registerWorker()
     const { id } = await agentless.worker()

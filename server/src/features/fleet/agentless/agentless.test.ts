@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('a host that is polled', () => {
-  it('is among the agents after its first poll, with its devices, tags and events, and stored once', async () => {
+  it('is listed among the agents after its first poll, with its devices, tags and events, and only once', async () => {
     ok(
       await agentless.post('connectiondetails', {
         computerName: 'Build-7.example.org',
@@ -45,7 +45,7 @@ describe('a host that is polled', () => {
     const [poll] = polls as [Poll]
     expect(await agentless.status('build-7')).toMatchObject({
       statusString: 'Running',
-      statusDescription: 'Looks the name up',
+      statusDescription: 'Resolving the name',
     })
     expect((await w.results([success(poll)])).body).toEqual({ stored: [poll.id], stale: [] })
     const { data } = await pageOf<Agent>(t, 'agents?DeploymentMode=Agentless')
@@ -64,7 +64,7 @@ describe('a host that is polled', () => {
       uuid,
       platform: 'linux',
     })
-    // The same result once more, and one of a lease before: nothing of them is stored.
+    // Sends the same result again, and one of an earlier lease. The server stores neither.
     expect((await w.results([success(poll, [])])).body).toEqual({ stored: [], stale: [poll.id] })
 
     t.clock.advance(17 * minute)
@@ -82,7 +82,7 @@ describe('a host that is polled', () => {
     ])
   })
 
-  it('that fails is put off the longer the oftener, says why and what helps, and is grouped by cause', async () => {
+  it('that fails is polled less often after each failure, shows cause and cure, and is grouped by cause', async () => {
     ok(
       await agentless.post('connectiondetails', {
         connections: [{ computerName: 'down-1', password: 'p', userName: 'u' }],
@@ -110,7 +110,7 @@ describe('a host that is polled', () => {
     ok(await agentless.post('registration', { computerNames: ['down-1'] }))
   })
 
-  it('that never became a host counts in errorTotal by its name', async () => {
+  it('that never answered counts in errorTotal by its name', async () => {
     for (const computerName of ['never-1', '192.0.2.7'])
       ok(await agentless.post('connectiondetails', { computerName, password: 'p', userName: 'u' }))
     const errors = async (computerName: string) => {
@@ -133,7 +133,7 @@ describe('a host that is polled', () => {
     const row = { uuid: '', errorsCount: 2, lastError: expect.stringContaining('not today') }
     expect(await errors('never-1')).toMatchObject([{ ...row, localIpAddress: '' }])
     expect(await errors('192.0.2.7')).toMatchObject([{ ...row, localIpAddress: '192.0.2.7' }])
-    // The errors of before follow it when it becomes a host.
+    // The earlier errors stay with it after it becomes a host.
     await run((poll) =>
       poll.host === 'never-1'
         ? { ...success(poll), facts: hostFacts({ hostname: 'never-1' }) }
@@ -145,7 +145,7 @@ describe('a host that is polled', () => {
     ok(await agentless.post('unregistration', { computerNames: ['never-1', '192.0.2.7'] }))
   })
 
-  it('that is lost, comes back or shows another key is told of once', async () => {
+  it('creates one event if it is lost, returns or shows another key', async () => {
     ok(await agentless.post('connectiondetails', { computerName: 'turns-1', password: 'p', userName: 'u' }))
     const w = await agentless.registerWorker()
     const run = async (result: (poll: Poll) => PollResult) => {
@@ -164,8 +164,8 @@ describe('a host that is polled', () => {
     await run((poll) => failure(poll, 'host-key-changed', 'it shows SHA256:x'))
     const { uuid } = await agentless.status('turns-1')
     const { data } = await pageOf<FleetEvent>(t, 'events/getevents?PageSize=1000&Category=Agentless')
-    const told = data.filter((event) => event.eventEntityID.startsWith('turns-1'))
-    expect(told.map(({ description }) => description).sort()).toEqual([
+    const turns = data.filter((event) => event.eventEntityID.startsWith('turns-1'))
+    expect(turns.map(({ description }) => description).sort()).toEqual([
       'Computer cannot be polled any more',
       'Computer is polled again',
       'Computer polled for the first time',
@@ -180,7 +180,7 @@ describe('a host that is polled', () => {
     })
   })
 
-  it('whose worker dies is polled again by another one, and the late result counts for nothing', async () => {
+  it('whose worker dies is polled by another one, and the late result is ignored', async () => {
     ok(await agentless.post('connectiondetails', { computerName: 'lost-1', password: 'p', userName: 'u' }))
     const [first, second] = [await agentless.registerWorker(), await agentless.registerWorker()]
     const [poll] = (await first.lease(8)).polls.filter((one) => one.host === 'lost-1') as [Poll]
@@ -195,7 +195,7 @@ describe('a host that is polled', () => {
     expect((await second.results([success(again)])).body).toMatchObject({ stored: [poll.id] })
   })
 
-  it('is one host however it is reached: by two names, and when it gets an agent', async () => {
+  it('stays one host if it has two names or gets an agent', async () => {
     const machineIdHash = '5e'.repeat(32)
     const facts = hostFacts({ hostname: 'twin', agentVersion: '', enforcement: 'observe' })
     const said = (poll: Poll, port: string): PollResult => ({
@@ -216,13 +216,13 @@ describe('a host that is polled', () => {
     await w.results([said(await pollOf('twin-b'), '1-2')])
     const [a, b] = [await agentless.status('twin-a'), await agentless.status('twin-b')]
     expect([b.uuid, b.statusString]).toEqual([a.uuid, 'Success'])
-    expect(b.statusDescription).toBe('1 device; counted under another name of this host')
+    expect(b.statusDescription).toBe('1 device; stored under another name of this host')
     const ports = async () =>
       (await pageOf<{ hierarchy: string }>(t, `peripherals?hostUuid=${a.uuid}&Present=true`)).data.map(
         (d) => d.hierarchy,
       )
     expect(await ports()).toEqual(['1-1'])
-    // Without the first name, the second one counts, whatever the fences of the first were.
+    // Without the first name, the second one counts, whatever the fences of the first name.
     ok(await agentless.post('unregistration', { computerNames: ['twin-a'] }))
     t.clock.advance(17 * minute)
     await w.results([said(await pollOf('twin-b'), '1-2')])
@@ -236,19 +236,17 @@ describe('a host that is polled', () => {
     expect(agent.agentId).toBe(a.uuid)
     t.clock.advance(17 * minute)
     await w.results([said(await pollOf('twin-b'), '1-4')])
-    expect((await agentless.status('twin-b')).statusDescription).toBe(
-      '1 device; an agent runs there, and its reports count',
-    )
+    expect((await agentless.status('twin-b')).statusDescription).toBe('1 device; reported by the agent on this host')
     expect(await ports()).toEqual(['1-3'])
     expect(ok<Agent>(await (await t.admin()).get(`/prime/webui/agents/agent/${a.uuid}`)).deploymentMode).toBe('Agent')
-    // A copy of the machine has its identifier, and a name of its own.
+    // A copy of the machine has the same identifier but another name.
     ok(await agentless.post('connectiondetails', { computerName: 'copy-1', password: 'p', userName: 'u' }))
     const copy = await pollOf('copy-1')
     await w.results([{ ...said(copy, '1-1'), facts: { ...facts, hostname: 'copy' } }])
     expect((await agentless.status('copy-1')).uuid).not.toBe(a.uuid)
   })
 
-  it('that claims to be another one hides nothing: it is shown beside it, and named', async () => {
+  it('that claims to be another host is listed beside it and reported', async () => {
     const machineIdHash = '6f'.repeat(32)
     const w = await agentless.registerWorker()
     await agentless.activate()
@@ -271,10 +269,10 @@ describe('a host that is polled', () => {
         (event) => event.description === 'Possible duplicate of a known host' && event.details.includes('victim'),
       ),
     ).toBe(true)
-    // An agent of another name that shares the identifier does not take a polled host over either.
+    // An agent with another name and the same identifier does not take over a polled host either.
     const clone = await enrolAgent(t, { machineIdHash, facts: { hostname: 'clone' } })
     expect([victim.uuid, liar.uuid]).not.toContain(clone.agentId)
-    // Another machine answers by the name: it is another host from now on.
+    // Another machine now uses the name, so it is another host.
     t.clock.advance(17 * minute)
     const again = (await w.lease(50)).polls.find((one) => one.host === 'victim-1') as Poll
     const facts = hostFacts({ hostname: 'newcomer', agentVersion: '', enforcement: 'observe' })
@@ -282,7 +280,7 @@ describe('a host that is polled', () => {
     expect((await agentless.status('victim-1')).uuid).not.toBe(victim.uuid)
   })
 
-  it('finding 10: gets its password only after a person confirmed the host key that it shows', async () => {
+  it('gets its password only after a person confirmed its host key', async () => {
     const manager = await person(t, { profile: 20 })
     const [key, other] = ['k', 'o'].map((c) => `SHA256:${c.repeat(43)}`) as [string, string]
     const own = { password: 'p', userName: 'u' }
@@ -305,10 +303,10 @@ describe('a host that is polled', () => {
       ])[0]
     expect(await shown('pin-1')).toEqual(['', key])
     expect((await agentless.status('pin-1')).statusErrorDescription).toContain('Confirm the host key')
-    // Asked again, it still gets no password.
+    // After another poll, it still gets no password.
     expect((await leased()).get('pin-1')).toMatchObject({ password: null, hostKeyFingerprint: null })
 
-    // Sessions are over when the clock moves by days.
+    // Sessions expire when the clock advances by days.
     const managing = async () => t.as(await t.signIn(manager.userName, manager.password))
     const confirm = async (body: unknown, api?: Awaited<ReturnType<TestApp['admin']>>) =>
       (api ?? (await managing())).post(`${base}/connectiondetails/confirmhostkeys`, body)
@@ -340,7 +338,7 @@ describe('a host that is polled', () => {
       unknown: 1,
       unreadableLines: [6, 7],
     })
-    // The default credentials are an Administrator's to give away.
+    // Only an Administrator may release the default credentials.
     const ofDefaults = { hosts: [{ computerName: 'pin-4', hostKeyFingerprint: key }] }
     expect((await confirm(ofDefaults)).json().code).toBe('forbidden_object')
     expect(ok(await confirm(ofDefaults, await t.admin()))).toMatchObject({ confirmed: ['pin-4'] })
@@ -348,7 +346,7 @@ describe('a host that is polled', () => {
     expect(trail).toContain('connection.host_key_confirmed')
   })
 
-  it('finding 10: a host is pinned after a sign-in with a private key, and one with another key is reported', async () => {
+  it('is pinned after a sign-in with a private key, and another host key is reported', async () => {
     const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
     ok(await agentless.post('connectiondetails', { computerName: 'keyed-1', userName: 'u', privateKey }))
     const w = await agentless.registerWorker()
@@ -367,7 +365,7 @@ describe('a host that is polled', () => {
     expect((await next()).hostKeyFingerprint).toBe(key)
   })
 
-  it('cannot be kept for ever by a worker that only says it runs', async () => {
+  it('cannot be kept forever by a worker that only reports that it runs', async () => {
     ok(await agentless.post('connectiondetails', { computerName: 'kept-1', password: 'p', userName: 'u' }))
     const [holder, other] = [await agentless.registerWorker(), await agentless.registerWorker()]
     const poll = (await holder.lease(50)).polls.find((one) => one.host === 'kept-1') as Poll
@@ -380,7 +378,7 @@ describe('a host that is polled', () => {
     expect((await other.lease(50)).polls.some((one) => one.host === 'kept-1')).toBe(true)
   })
 
-  it('gets the default password only when an Administrator has confirmed it, the default key always', async () => {
+  it('gets the default password only after an Administrator confirmed it, but always the default key', async () => {
     const manager = await person(t, { profile: 20 })
     const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----'
     const defaults = { userName: 'svc', password: 'the default secret', privateKey: key }
@@ -410,7 +408,7 @@ describe('a host that is polled', () => {
     ok(await agentless.put('workerpollerdetails', { defaults: { password: '', privateKey: '' } }))
   })
 
-  it('whose connection is deleted is disconnected, and stays', async () => {
+  it('whose connection is deleted becomes disconnected and stays listed', async () => {
     const { uuid } = await agentless.status('copy-1')
     const host = async () => ok<Agent>(await (await t.admin()).get(`/prime/webui/agents/agent/${uuid}`))
     expect((await host()).connectionStatus).toBe('Connected')
@@ -418,7 +416,7 @@ describe('a host that is polled', () => {
     expect((await host()).connectionStatus).toBe('Disconnected')
   })
 
-  it('deleted among the agents is not polled any more', async () => {
+  it('that was deleted from the agents is no longer polled', async () => {
     const uuid = (await agentless.status('lost-1')).uuid
     ok(await (await t.admin()).post('/prime/webui/agents/deleteAgents', [uuid]))
     expect(await agentless.status('lost-1')).toMatchObject({ statusString: 'Unregistered', nextRun: null, uuid: '' })
@@ -426,7 +424,7 @@ describe('a host that is polled', () => {
 })
 
 describe('the worker', () => {
-  it('ends when it is deactivated or deleted, and its token serves once', async () => {
+  it('stops when it is deactivated or deleted, and its token works once', async () => {
     const w = await agentless.registerWorker()
     expect((await w.register(w.token)).status).toBe(403)
     await agentless.activate(false)

@@ -23,7 +23,7 @@ const rowSelect = `c.computer_name as "computerName", c.port as "port", c.platfo
     ${tags} as "hashtags", c.is_registered as "isRegistered", c.is_confirmed as "isConfirmed", coalesce(c.agent_id::text, '') as "uuid",
     ${utcSql('c.created_at')} as "createdAt", ${utcSql('c.changed_at')} as "changedAt"`
 
-/** Connections, by name. Secrets are no columns: nothing can list, filter or sort by them. */
+/** Connections by name. Secrets are not columns, so nothing can list, filter or sort by them. */
 export const connectionsList: ListSpec = {
   name: 'connections',
   from: 'connections c',
@@ -63,11 +63,11 @@ export const connectionsList: ListSpec = {
 
 const running = `(r.lease_until is not null and r.started_at is not null and r.ended_at is null)`
 const state = `case when not c.is_registered then 'Unregistered' when ${running} then 'Running' else r.state end`
-const steps = `case r.step when 'resolve' then 'Looks the name up' when 'connect' then 'Connects' when 'host-key' then 'Checks the host key'
-  when 'sign-in' then 'Signs in' when 'read' then 'Reads devices' when 'understand' then 'Understands what was read' else 'Runs' end`
+const steps = `case r.step when 'resolve' then 'Resolving the name' when 'connect' then 'Connecting' when 'host-key' then 'Checking the host key'
+  when 'sign-in' then 'Signing in' when 'read' then 'Reading devices' when 'understand' then 'Interpreting the output' else 'Running' end`
 const description = `case when not c.is_registered then 'Not polled' when ${running} then ${steps}
-  when r.state = 'Pending' then 'Waits for its first poll' when r.state = 'Success' then r.peripherals || case r.peripherals when 1 then ' device' else ' devices' end
-    || case when ${isSource} then '' when (select n.agentless from agent_rows n where n.agent_id = c.agent_id) then '; counted under another name of this host' else '; an agent runs there, and its reports count' end
+  when r.state = 'Pending' then 'Waiting for the first poll' when r.state = 'Success' then r.peripherals || case r.peripherals when 1 then ' device' else ' devices' end
+    || case when ${isSource} then '' when (select n.agentless from agent_rows n where n.agent_id = c.agent_id) then '; stored under another name of this host' else '; reported by the agent on this host' end
   when r.failures = 1 then 'Failed' else 'Failed ' || r.failures || ' times in a row' end`
 const cause = `case when c.is_registered then r.cause end`
 const previous = `array_to_string(r.prev_errors, ' | ')`
@@ -121,13 +121,13 @@ export const statusList: ListSpec = {
 }
 
 export const createConnectionsRead = (db: Queryable) => ({
-  /** A connection as it is shown, in the transaction that changed it. */
+  /** Returns a connection in its shown form, in the transaction that changed it. */
   one: async (q: Queryable, key: string): Promise<Connection> =>
     (
       await q.query<Connection>(sql`select ${raw(rowSelect)} from connections c where c.name_key = ${key}`)
     )[0] as Connection,
 
-  /** Failing connections by cause, most first. */
+  /** Counts failing connections by cause, most first. */
   causes: async () => {
     const rows = await db.query<{ cause: PollFailure; count: number; names: string[] }>(sql`
       select r.cause, count(*)::int as count, (array_agg(c.computer_name order by c.name_key))[1:5] as names

@@ -32,11 +32,10 @@ export interface ConnectionsDeps {
   agents: Pick<AgentsApi, 'disconnectPolled'>
   tags: Pick<TagsApi, 'ensureTags' | 'setAgentTags' | 'runGated'>
   audit: Audit
-  /** A connection as it is shown. */
+  /** Returns a connection in its shown form. */
   shown(tx: Tx, key: string): Promise<Connection>
 }
 
-/** Tags that a host is to have. */
 export interface HostTags {
   agentId: string
   names: readonly string[]
@@ -44,39 +43,42 @@ export interface HostTags {
 
 type ConfirmedKeys = ResponseOf<typeof confirmHostKeys>
 
-/** Row and member that a secret of a connection is bound to. */
-export const placeOf = (connectionId: string): string => `connection ${connectionId}`
+/** Associated data (AAD) of the sealed secrets of a connection. */
+export const aadOf = (connectionId: string): string => `connection ${connectionId}`
 
 const noSecrets = { password: null, private_key: null, passphrase: null }
 const plural = (n: number): string => `${n} ${n === 1 ? 'connection' : 'connections'}`
-/** A number as a change leaves it: 0 takes it away, an absent or null one stays. */
+/** Returns a number after a change: 0 removes it, an absent or null value keeps it. */
 const asGiven = (given: number | null | undefined, before: number | null): number | null =>
   given === 0 ? null : (given ?? before)
-/** Names in an audit record; more are counted. */
+/** Lists names for an audit record. Beyond 50 names, it only counts them. */
 export const namesIn = (names: readonly string[]): string =>
   names.slice(0, 50).join(', ') + (names.length > 50 ? ` and ${names.length - 50} more` : '')
 
-/** Only an Administrator vouches for a computer. */
+/** Requires an Administrator to confirm a computer. */
 const assertMayConfirm = (actor: Actor, input: Partial<ConnectionInput>, now: number): void => {
   if (input.isConfirmed !== true) return
   if (isAdministrator(actor)) assertFresh(actor, now)
   else
     throw new AppError('forbidden_object', {
-      detail: 'Only an Administrator confirms that the default password may be sent to a computer.',
+      detail: 'Only an Administrator can confirm that the default password may be sent to a computer.',
     })
 }
 
 const isAdministrator = (actor: Actor): boolean => actor.profile === profiles.administrator
 
-/** A stolen token or stale session sends the default password to no computer of its choice. */
+/**
+ * Returns whether the actor may confirm computers. A stolen token or stale session must not direct the default password
+ * to a computer.
+ */
 const mayConfirm = (actor: Actor, now: number): boolean =>
   isAdministrator(actor) && (actor.kind === 'system' || isFresh(actor, now))
 
-/** Secrets would go somewhere else. */
+/** Returns whether stored secrets would be sent to another destination. */
 const isElsewhere = (row: ConnectionRow, next: ConnectionRow): boolean =>
   row.name_key !== next.name_key || row.port !== next.port || row.host_key !== next.host_key
 
-/** Adding, changing and removing connections. */
+/** Adds, changes and removes connections. */
 export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
   function fresh(actor: Actor, input: ConnectionInput): ConnectionRow {
     assertMayConfirm(actor, input, clock.now())
@@ -88,7 +90,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       port: asGiven(input.port, null),
       platform: input.platform ?? 'auto',
       user_name: input.userName ?? '',
-      ...sealed(envelope, placeOf(connectionId), secretsOf(input), null),
+      ...sealed(envelope, aadOf(connectionId), secretsOf(input), null),
       host_key: input.hostKeyFingerprint ?? '',
       interval_minutes: asGiven(input.intervalMinutes, null),
       is_override: overrides(input) ?? false,
@@ -99,7 +101,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
     }
   }
 
-  /** The row as a change leaves it. Whether stored secrets may stay is asked before. */
+  /** Returns the row after a change. The caller has checked whether stored secrets may stay. */
   function changed(actor: Actor, row: ConnectionRow, input: Partial<ConnectionInput>, name: string): ConnectionRow {
     assertMayConfirm(actor, input, clock.now())
     const isOverride = overrides(input) ?? row.is_override
@@ -111,7 +113,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       port: asGiven(input.port, row.port),
       platform: input.platform ?? row.platform,
       user_name: isOverride ? (input.userName ?? row.user_name) : '',
-      ...(isOverride ? sealed(envelope, placeOf(row.connection_id), given, row) : noSecrets),
+      ...(isOverride ? sealed(envelope, aadOf(row.connection_id), given, row) : noSecrets),
       host_key: input.hostKeyFingerprint ?? row.host_key,
       interval_minutes: isOverride ? asGiven(input.intervalMinutes, row.interval_minutes) : null,
       is_override: isOverride,
@@ -121,7 +123,10 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
     return { ...next, is_confirmed: input.isConfirmed ?? stays }
   }
 
-  /** Another name, port or pinned key: stored secrets would be sent somewhere else, so they are to be given again. */
+  /**
+   * Requires stored secrets again if the name, the port or the pinned key changes, because they would be sent to
+   * another destination.
+   */
   function assertSecretsMayStay(
     row: ConnectionRow,
     next: ConnectionRow,
@@ -130,10 +135,10 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
   ) {
     const kept = next.is_override ? keptSecrets(secretsOf(input), row) : []
     if (isElsewhere(row, next) && kept.length > 0)
-      throw invalid(`${field}.${kept[0]}`, 'is needed again, because name, port or host key change')
+      throw invalid(`${field}.${kept[0]}`, 'is required again, because the name, port or host key changes')
   }
 
-  /** Stores a changed connection. Returns the tags that its host gets; the caller sets them. */
+  /** Stores a changed connection. Returns the tags of its host, which the caller sets. */
   async function write(tx: Tx, row: ConnectionRow, next: ConnectionRow): Promise<HostTags[]> {
     const now = new Date(clock.now())
     await tags.ensureTags(tx, next.tags)
@@ -179,14 +184,14 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       const { connections, ...single } = body
       const isMany = connections !== undefined
       if (isMany && Object.keys(single).length > 0)
-        throw invalid('body', 'give either one connection or connections alone')
+        throw invalid('body', 'must contain either one connection or only connections')
       const inputs = connections ?? [single as ConnectionInput]
       for (const [i, input] of inputs.entries()) assertConnection(input, isMany ? `body.connections[${i}]` : 'body')
       const keys = new Map<string, number>()
       for (const [i, input] of inputs.entries()) {
         const key = nameKey(input.computerName)
         if (keys.has(key))
-          throw invalid(`body.connections[${i}].computerName`, `is there twice: as connections[${keys.get(key)}], too`)
+          throw invalid(`body.connections[${i}].computerName`, `is a duplicate of connections[${keys.get(key)}]`)
         keys.set(key, i)
       }
       return transactionAgain(db, async (tx) => {
@@ -200,7 +205,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
         )
         const existing = inputs.filter((input) => !added.has(nameKey(input.computerName)))
         if (!isMany && existing.length > 0)
-          throw new AppError('conflict', { detail: `There is a connection to ${existing[0]?.computerName} already.` })
+          throw new AppError('conflict', { detail: `A connection to ${existing[0]?.computerName} already exists.` })
         if (added.size > 0)
           await audit.write(tx, actor, {
             action: 'connection.added',
@@ -220,8 +225,8 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
           const key = nameKey(input.computerName)
           const rows = await store.lockByKeys(tx, [key, nameKey(name)])
           const row = rows.find((one) => one.name_key === key)
-          if (row === undefined) throw notFound(`There is no connection to ${input.computerName}.`)
-          if (rows.length > 1) throw new AppError('conflict', { detail: `There is a connection to ${name} already.` })
+          if (row === undefined) throw notFound(`No connection to ${input.computerName} exists.`)
+          if (rows.length > 1) throw new AppError('conflict', { detail: `A connection to ${name} already exists.` })
           const next = changed(
             actor,
             row,
@@ -236,7 +241,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
           await audit.write(tx, actor, {
             action: 'connection.changed',
             entity: row.computer_name,
-            // Which members, never their values: secrets are among them.
+            // Records the names of members, never their values, because some are secrets.
             details: `${next.computer_name === row.computer_name ? '' : `renamed to ${next.computer_name}; `}${what.join(', ')}`,
             severity: 4,
           })
@@ -245,7 +250,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
       )
     },
 
-    /** Pins keys that a person compared. A computer that presented another key stays as it is. */
+    /** Pins keys that a person compared. A computer that presented another key stays unchanged. */
     confirmKeys: (actor: Actor, { hosts, list }: BodyOf<typeof confirmHostKeys>): Promise<ConfirmedKeys> => {
       if ((hosts === undefined) === (list === undefined)) throw invalid('body', 'must contain either hosts or list')
       const { keys, unreadable } =
@@ -267,14 +272,15 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
         for (const row of rows) {
           const given = keys.get(row.name_key) as ReadonlySet<string>
           const shown = row.shown_host_key ?? ''
-          // A fingerprint for a named host is pinned even before the first contact. A list only confirms presented keys.
+          // A fingerprint for a named host is pinned even before the first contact. A list confirms only presented
+          // keys.
           const key = shown === '' && list === undefined ? [...given][0] : shown
           if (key === undefined || key === '') answer.notShown.push(row.computer_name)
           else if (!given.has(key)) answer.different.push({ computerName: row.computer_name, shown: key })
           else {
             if (!row.is_override && !isAdministrator(actor))
               throw new AppError('forbidden_object', {
-                detail: `${row.computer_name} uses the default credentials: only an Administrator can confirm its host key.`,
+                detail: `${row.computer_name} uses the default credentials, so only an Administrator can confirm its host key.`,
               })
             if (!row.is_override) assertFresh(actor, clock.now())
             await write(tx, row, { ...row, host_key: key })
@@ -298,7 +304,7 @@ export const createConnections = ({ db, clock, envelope, store, agents, tags, au
           tx,
           rows.map((row) => row.connection_id),
         )
-        // Nobody polls these hosts any more; the search for silent hosts starts from connections.
+        // The search for disconnected hosts starts from connections, so it would not find these hosts.
         await agents.disconnectPolled(tx, left)
       }),
 

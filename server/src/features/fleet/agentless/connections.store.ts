@@ -14,18 +14,17 @@ export interface ConnectionRow {
   private_key: Buffer | null
   passphrase: Buffer | null
   host_key: string
-  /** What it showed last and is not pinned; empty: none. */
+  /** The last presented host key that is not pinned; empty: none. */
   shown_host_key?: string
   interval_minutes: number | null
   is_override: boolean
   tags: string[]
   is_registered: boolean
-  /** An Administrator lets the default password be sent to it. */
+  /** An Administrator confirmed that it may receive the default password. */
   is_confirmed: boolean
   agent_id: string | null
 }
 
-/** Defaults of connections. */
 export interface DefaultsRow {
   port: number
   platform: string
@@ -45,13 +44,13 @@ export const createConnectionsStore = () => ({
       sql`select ${columns} from connections c where c.name_key = any(${keys}::text[]) order by c.name_key`,
     ),
 
-  /** The same, locked in name order until the transaction ends. */
+  /** Returns connections and locks them in name order until the transaction ends. */
   lockByKeys: (tx: Tx, keys: readonly string[]): Promise<ConnectionRow[]> =>
     tx.query<ConnectionRow>(
       sql`select ${columns} from connections c where c.name_key = any(${keys}::text[]) order by c.name_key for update of c`,
     ),
 
-  /** Adds connections, registered and due now; those whose name is taken are left out. Returns the names that were added. */
+  /** Adds connections, registered and due now, and skips existing names. Returns the added names. */
   insert: async (tx: Tx, now: Date, rows: readonly ConnectionRow[]): Promise<string[]> => {
     const added = await tx.query<{ connection_id: string; name_key: string }>(sql`
       insert into connections (connection_id, computer_name, name_key, port, platform, user_name, password, private_key, passphrase, host_key,
@@ -91,7 +90,7 @@ export const createConnectionsStore = () => ({
         changed_at = ${now} where c.connection_id = ${r.connection_id}::uuid`)
   },
 
-  /** What runs now is of the old details: its result counts for nothing, and the host is polled anew at once. */
+  /** Invalidates running polls, which use the old details, and makes the hosts due at once. */
   startOver: async (tx: Tx, now: Date, ids: readonly string[]): Promise<void> => {
     await tx.execute(sql`
       update connection_runs r set next_run = case when c.is_registered then ${now}::timestamptz end, lease_until = null,
@@ -105,7 +104,7 @@ export const createConnectionsStore = () => ({
     )
   },
 
-  /** Removes connections; returns the hosts that no other connection leads to. */
+  /** Removes connections. Returns the hosts without another connection. */
   remove: async (tx: Tx, ids: readonly string[]): Promise<string[]> => {
     const rows = await tx.query<{ agent_id: string }>(sql`
       with gone as (delete from connections c where c.connection_id = any(${ids}::uuid[]) returning c.agent_id)

@@ -20,18 +20,18 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('connections', () => {
-  it('are refused with a message that says which, and nothing is stored', async () => {
+  it('are refused with a message that names the invalid one, and nothing is stored', async () => {
     const total = async () => (await pageOf<Connection>(t, 'agents/agentless/connectiondetails')).recordsTotal
     const before = await total()
     for (const [body, message] of [
       [{ computerName: 'a b' }, 'body.computerName is neither'],
       [{ computerName: '999.1.1.1' }, 'body.computerName is neither'],
-      [{ computerName: '169.254.169.254' }, 'body.computerName is an address of a cloud'],
-      [{ computerName: '::ffff:169.254.169.254' }, 'body.computerName is an address of a cloud'],
-      [{ computerName: 'x', privateKey: 'ssh-rsa AAAA' }, 'body.privateKey is no private key'],
+      [{ computerName: '169.254.169.254' }, 'body.computerName is a reserved cloud'],
+      [{ computerName: '::ffff:169.254.169.254' }, 'body.computerName is a reserved cloud'],
+      [{ computerName: 'x', privateKey: 'ssh-rsa AAAA' }, 'body.privateKey is not a private key'],
       [{ connections: [{ computerName: 'ok-1' }, { computerName: '' }] }, 'body.connections[1].computerName is empty'],
-      [{ connections: [{ computerName: 'ok-1' }, { computerName: 'OK-1.' }] }, 'is there twice'],
-      [{ computerName: 'x', connections: [] }, 'either one connection or connections'],
+      [{ connections: [{ computerName: 'ok-1' }, { computerName: 'OK-1.' }] }, 'is a duplicate of'],
+      [{ computerName: 'x', connections: [] }, 'either one connection or only connections'],
     ] as const) {
       const answer = await agentless.post('connectiondetails', body)
       expect([answer.statusCode, answer.json().detail.replace(': ', ' ')]).toEqual([
@@ -43,7 +43,7 @@ describe('connections', () => {
     expect(await total()).toBe(before)
   })
 
-  it('never show a secret, not in the database either, and ask for it again before it is sent elsewhere', async () => {
+  it('never show a secret, not even in the database, and require it again before it is sent elsewhere', async () => {
     const secret = 'correct horse battery'
     ok(await agentless.post('connectiondetails', { computerName: 'vault-1', userName: 'u', password: secret }))
     const list = await (await t.admin()).get(`${base}/connectiondetails?ComputerName=vault`)
@@ -54,7 +54,7 @@ describe('connections', () => {
     )
     expect(row?.text).not.toContain(secret)
     expect((await agentless.put('connectiondetails', { computerName: 'vault-1', port: 2222 })).json().detail).toMatch(
-      /password.*needed again/,
+      /password.*required again/,
     )
     expect(
       ok(await agentless.put('connectiondetails', { computerName: 'vault-1', port: 2222, password: secret })),
@@ -75,7 +75,7 @@ describe('connections', () => {
         intervalMinutes: null,
       },
     )
-    // A row that is moved to another connection opens nothing there.
+    // A sealed value that was moved to another row cannot be opened.
     await t.db.execute(sql`
       update connections set password = (select password from connections where name_key = 'vault-1') where name_key = 'down-1'`)
     const w = await agentless.registerWorker()
@@ -124,7 +124,7 @@ describe('connections', () => {
     )
     const w = await agentless.registerWorker()
     const { polls } = await w.lease(50)
-    // A host that says back what it was given.
+    // Simulates hosts whose answers contain the given secrets.
     for (const poll of polls)
       if (poll.host.startsWith('canary')) await w.results([failure(poll, 'sign-in-refused', 'the server said no')])
     const admin = await t.admin()
@@ -153,7 +153,7 @@ describe('connections', () => {
     hear(await admin.delete(`${base}/connectiondetails?computerName=${name}`))
   })
 
-  it('are tried step by step, and nothing of it is stored', async () => {
+  it('are tested step by step, and nothing is stored', async () => {
     const test = ok<ConnectionTest>(
       await agentless.post('connectiondetails/test', {
         computerName: 'try-1',
@@ -182,7 +182,7 @@ describe('connections', () => {
     )
   })
 
-  it('can be taken away as files, without a secret', async () => {
+  it('can be exported as files without secrets', async () => {
     const secret = 'never in a file 4711'
     ok(
       await agentless.post('connectiondetails', {
@@ -213,7 +213,7 @@ describe('connections', () => {
     expect((await agentless.post('exportagentlesscsv', { columns: ['password'] })).statusCode).toBe(400)
   })
 
-  it('of a file: a preview says what the upload then does, line by line', async () => {
+  it('of a file: a preview shows the effect of the upload, line by line', async () => {
     const file = [
       'ComputerName,Port,UserName,Password,Tags',
       'csv-1,22,ann,secret one,lab;west',
@@ -244,18 +244,18 @@ describe('connections', () => {
     expect(preview).toMatchObject({ added: 2, updated: 1, failed: 7 })
     expect(preview.errors.map(({ line }) => line)).toEqual([3, 4, 6, 8, 9, 10, 11])
     expect(preview.errors.slice(3).map(({ message }) => message)).toEqual([
-      'The line has 6 cells, the header 5: a comma in a cell needs quotes around it.',
+      'The line has 6 cells, but the header has 5. Put cells that contain a comma in quotes.',
       'A tag must not hold a comma, semicolon, # or control character.',
-      'The line is a header.',
-      'port is no whole number from 1 to 65,535.',
+      'The line is a second header.',
+      'port is not a whole number from 1 to 65,535.',
     ])
     expect(preview.errors.slice(0, 2).map(({ message }) => message)).toEqual([
       expect.stringMatching(/^computerName is neither a host name/),
-      'port is no whole number from 1 to 65,535.',
+      'port is not a whole number from 1 to 65,535.',
     ])
     expect(preview.lines[1]).toMatchObject({ computerName: 'csv 2', outcome: 'failed' })
     expect(await total()).toBe(before)
-    // What the tags newly allow is only measured in a preview.
+    // Only a preview measures what the tags newly allow.
     const { newlyAllowed, worksAgain, ...same } = preview
     expect([newlyAllowed, worksAgain?.agents]).toEqual([0, 0])
     expect(await upload(false)).toEqual(same)
@@ -264,7 +264,7 @@ describe('connections', () => {
     expect(await upload(true)).toMatchObject({ added: 0, failed: 7 })
   })
 
-  it('belong to Managers, the worker to Administrators', async () => {
+  it('are managed by Managers, and the worker by Administrators', async () => {
     const [user, manager] = [await person(t, { profile: 30 }), await person(t, { profile: 20 })]
     expect((await user.api.get(`${base}/connectiondetails`)).statusCode).toBe(200)
     expect((await user.api.post(`${base}/connectiondetails`, { computerName: 'u-1' })).statusCode).toBe(403)

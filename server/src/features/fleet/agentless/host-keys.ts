@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { nameKey } from './connection.rules.ts'
 
-/** Fingerprints that a list names, by the key of the computer's name. */
+/** Fingerprints in a list, by the normalized name of the computer. */
 export type ListedKeys = ReadonlyMap<string, ReadonlySet<string>>
 
 const fingerprint = /^SHA256:[A-Za-z0-9+/]{43}$/
@@ -12,10 +12,10 @@ const fingerprintOf = (base64: string): string | null => {
   return `SHA256:${createHash('sha256').update(Buffer.from(base64, 'base64')).digest('base64').replace(/=+$/, '')}`
 }
 
-/** `[host]:2222` and `host` name the same computer here: a connection has one port. */
+/** `[host]:2222` and `host` are the same computer here, because a connection has one port. */
 const namesOf = (text: string): string[] => text.split(',').map((name) => name.replace(/^\[(.+)\]:\d+$/, '$1'))
 
-/** Parses one line; null if it cannot be read. */
+/** Parses one line; null if it is invalid. */
 const readLine = (line: string): { names: string[]; key: string } | null => {
   const words = line.trim().split(/\s+/)
   const [first = '', second = '', third = ''] = words
@@ -28,7 +28,7 @@ const readLine = (line: string): { names: string[]; key: string } | null => {
   return key === null || first.startsWith('|') || first.startsWith('@') ? null : { names: namesOf(first), key }
 }
 
-/** Reads a list of host keys. `unreadable` contains the numbers of lines that cannot be read. */
+/** Reads a list of host keys. `unreadable` contains the numbers of invalid lines. */
 export const readHostKeys = (text: string): { keys: ListedKeys; unreadable: number[] } => {
   const keys = new Map<string, Set<string>>()
   const unreadable: number[] = []

@@ -63,16 +63,16 @@ export interface AgentlessDeps {
   agents: Pick<AgentsApi, 'hosts' | 'addErrors' | 'disconnectPolled'>
   events: Pick<EventsApi, 'append'>
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
-  /** What to run on another machine with a worker token. */
+  /** Returns the command that starts a worker on another machine with a token. */
   workerCommand(token: string): string
-  /** Token of the worker process that the server itself runs; null where it runs none. */
+  /** Token of the worker process that the server itself runs; null: it runs none. */
   ownWorkerToken: Secret | null
   announce: Announce
-  /** Minutes that a poll may be late before the health page says so. */
+  /** Minutes that a poll may be late before the health page reports it. */
   lateMinutes(): number
 }
 
-/** Hosts without an agent: connections, the worker that polls them over SSH, and what becomes of its results. */
+/** Creates hosts without an agent: connections, the worker that polls them over SSH, and its results. */
 export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   const { db, clock, log, keys, envelope, audit, tags, agents, announce } = deps
   const store = createConnectionsStore()
@@ -135,7 +135,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
       .map((name) => name.trim())
       .filter((name) => name !== '')
     if (named.length > 0 === (body ?? []).length > 0)
-      throw invalid('query.computerName', 'name connections either in the query or in the body')
+      throw invalid('query.computerName', 'must name connections either here or in the body')
     return connections.remove(actor, named.length > 0 ? named : (body ?? []))
   })
   app.register(registerConnections, ({ actor, body }) => connections.register(actor, body.computerNames ?? [], true))
@@ -164,7 +164,7 @@ export const agentlessFeature = (app: HttpApp, deps: AgentlessDeps) => {
   app.register(testConnection, ({ actor, body }) => tests.start(actor, body))
   app.register(readConnectionTest, ({ actor, params }) => tests.read(actor, params.id))
   return {
-    /** For the worker's routes alone. */
+    /** For the routes of the worker only. */
     worker: { register: worker.register, poller: worker.poller },
     polls: { lease: polls.lease, begin: polls.begin, end: polls.end },
     health: worker.health,

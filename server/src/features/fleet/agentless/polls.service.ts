@@ -16,12 +16,12 @@ import { type Db, type Tx, transactionAgain } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
-import { placeOf } from './connections.service.ts'
+import { aadOf } from './connections.service.ts'
 import type { DefaultsRow } from './connections.store.ts'
 import type { EndedPoll, LeasedRow, PolledHost, PollsStore } from './polls.store.ts'
 import { opened } from './secrets.ts'
 import type { Tests } from './tests.service.ts'
-import { defaultsPlace, type Poller, type Worker } from './worker.service.ts'
+import { defaultsAad, type Poller, type Worker } from './worker.service.ts'
 
 export interface PollsDeps {
   db: Db
@@ -31,7 +31,7 @@ export interface PollsDeps {
   store: PollsStore
   worker: Pick<Worker, 'defaults' | 'mayPoll'>
   tests: Pick<Tests, 'lease' | 'keep' | 'finish'>
-  /** Makes the host of a first success one of the agents. */
+  /** Adds a host to the agents after its first successful poll. */
   hosts: {
     textIds(facts: readonly HostFacts[]): Promise<ReadonlyMap<string, number>>
     adopt(
@@ -45,38 +45,38 @@ export interface PollsDeps {
   announce: Announce
 }
 
-/** Times of one poll. A slow host takes 3 s to sign in and 2 s to read; ten times that is no longer slow. */
+/** Limits of one poll. A slow host takes 3 s to sign in and 2 s to read, so these limits allow ten times as much. */
 const limits = { connectMs: 15_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 } as const
-/** A poll that says for longer that it runs is over: no worker keeps one for ever. */
+/** Maximum time that a worker can keep a poll running. */
 const longestMs = limits.totalMs + 30_000
-/** Polls of one host that ended without a word of their worker, before it is put off. */
+/** Number of polls without a result from their worker before the host is polled later. */
 const attempts = 3
 const dayMs = 24 * 3_600_000
-/** Idle workers ask this often. */
 const idleMs = 1_000
 
-/** Some 10 % around: hosts that were added together do not stay together. */
+/** Varies a time by 10 %, so that hosts that were added together are not polled together. */
 const jittered = (ms: number): number => ms * (0.9 + Math.random() * 0.2)
 
-/** How long a host is left alone after so many failures in a row: each doubles the time, up to a day. */
+/** Returns the time to the next poll after so many failures in a row: each doubles it, up to a day. */
 const backOffMs = (intervalMs: number, failures: number): number =>
   Math.min(Math.max(dayMs, intervalMs), intervalMs * 2 ** Math.min(Math.max(failures - 1, 0), 20))
 
-/** The failure in a sentence, with what helps. */
+/** Returns the failure and its cure as text. */
 const failureText = (cause: PollFailure, message: string): string => {
   const { title, cure } = pollCauses[cause]
   const said = cleanText(message, 300)
   return `${title}${said === '' ? '' : ` (${said})`}. ${cure}`
 }
 
-/** What a poll needs, from the connection and, where it does not say itself, from the defaults. */
+/** Returns the details of a poll, from the connection or else from the defaults. */
 export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: DefaultsRow) => {
   const secrets = row.is_override
-    ? opened(envelope, placeOf(row.connection_id), row)
+    ? opened(envelope, aadOf(row.connection_id), row)
     : // A rogue host keeps what a password shows it; a key shows it nothing.
-      opened(envelope, defaultsPlace, row.is_confirmed ? d : { ...d, password: null })
+      opened(envelope, defaultsAad, row.is_confirmed ? d : { ...d, password: null })
   const platform = row.platform === 'auto' ? d.platform : row.platform
-  // Until a person confirms the host key or a private key signs in, nobody gets the password, not even the worker.
+  // Until a person confirms the host key or a private key signs in, the password is sent to nobody, not even to the
+  // worker.
   const isUnconfirmed = row.host_key === ''
   return {
     host: row.computer_name,
@@ -90,16 +90,19 @@ export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: Def
   }
 }
 
-/** A result that counts, with the agent of its host; null before its first success. */
+/** An accepted result, with the agent of its host; null before its first success. */
 export interface BegunPoll {
   result: PollResult
   host: PolledHost
   agentId: string | null
-  /** What it brought is stored with the host. */
+  /** Whether the devices of this poll are stored with the host. */
   isSource: boolean
 }
 
-/** What a poll tells that the one before did not: that a host is lost or back, or shows another key. */
+/**
+ * Returns the events of a poll that differs from the previous one: the host is lost, recovered, or presents another
+ * key.
+ */
 const turnOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
   const about = { agentId, entity: host.computer_name, hashtags: host.tags.join(',') }
   const { failure } = result
@@ -113,7 +116,7 @@ const turnOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
   return []
 }
 
-/** Handing polls out to workers, and what becomes of their results. */
+/** Assigns polls to workers and processes their results. */
 export const createPolls = (deps: PollsDeps) => {
   const { db, clock, log, envelope, store, worker, tests, hosts, agents, events, announce } = deps
   const leaseEnd = (): Date => new Date(clock.now() + workerLimits.leaseSeconds * 1_000)
@@ -122,11 +125,11 @@ export const createPolls = (deps: PollsDeps) => {
     host.is_override ? (host.interval_minutes ?? d.interval_minutes) : d.interval_minutes
 
   return {
-    /** What a worker does next. Secrets are opened here, for it alone. */
+    /** Assigns polls to a worker. Opens secrets here, for this worker only. */
     lease: (poller: Poller, request: WorkerLeaseRequest): Promise<WorkerLeaseResponse> =>
       transactionAgain(db, async (tx) => {
         const now = new Date(clock.now())
-        // Asked here: whoever deactivates it waits for this, and ends what is handed out.
+        // Reads this inside the transaction: a deactivation waits for it, and then ends these leases.
         const mayPoll = await worker.mayPoll(tx, poller.pollerId)
         const running = mayPoll ? request.running : []
         const kept = new Set([
@@ -147,14 +150,14 @@ export const createPolls = (deps: PollsDeps) => {
           try {
             polls.push({ id: row.connection_id, fence: row.fence, isTest: false, ...pollOf(envelope, row, d) })
           } catch {
-            // Sealed by another key file, or moved in the database: nobody can use them.
-            log.error({ connection: row.computer_name }, 'secrets of a connection cannot be opened')
+            // The secrets were sealed by another key file or moved in the database, so nobody can open them.
+            log.error({ connection: row.computer_name }, 'cannot open the secrets of a connection')
             broken.push({
               connectionId: row.connection_id,
               fence: row.fence,
               durationMs: 0,
               cause: 'no-credentials',
-              error: failureText('no-credentials', 'the stored ones cannot be opened; enter them again'),
+              error: failureText('no-credentials', 'cannot open the stored credentials; enter them again'),
               nextRun: new Date(clock.now() + dayMs),
               peripherals: null,
               hostKey: null,
@@ -168,8 +171,8 @@ export const createPolls = (deps: PollsDeps) => {
       }),
 
     /**
-     * The results that count, each with the agent of its host; those whose lease is over are left out. Tests are done
-     * with here.
+     * Returns the results with a current lease, each with the agent of its host. Results of tests are stored here and
+     * not returned.
      */
     begin: async (said: readonly PollResult[]): Promise<BegunPoll[]> => {
       const results = [...new Map(said.map((one) => [`${one.id} ${one.fence}`, one])).values()]
@@ -184,7 +187,7 @@ export const createPolls = (deps: PollsDeps) => {
         for (const host of present) {
           const result = results.find((one) => one.id === host.connection_id && one.fence === host.fence) as PollResult
           let { agent_id: agentId, is_source: isSource } = host
-          // Another machine answers by this name now.
+          // Another machine now uses this name.
           const isOther =
             isSource &&
             result.machineIdHash !== null &&
@@ -209,7 +212,7 @@ export const createPolls = (deps: PollsDeps) => {
       })
     },
 
-    /** Notes how polls ended, after what they brought was stored. */
+    /** Stores how polls ended, after their devices were stored. */
     end: (ended: readonly BegunPoll[]): Promise<void> =>
       transactionAgain(db, async (tx) => {
         const now = new Date(clock.now())
@@ -241,7 +244,10 @@ export const createPolls = (deps: PollsDeps) => {
         await announce(tx, {})
       }),
 
-    /** Puts hosts off whose polls keep killing workers, and notices who is silent; every few seconds, on any replica. */
+    /**
+     * Delays hosts whose polls keep killing workers, and detects disconnected hosts; runs every few seconds, on any
+     * replica.
+     */
     maintain: async (): Promise<void> => {
       const now = new Date(clock.now())
       await transactionAgain(db, async (tx) => {

@@ -4,12 +4,12 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import type { ConnectionRow } from './connections.store.ts'
 
-/** A poll that was handed out, with what it is made of. */
+/** A leased poll with its connection. */
 export interface LeasedRow extends ConnectionRow {
   fence: number
 }
 
-/** How a poll ended, as it is stored. */
+/** The end of a poll, as it is stored. */
 export interface EndedPoll {
   connectionId: string
   fence: number
@@ -22,26 +22,26 @@ export interface EndedPoll {
   platform: PollPlatform | null
 }
 
-/** A host that a poll is about. */
+/** The host of a poll. */
 export interface PolledHost {
   connection_id: string
   computer_name: string
   agent_id: string | null
-  /** Of the host that it led to so far, when that said one. */
+  /** Machine identifier of the host that this connection led to before, if that host reported one. */
   machine_id_hash: string | null
   tags: string[]
   fence: number
   failures: number
-  /** Why its last poll failed; null after a success. */
+  /** The cause of its last failure; null after a success. */
   cause: string | null
   interval_minutes: number | null
   is_override: boolean
   is_registered: boolean
-  /** What the poll brings counts: the host runs no agent, and is polled under no older name. */
+  /** The devices of the poll are stored: the host runs no agent and has no older connection. */
   is_source: boolean
 }
 
-/** Of several connections to one host the first that led to it counts, while it is polled; none where an agent runs. */
+/** Of several registered connections to one host, the one linked first is the source. If an agent runs there, none is. */
 export const isSource = `(c.agent_id is null or (
   (select n.agentless from agent_rows n where n.agent_id = c.agent_id)
   and not exists (select from connections o where o.agent_id = c.agent_id and o.is_registered
@@ -50,7 +50,10 @@ export const isSource = `(c.agent_id is null or (
 const due = (now: Date) => sql`r.next_run <= ${now} and (r.lease_until is null or r.lease_until <= ${now})`
 
 export const createPollsStore = () => ({
-  /** Hands out what waits longest, and of those that were due at once the ones whose worker was lost. Two workers never get the same: whoever comes second passes over what is locked. */
+  /**
+   * Leases the polls that wait longest. Among polls that were due at once, those with a lost worker come first.
+   * Concurrent workers skip locked rows, so they never get the same poll.
+   */
   lease: (tx: Tx, now: Date, until: Date, pollerId: string, limit: number): Promise<LeasedRow[]> =>
     tx.query<LeasedRow>(sql`
       with d as materialized (
@@ -62,7 +65,7 @@ export const createPollsStore = () => ({
       returning c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
         c.host_key, c.interval_minutes, c.is_override, c.tags, c.is_registered, c.is_confirmed, c.agent_id, r.fence`),
 
-  /** Makes leases last on that are still those of this process; returns their ids. */
+  /** Renews the leases that this process still holds, and returns their ids. */
   keep: async (
     tx: Tx,
     begunAfter: Date,
@@ -84,7 +87,7 @@ export const createPollsStore = () => ({
             returning r.connection_id`)
         ).map((row) => row.connection_id),
 
-  /** Polls that ended too often without a result, taken off the queue until `later`. Returns how many. */
+  /** Delays polls that ended too often without a result until `later`. Returns how many. */
   giveUp: (tx: Tx, now: Date, attempts: number, later: Date, error: string): Promise<number> =>
     tx.execute(sql`
       with failed as (
@@ -97,8 +100,8 @@ export const createPollsStore = () => ({
       where c.agent_id is null`),
 
   /**
-   * Connections of results whose lease is the present one, locked. Others are stale. Locks by name and connections before
-   * their runs, as all who change them do.
+   * Returns and locks the connections of results with a current lease. Other results are stale. Locks by name and locks
+   * connections before their runs, like every other writer.
    */
   lockPresent: (tx: Queryable, results: readonly { id: string; fence: number }[]): Promise<PolledHost[]> =>
     tx.query<PolledHost>(sql`
@@ -113,8 +116,8 @@ export const createPollsStore = () => ({
       order by c.name_key for update of c, r`),
 
   /**
-   * The host that another connection leads to, when it is proved to be this one: it holds the same host key, and says the
-   * same identifier and name. What a host only says, any host can say.
+   * Returns the host of another connection if it is proven to be this host: it has the same host key, identifier and
+   * name. The identifier and the name alone prove nothing, because any host can claim them.
    */
   sameHost: async (
     tx: Tx,
@@ -133,7 +136,7 @@ export const createPollsStore = () => ({
             order by o.linked_at limit 1`)
         )[0]?.agent_id,
 
-  /** Notes which host it is; true when what this connection brings counts. */
+  /** Stores which host a connection leads to. Returns true if its devices are stored. */
   setAgent: async (tx: Tx, now: Date, connectionId: string, agentId: string): Promise<boolean> => {
     await tx.execute(
       sql`update connections c set agent_id = ${agentId}::uuid, linked_at = ${now} where c.connection_id = ${connectionId}::uuid`,
@@ -144,7 +147,7 @@ export const createPollsStore = () => ({
     return row?.is_source === true
   },
 
-  /** Notes how polls ended, where their lease is still the present one. */
+  /** Stores how polls ended, if their lease is still current. */
   end: async (tx: Tx, now: Date, polls: readonly EndedPoll[]): Promise<void> => {
     if (polls.length === 0) return
     const columns = unnestOf([
@@ -191,7 +194,7 @@ export const createPollsStore = () => ({
   dueCount: async (q: Queryable, now: Date): Promise<number> =>
     (await q.query<{ n: number }>(sql`select count(*)::int as n from connection_runs r where ${due(now)}`))[0]?.n ?? 0,
 
-  /** Connections that are polled, and those of them whose time was before `late`. */
+  /** Counts the polled connections, and those whose poll was due before `late`. */
   waiting: async (q: Queryable, late: Date): Promise<{ registered: number; late: number }> =>
     (
       await q.query<{ registered: number; late: number }>(sql`
@@ -206,7 +209,7 @@ export const createPollsStore = () => ({
       )
     )[0]?.n ?? 0,
 
-  /** Ends all leases: what runs has no right to a result any more, and is due again when somebody may poll. */
+  /** Ends all leases. Running polls lose the right to report a result and become due again. */
   endLeases: async (tx: Tx): Promise<void> => {
     await tx.execute(
       sql`update connection_runs r set lease_until = null, fence = r.fence + 1, attempts = 0, step = '' where r.lease_until is not null`,
@@ -216,7 +219,7 @@ export const createPollsStore = () => ({
     )
   },
 
-  /** Connected hosts without an agent whose last success is three intervals ago; at most 2,000, locked. */
+  /** Locks connected hosts without an agent whose last success was three intervals ago; at most 2,000. */
   lockSilent: async (tx: Tx, now: Date, defaultMinutes: number): Promise<string[]> => {
     const rows = await tx.query<{ agent_id: string }>(sql`
       select h.agent_id from agent_heartbeats h where h.connected and h.agentless and exists (

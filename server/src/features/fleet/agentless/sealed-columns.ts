@@ -1,23 +1,23 @@
 import type { SealedColumn } from '#platform/sealed-column.ts'
-import { placeOf } from './connections.service.ts'
-import { testPlace } from './tests.service.ts'
-import { defaultsPlace } from './worker.service.ts'
+import { aadOf } from './connections.service.ts'
+import { testAad } from './tests.service.ts'
+import { defaultsAad } from './worker.service.ts'
 
 const secrets = ['password', 'private_key', 'passphrase'] as const
 
-/** Where this feature keeps sealed secrets. */
+/** The columns with sealed secrets of this feature. */
 export const agentlessSealed: readonly SealedColumn[] = [
   ...secrets.map((column) => ({
     table: 'connections',
     key: 't.connection_id::text',
     column,
-    place: (key: string) => `${placeOf(key)} ${column}`,
+    place: (key: string) => `${aadOf(key)} ${column}`,
   })),
   ...secrets.map((column) => ({
     table: 'connection_defaults',
     key: 't.single::text',
     column,
-    place: () => `${defaultsPlace} ${column}`,
+    place: () => `${defaultsAad} ${column}`,
   })),
-  { table: 'connection_tests', key: 't.test_id::text', column: 'poll', place: testPlace },
+  { table: 'connection_tests', key: 't.test_id::text', column: 'poll', place: testAad },
 ]

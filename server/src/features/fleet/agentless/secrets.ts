@@ -2,7 +2,6 @@ import type { Envelope } from '#platform/envelope.ts'
 import { Secret } from '#platform/secret.ts'
 import type { GivenSecrets } from './connection.rules.ts'
 
-/** The sealed members of a row. */
 export interface SealedSecrets {
   password: Buffer | null
   private_key: Buffer | null
@@ -15,16 +14,16 @@ const members = [
   ['passphrase', 'passphrase'],
 ] as const
 
-/** Secrets of a row: null keeps what is stored, an empty text takes it away. `place` names the row. */
+/** Seals the secrets of a row: null keeps the stored one, an empty text removes it. `aad` identifies the row. */
 export const sealed = (
   envelope: Envelope,
-  place: string,
+  aad: string,
   given: GivenSecrets,
   stored: SealedSecrets | null,
 ): SealedSecrets => {
   function of(column: keyof SealedSecrets, text: string | null): Buffer | null {
     if (text === null) return stored?.[column] ?? null
-    return text === '' ? null : envelope.seal(new Secret(text), `${place} ${column}`)
+    return text === '' ? null : envelope.seal(new Secret(text), `${aad} ${column}`)
   }
   return {
     password: of('password', given.password),
@@ -33,15 +32,15 @@ export const sealed = (
   }
 }
 
-/** The secrets of a row in the clear, for the worker alone. */
-export const opened = (envelope: Envelope, place: string, row: SealedSecrets) =>
+/** Opens the secrets of a row, for the worker only. */
+export const opened = (envelope: Envelope, aad: string, row: SealedSecrets) =>
   Object.fromEntries(
     members.map(([column, key]) => {
-      const box = row[column]
-      return [key, box === null ? null : envelope.open(box, `${place} ${column}`).reveal()]
+      const ciphertext = row[column]
+      return [key, ciphertext === null ? null : envelope.open(ciphertext, `${aad} ${column}`).reveal()]
     }),
   ) as { password: string | null; privateKey: string | null; passphrase: string | null }
 
-/** Secrets that are stored and not given anew. */
+/** Lists stored secrets that the input does not replace. */
 export const keptSecrets = (given: GivenSecrets, stored: SealedSecrets): string[] =>
   members.filter(([column, key]) => stored[column] !== null && given[key] === null).map(([, key]) => key)

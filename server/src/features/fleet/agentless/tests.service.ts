@@ -25,18 +25,18 @@ export interface TestsDeps {
   clock: Clock
   envelope: Envelope
   audit: Audit
-  /** All that a poll needs, of the stored connection with what is given in place of it. */
+  /** Returns the details of a poll: the stored connection with the given values in place of its own. */
   details(tx: Tx, actor: Actor, input: ConnectionInput): Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>
 }
 
 const keptMs = 300_000
-/** Tests that wait or run at a time: each holds an SSH connection. */
+/** Maximum number of concurrent tests: each holds an SSH connection. */
 const atOnce = 20
 const shownDevices = 50
-/** What a test is bound to. */
-export const testPlace = (id: string): string => `connection test ${id}`
+/** Associated data (AAD) of a sealed test. */
+export const testAad = (id: string): string => `connection test ${id}`
 
-/** Trying a connection: a poll whose result a person reads, and that stores nothing with the fleet. */
+/** Tests connections: a poll whose result a person reads and that stores nothing with the fleet. */
 export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) => {
   const store = createTestsStore()
   const cutoff = (): Date => new Date(clock.now() - keptMs)
@@ -87,16 +87,12 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
         await store.forget(tx, cutoff())
         await store.lock(tx)
         if ((await store.open(tx)) >= atOnce)
-          throw new AppError('conflict', { detail: `${atOnce} tests are under way; wait for one of them.` })
+          throw new AppError('conflict', {
+            detail: `${atOnce} connection tests are already running. Wait until one of them ends.`,
+          })
         const id = newId(clock.now())
         const poll = JSON.stringify(await details(tx, actor, input))
-        await store.insert(
-          tx,
-          id,
-          envelope.seal(new Secret(poll), testPlace(id)),
-          new Date(clock.now()),
-          actor.userName,
-        )
+        await store.insert(tx, id, envelope.seal(new Secret(poll), testAad(id)), new Date(clock.now()), actor.userName)
         await audit.write(tx, actor, {
           action: 'connection.tested',
           entity: input.computerName,
@@ -105,18 +101,18 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
         return view({ test_id: id, fence: 0, step: '', steps: [], result: null })
       }),
 
-    /** For whoever started it. */
+    /** Returns a test to the person who started it. */
     read: async (actor: Actor, id: string): Promise<ConnectionTest> => {
       const row = isId(id) ? await store.one(db, id, cutoff()) : undefined
       if (row === undefined || row.created_by !== actor.userName)
-        throw notFound('There is no such test; tests are kept for five minutes.')
+        throw notFound('This connection test does not exist. Tests are deleted after five minutes.')
       return view(row)
     },
 
-    /** Tests that wait, for a worker. */
+    /** Leases waiting tests to a worker. */
     lease: async (tx: Tx, until: Date, limit: number): Promise<Poll[]> =>
       (await store.lease(tx, new Date(clock.now()), until, cutoff(), limit)).map((row) => ({
-        ...(JSON.parse(envelope.open(row.poll, testPlace(row.test_id)).reveal()) as Omit<
+        ...(JSON.parse(envelope.open(row.poll, testAad(row.test_id)).reveal()) as Omit<
           Poll,
           'id' | 'fence' | 'isTest'
         >),
@@ -128,7 +124,7 @@ export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) 
     keep: (tx: Tx, until: Date, running: WorkerLeaseRequest['running']): Promise<string[]> =>
       running.length === 0 ? Promise.resolve([]) : store.keep(tx, until, running),
 
-    /** Stores results of tests; their ids. */
+    /** Stores the results of tests and returns their ids. */
     finish: (tx: Tx, results: readonly PollResult[]): Promise<string[]> => store.finish(tx, results),
   }
 }

@@ -19,12 +19,11 @@ export const createTestsStore = () => ({
     )
   },
 
-  /** Until the transaction ends nobody else counts. */
+  /** Makes concurrent counts wait until the transaction ends. */
   lock: async (tx: Tx): Promise<void> => {
     await tx.execute(sql`lock table connection_tests in share row exclusive mode`)
   },
 
-  /** Tests without a result. */
   open: async (tx: Tx): Promise<number> =>
     (await tx.query<{ n: number }>(sql`select count(*)::int as n from connection_tests t where t.result is null`))[0]
       ?.n ?? 0,

@@ -36,21 +36,20 @@ const columnNames = [
 ] as const
 type ColumnName = (typeof columnNames)[number]
 
-/** Lines per statement. */
 const batchSize = 500
 const listedErrors = 1_000
 const listedLines = 200
 const shape = Compile(ConnectionShape)
 
 const readHeader = (record: CsvRecord | undefined): Map<ColumnName, number> => {
-  const wanted = `the columns ${columnNames.join(', ')}; ComputerName is needed`
+  const wanted = `the columns ${columnNames.join(', ')}; ComputerName is required`
   if (record === undefined || 'fault' in record) throw invalid('body.file', `must begin with a header of ${wanted}`)
   const found = new Map<ColumnName, number>()
   for (const [at, cell] of record.cells.entries()) {
     const name = columnNames.find((one) => one.toLowerCase() === cell.trim().toLowerCase())
     if (name === undefined)
-      // Not its text: a file without a header begins with a computer and its password.
-      throw invalid('body.file', `has something unknown in column ${at + 1} of its header; known are ${wanted}`)
+      // The message omits the cell: a file without a header begins with a computer and its password.
+      throw invalid('body.file', `has an unknown name in column ${at + 1} of its header; valid are ${wanted}`)
     if (found.has(name)) throw invalid('body.file', `has the column ${name} twice`)
     found.set(name, at)
   }
@@ -58,33 +57,34 @@ const readHeader = (record: CsvRecord | undefined): Map<ColumnName, number> => {
   return found
 }
 
-/** What is wrong with a line, by its column. */
+/** Returns the faults of a line, by its columns. */
 const faultOf = (error: AppError): string =>
   error.errors.map(({ field, message }) => `${field.replace(/^\./, '')} ${message}.`).join(' ') || error.message
 
-/** Numbers out of range, in words. */
+/** Messages for numbers out of range. */
 const ranges: Readonly<Record<string, string>> = {
-  port: 'port is no whole number from 1 to 65,535.',
-  intervalMinutes: `intervalMinutes is no whole number from ${pollInterval.min} to ${pollInterval.max.toLocaleString('en')}.`,
+  port: 'port is not a whole number from 1 to 65,535.',
+  intervalMinutes: `intervalMinutes is not a whole number from ${pollInterval.min} to ${pollInterval.max.toLocaleString('en')}.`,
 }
 
-/** Name in a line that cannot be read, for whoever looks for it in the file. */
+/** Returns the computer name of an invalid line, so that people find the line in the file. */
 const nameIn = (cells: readonly string[], columns: ReadonlyMap<ColumnName, number>): string =>
   cleanText(undefuse(cells[columns.get('ComputerName') ?? -1] ?? ''), 255)
 
 /**
- * A line as a connection, or what is wrong with it; nothing of that when it is not told: to find it takes 18 µs and much
- * memory, which is 3.5 s and 300 MB for a file of 190,000 such lines. An empty cell is as if absent.
+ * Parses a line to a connection or its fault; an empty cell counts as absent. Without `withFault`, it does not search for
+ * the fault, because that takes 18 µs and much memory: 3.5 s and 300 MB for a file of 190,000 such lines.
  */
 const readLine = (
   cells: readonly string[],
   columns: ReadonlyMap<ColumnName, number>,
-  isTold: boolean,
+  withFault: boolean,
 ): ConnectionInput | string => {
   if (cells.length > columns.size)
-    return `The line has ${cells.length} cells, the header ${columns.size}: a comma in a cell needs quotes around it.`
-  if (cells[columns.get('ComputerName') ?? -1]?.trim().toLowerCase() === 'computername') return 'The line is a header.'
-  // Secrets are taken to the letter; a spreadsheet may have put an apostrophe before the others.
+    return `The line has ${cells.length} cells, but the header has ${columns.size}. Put cells that contain a comma in quotes.`
+  if (cells[columns.get('ComputerName') ?? -1]?.trim().toLowerCase() === 'computername')
+    return 'The line is a second header.'
+  // Secrets are used as written. In other cells, a spreadsheet may have inserted an apostrophe.
   const raw = (name: ColumnName): string => cells[columns.get(name) ?? -1] ?? ''
   const cell = (name: ColumnName): string => undefuse(raw(name)).trim()
   const number = (name: ColumnName) =>
@@ -109,7 +109,7 @@ const readLine = (
         }),
   }
   if (!shape.Check(input)) {
-    if (!isTold) return ''
+    if (!withFault) return ''
     const [fault] = shape.Errors(input)
     const member = fault?.instancePath.split('/')[1] ?? ''
     return ranges[member] ?? `${member === '' ? 'The line' : member} ${fault?.message ?? 'is not valid'}.`
@@ -143,21 +143,20 @@ interface Noted {
   outcome: Outcome
   message: string
 }
-/** Result of each line, by line number. */
 type Outcomes = Map<number, Noted>
 
-/** Lines that were stored in a transaction. */
+/** The lines that were stored in a transaction. */
 interface Applied {
   outcomes: Outcomes
   /** Tags of hosts, which are set for all lines at once. */
   tagged: HostTags[]
-  /** Writes the audit record, after the tags: they lock hosts, and the audit trail is locked last. */
+  /** Writes the audit record after the tags: they lock hosts, and the audit trail is locked last. */
   record(reason: string): Promise<void>
 }
 
 interface Options {
   dryRun: boolean
-  /** Why; empty when no reason was given. */
+  /** The reason; empty if none was given. */
   reason: string
 }
 
@@ -166,9 +165,9 @@ class DryRun extends Error {}
 const waits =
   'The tags in this file need a second approver: request {id} waits. Upload the file again after it is approved.'
 
-/** Reads a file of connections: every good line is carried out, every bad one is reported. */
+/** Imports a file of connections: stores every valid line and reports every invalid one. */
 export const createUpload = ({ db, clock, store, connections, tags, audit }: UploadDeps) => {
-  /** What a line asks of a connection that is there changes nothing. */
+  /** Returns whether a line requests no change of an existing connection. */
   const isUnchanged = (row: ConnectionRow, next: ConnectionRow, input: ConnectionInput): boolean =>
     input.password === undefined &&
     input.privateKey === undefined &&
@@ -229,8 +228,8 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
   }
 
   /**
-   * Stores all valid lines in one transaction. If their tags need a second approver, one request for all of them is stored and
-   * the file is refused.
+   * Stores all valid lines in one transaction. If their tags need a second approver, stores one request for all of them
+   * and refuses the file.
    */
   async function carryOut(
     actor: Actor,
@@ -258,7 +257,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
           secondPerson = true
         })
         for (const { record } of applied) await record(reason)
-        // Run the upload and roll it back, so that the preview always matches it.
+        // The preview runs the upload and rolls it back, so that it always matches.
         if (dryRun) throw new DryRun()
       })
     try {
@@ -299,7 +298,7 @@ export const createUpload = ({ db, clock, store, connections, tags, audit }: Upl
         const key = nameKey(read.computerName)
         const before = seen.get(key)
         if (before !== undefined) {
-          const fault = `This computer is already in line ${before}.`
+          const fault = `Line ${before} already contains this computer.`
           faults.push({ line: record.line, name: read.computerName, fault })
           continue
         }

@@ -37,26 +37,26 @@ export interface WorkerDeps {
   polls: PollsStore
   audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
-  /** What to run on another machine with this token. */
+  /** Returns the command that starts a worker on another machine with this token. */
   command(token: string): string
-  /** Token of the process that the server itself runs; null where it runs none. */
+  /** Token of the process that the server itself runs; null: it runs none. */
   ownToken: Secret | null
-  /** Minutes that a poll may be late before it is said. */
+  /** Minutes that a poll may be late before the health page reports it. */
   lateMinutes(): number
 }
 
-/** A process that was not heard of for so long is taken for dead: longer than a lease, others have its polls. */
+/** Silence after which a process counts as dead: longer than a lease, so others have its polls. */
 const aliveMs = 30_000
-/** After an hour it is not shown any more. */
+/** Silence after which a process is no longer shown. */
 const shownMs = 3_600_000
-/** Its key counts on: after an outage of a night or a holiday it comes back by itself. */
+/** Lifetime of a key without contact, so that a process reconnects after an outage of a night or a holiday. */
 const keptMs = 30 * 24 * 3_600_000
 const tokenMs = 3_600_000
 
-/** Row that secrets of the defaults are bound to. */
-export const defaultsPlace = 'connection defaults'
+/** Associated data (AAD) of the sealed default credentials. */
+export const defaultsAad = 'connection defaults'
 
-/** Without any written by a person. */
+/** Defaults of the product, before a person sets others. */
 const productDefaults: DefaultsRow = {
   port: 22,
   platform: 'auto',
@@ -67,7 +67,7 @@ const productDefaults: DefaultsRow = {
   interval_minutes: pollInterval.default,
 }
 
-/** In a time that says nothing of how much is alike. */
+/** Compares texts in constant time. */
 const isSame = (a: string, b: string): boolean =>
   timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 
@@ -78,19 +78,18 @@ interface ActivateChange {
   pollers: { id: string; name: string; address: string }[]
 }
 
-/** A process that called with its key. */
 export interface Poller {
   pollerId: string
 }
 
-/** The agentless worker: its processes, their keys, what it may do, and the defaults of connections. */
+/** Manages the agentless worker: its processes, their keys, its activation, and the defaults of connections. */
 export const createWorker = (deps: WorkerDeps) => {
   const { db, clock, envelope, tokens, store, connections, polls, audit, approvals, command, ownToken } = deps
   const now = (): Date => new Date(clock.now())
   const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
 
   async function activateIn(tx: Tx, actor: Actor, { id, pollers }: ActivateChange): Promise<void> {
-    if (!(await store.setStatus(tx, id, 'Activated'))) throw notFound('There is no such worker.')
+    if (!(await store.setStatus(tx, id, 'Activated'))) throw notFound('This worker does not exist.')
     await store.activatePollers(
       tx,
       pollers.map((one) => one.id),
@@ -174,9 +173,9 @@ export const createWorker = (deps: WorkerDeps) => {
     defaults,
     mayPoll: store.mayPoll,
 
-    /** How polling is, for the health page. */
+    /** Returns the state of polling, for the health page. */
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      // A poll that waits longer says that the worker has too much to do.
+      // A longer delay means that the worker is overloaded.
       const lateMinutes = deps.lateMinutes()
       const [{ registered, late }, { id, adminStatus, status, errorCount }] = await Promise.all([
         polls.waiting(db, new Date(clock.now() - lateMinutes * 60_000)),
@@ -188,13 +187,16 @@ export const createWorker = (deps: WorkerDeps) => {
           : { status: 'OK', description: 'No computer is polled.' }
       const computers = `${registered} ${registered === 1 ? 'computer' : 'computers'}`
       if (adminStatus !== 'Activated')
-        return { status: 'Warning', description: `The worker is not activated; ${computers} wait to be polled.` }
+        return { status: 'Warning', description: `The worker is not activated. ${computers} wait to be polled.` }
       if (status !== 'Connected')
-        return { status: 'Error', description: `No process of the worker was heard of for 30 s; ${computers} wait.` }
+        return {
+          status: 'Error',
+          description: `No worker process has connected for 30 s. ${computers} wait to be polled.`,
+        }
       if (late > 0)
         return {
           status: 'Warning',
-          description: `${late} of ${computers} should have been polled ${lateMinutes} ${lateMinutes === 1 ? 'minute' : 'minutes'} ago: add a worker.`,
+          description: `${late} of ${computers} should have been polled ${lateMinutes} ${lateMinutes === 1 ? 'minute' : 'minutes'} ago. Add a worker.`,
         }
       return { status: 'OK', description: `${computers} polled, ${errorCount ?? 0} of them failing.` }
     },
@@ -208,7 +210,7 @@ export const createWorker = (deps: WorkerDeps) => {
           port: given.port ?? before.port,
           platform: given.platform ?? before.platform,
           user_name: given.userName ?? before.user_name,
-          ...sealed(envelope, defaultsPlace, secretsOf(given), before),
+          ...sealed(envelope, defaultsAad, secretsOf(given), before),
           interval_minutes: given.intervalMinutes ?? before.interval_minutes,
         })
         await audit.write(tx, actor, {
@@ -224,11 +226,14 @@ export const createWorker = (deps: WorkerDeps) => {
       return details()
     },
 
-    /** Activated, the worker and the processes that are registered now may poll; processes that register later wait. */
+    /**
+     * Lets the worker and its currently registered processes poll. Processes that register later need another
+     * activation.
+     */
     activate: async (actor: Actor, id: string, isActivated: boolean): Promise<WorkerPollerDetails> => {
       if (!isActivated) {
         await transactionAgain(db, async (tx) => {
-          if (!(await store.setStatus(tx, id, 'Deactivated'))) throw notFound('There is no such worker.')
+          if (!(await store.setStatus(tx, id, 'Deactivated'))) throw notFound('This worker does not exist.')
           await polls.endLeases(tx)
           await audit.write(tx, actor, { action: 'worker.deactivated', entity: 'worker', details: id, severity: 4 })
         })
@@ -236,7 +241,7 @@ export const createWorker = (deps: WorkerDeps) => {
       }
       assertFresh(actor, clock.now())
       const worker = await store.worker(db)
-      if (worker?.worker_id !== id) throw notFound('There is no such worker.')
+      if (worker?.worker_id !== id) throw notFound('This worker does not exist.')
       const pollers = await store.pollers(db, new Date(clock.now() - shownMs))
       const change = {
         id,
@@ -247,7 +252,7 @@ export const createWorker = (deps: WorkerDeps) => {
           kind: 'activate-worker',
           change,
           detail:
-            'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Nothing has changed yet: another Administrator has to approve request {id}.',
+            'Activating worker processes gives them the credentials of polled hosts, so it needs a second approver. Nothing has changed yet. Ask another Administrator to approve request {id}.',
         })
       await transactionAgain(db, (tx) => activateIn(tx, actor, change))
       return details()
@@ -272,11 +277,11 @@ export const createWorker = (deps: WorkerDeps) => {
         return { token: text, expiresAt: expiresAt.toISOString(), command: command(text) }
       }),
 
-    /** Takes a process in: a poller of the worker, which is pending when it is the first. */
+    /** Registers a process as a poller of the worker. The first process creates a pending worker. */
     register: async (request: WorkerRegisterRequest, ip: string): Promise<WorkerRegisterResponse> => {
       const isOwn = ownToken !== null && isSame(request.token, ownToken.reveal())
       const hash = isOwn ? null : tokens.hashOf('pwt', request.token)
-      if (!isOwn && hash === null) throw new AppError('enrolment_refused', { detail: 'The worker token is not known.' })
+      if (!isOwn && hash === null) throw new AppError('enrolment_refused', { detail: 'The worker token is unknown.' })
       const key = tokens.make('pwk')
       const pollerId = newId(clock.now())
       await db.transaction(async (tx) => {
@@ -306,7 +311,7 @@ export const createWorker = (deps: WorkerDeps) => {
       return { pollerId, key: key.text }
     },
 
-    /** The process that has a key, noting how it is; null when it was revoked or never given. */
+    /** Returns the process that has a key and stores its state; null: the key was revoked or never issued. */
     poller: async (
       key: string,
       ip: string,

@@ -22,7 +22,7 @@ export const createWorkerStore = () => ({
   worker: async (q: Queryable): Promise<WorkerRow | undefined> =>
     (await q.query<WorkerRow>(sql`select w.worker_id, w.admin_status from workers w`))[0],
 
-  /** Whether a process may poll, until the transaction ends: whoever deactivates the worker waits. */
+  /** Returns whether a process may poll. A deactivation waits until the transaction ends. */
   mayPoll: async (tx: Tx, pollerId: string): Promise<boolean> =>
     (
       await tx.query(sql`
@@ -30,7 +30,7 @@ export const createWorkerStore = () => ({
         where w.admin_status = 'Activated' and p.is_activated and p.poller_id = ${pollerId}::uuid for share of w`)
     ).length === 1,
 
-  /** Lets processes poll once the worker is activated. */
+  /** Lets processes poll after the worker is activated. */
   activatePollers: async (tx: Tx, pollerIds: readonly string[]): Promise<void> => {
     await tx.execute(sql`update worker_pollers p set is_activated = true where p.poller_id = any(${pollerIds}::uuid[])`)
   },
@@ -47,7 +47,7 @@ export const createWorkerStore = () => ({
 
   remove: async (tx: Tx): Promise<boolean> => (await tx.execute(sql`delete from workers w`)) > 0,
 
-  /** Processes that were heard of since then. */
+  /** Returns processes that connected since then. */
   pollers: (q: Queryable, since: Date): Promise<PollerRow[]> =>
     q.query<PollerRow>(sql`
       select p.poller_id, p.name, p.address, p.version, p.capacity, p.running, p.cpu, p.last_seen, p.is_activated from worker_pollers p
@@ -72,7 +72,7 @@ export const createWorkerStore = () => ({
       values (${p.id}::uuid, ${p.workerId}::uuid, ${p.keyHash}, ${p.name}, ${p.address}, ${p.version}, ${p.now}, ${p.isActivated})`)
   },
 
-  /** Who has a key, and whether the worker may poll; notes that it was heard of. */
+  /** Returns the process that has a key and whether the worker may poll, and stores the time of contact. */
   seen: async (
     q: Queryable,
     keyHash: Buffer,
@@ -87,7 +87,7 @@ export const createWorkerStore = () => ({
         from workers w where w.worker_id = p.worker_id and p.key_hash = ${keyHash} returning p.poller_id, w.admin_status`)
     )[0],
 
-  /** Processes that were not heard of for so long are forgotten; a restart registers anew. */
+  /** Deletes processes that did not connect for a long time. After a restart, they register again. */
   forgetPollers: (q: Queryable, before: Date): Promise<number> =>
     q.execute(sql`delete from worker_pollers p where p.last_seen < ${before}`),
 
@@ -96,7 +96,7 @@ export const createWorkerStore = () => ({
       insert into worker_tokens (token_hash, created_by, expires_at) values (${hash}, ${by}, ${expiresAt})`)
   },
 
-  /** Uses a token up; false when there is none that still counts. */
+  /** Uses up a token; false if no valid token has this hash. */
   useToken: async (tx: Tx, hash: Buffer, now: Date): Promise<boolean> =>
     (await tx.execute(sql`delete from worker_tokens t where t.token_hash = ${hash} and t.expires_at > ${now}`)) === 1,
 

@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 
 let t: TestApp
-/** In the order that they sort. */
+/** In sort order. */
 const addresses = [
   '9.255.0.1',
   '10.0.0.2',
@@ -58,7 +58,7 @@ describe('addresses', () => {
     expect(status.data.map((row) => row.computerName)).toEqual(expected)
   })
 
-  it('that are none sort as names, whatever they are, and no text is an error', async () => {
+  it('that are invalid sort as names, and no text causes an error', async () => {
     const part = fc.constantFrom('0', '1', '10', '255', '256', '00', 'f', 'ffff', 'fffff', 'g', '', 'İ')
     const mark = fc.constantFrom(':', '::', '.', '%', '/', '')
     const odd = fc.array(fc.tuple(part, mark), { maxLength: 9 }).map((all) => all.flat().join(''))

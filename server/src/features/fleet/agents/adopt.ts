@@ -16,17 +16,19 @@ export interface AdoptDeps {
   events: EnrollmentDeps['events']
 }
 
-/** Hosts without an agent among the agents: they have no key, and their id is the boot that their reports count in. */
+/**
+ * Adds polled hosts to the agents. They have no key, and their id is also the boot id under which their reports count.
+ */
 export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({
-  /** Ids of texts that facts are made of; before the transaction, which has one connection. */
+  /** Returns the ids of the texts in facts. Call it before the transaction, which has only one connection. */
   textIds: (facts: readonly HostFacts[]): Promise<ReadonlyMap<string, number>> =>
     facts.length === 0
       ? Promise.resolve(new Map())
       : agents.dictionaryIds(facts.flatMap((one) => Object.values(dictionaryTexts(one)))),
 
   /**
-   * Makes a polled host an agent, in the caller's transaction; its id. One that says to be a machine that is among the
-   * agents already is named as such, and shown all the same: what a host says of itself hides nothing.
+   * Makes a polled host an agent, in the caller's transaction, and returns its id. If the host claims to be the same
+   * machine as an existing agent, an event says so, but both stay visible: the claims of a host never hide another one.
    */
   adopt: async (
     tx: Tx,

@@ -1,4 +1,4 @@
-/** Events of an agent's own life. */
+/** Lifecycle events of an agent. */
 export interface AgentEvent {
   kind: 'enrolled' | 'polled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
   agentId: string | null
@@ -7,7 +7,7 @@ export interface AgentEvent {
   details: string
 }
 
-/** Tells of other agents that say to be the same machine. */
+/** Returns an event that names other agents that claim to be the same machine. */
 export const duplicateEvents = <T extends object>(about: T, others: readonly { host: string }[]) =>
   others.length === 0
     ? []

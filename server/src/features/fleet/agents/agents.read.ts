@@ -20,20 +20,23 @@ import type { CompiledList, ListSpec } from '#platform/list/compile.ts'
 import { zonelessSql } from '#platform/time.ts'
 
 const connection = `case when r.connected then 'Connected' else 'Disconnected' end`
-/** One row that all agents share: the planner reads it once. */
+/** One row that all agents share; the planner reads it once. */
 const licenceAccount = (column: string): string => `(select l.${column} from licence_state l)`
 const licenseNames = `(array['Pending','Expired','Invalid','Activated'])[r.license + 1]`
 const display = `case when not r.connected then 'Disconnected' when r.license <> 3 then ${licenseNames} when r.armed then 'Armed' else 'Free' end`
 const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
 /** Vendor and model: the first part of pcModel. */
 const modelToolTip = `btrim(split_part(a.pc_model, '||', 1))`
-/** Three letters or digits in a row, or fewer beside a word's end: what pg_trgm finds a trigram in. */
+/** Three letters or digits in a row, or fewer at a word boundary: texts in which pg_trgm finds a trigram. */
 const hasTrigram = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u
 
-/** Host, address, uuid, version, OS, model and tags, by one trigram index; under three characters by a scan of its texts. */
+/**
+ * Searches host, address, uuid, version, OS, model and tags by one trigram index; needles under three characters scan
+ * the texts.
+ */
 const search = (needle: string): Condition => {
-  // Without a trigram to look up, a prepared plan would read the whole index: 190 ms. Another collation keeps it from the
-  // index, and the texts are scanned in 30 ms (100,000 agents).
+  // Without a trigram, a prepared plan would read the whole index in 190 ms. Another collation keeps the planner off
+  // the index, and it scans the texts in 30 ms (100,000 agents).
   const column = hasTrigram.test(needle) ? raw('s.search') : raw('s.search collate "C"')
   const matches = sql`${column} like ${likePattern(needle)}::text`
   return {
@@ -43,7 +46,7 @@ const search = (needle: string): Condition => {
   }
 }
 
-/** Time of the last check-in, asked of the table that has it. */
+/** Filters by the time of the last check-in, in the table that stores it. */
 const lastUpdated: Filter = (field, text) => {
   const matches = isTime('h.last_seen')(field, text) as SqlFragment
   return {
@@ -59,14 +62,14 @@ const hasModel = (models: SqlFragment): SqlFragment =>
     and p.design_id in (select d.design_id from designs d where d.model_id in (${models})))`
 
 const heartbeat = 'join agent_heartbeats h on h.agent_id = r.agent_id'
-/** A key of the wide row: no index serves its order. */
+/** A column of the wide table: no index provides its order. */
 const wide = (expression: string): Column => ({
   sort: `lower(${expression})`,
   sortJoin: 'join agents a on a.agent_id = r.agent_id',
 })
 /**
- * Texts of the dictionary that rows name by this column, found by one step of its index for each. The whole dictionary
- * may hold hundreds of thousands that nobody has any more: hosts write it.
+ * Returns the dictionary texts that rows reference by this column, with one index lookup for each. The whole dictionary
+ * may hold hundreds of thousands of unused texts, because hosts write it.
  */
 const usedTexts = (column: string, alias: string): string =>
   `(with recursive used as (
@@ -74,10 +77,10 @@ const usedTexts = (column: string, alias: string): string =>
       union all
       select (select u.${column} from agent_rows u where u.${column} > used.id order by u.${column} limit 1) from used where used.id is not null)
     select d.id, d.folded from used join dictionary d on d.id = used.id) ${alias}`
-/** A key that is the same in every row. */
+/** A column with the same value in every row. */
 const constant: Column = { sort: `''::text` }
 
-/** The agents list: narrow rows for filters and sorts, the wide ones only for the rows of the page. */
+/** The agents list: narrow rows for filters and sorts, wide rows only for the rows of the page. */
 export const agentsList: ListSpec = {
   name: 'agents',
   from: 'agent_rows r',
@@ -226,12 +229,11 @@ export interface DetailRow {
   possible_duplicates: { uuid: string; hostIdentifier: string }[]
 }
 
-/** What screens ask about agents beyond the list. */
+/** Queries about agents beyond the list. */
 export const createAgentsRead = (db: Queryable) => ({
-  /** Condition for one agent of the list. */
   isAgent: (agentId: string): SqlFragment => sql`r.agent_id = ${agentId}::uuid`,
 
-  /** Counts over the rows a list's filter leaves, in one pass. */
+  /** Counts the rows that match a list's filter, in one pass. */
   summary: async (list: CompiledList): Promise<SummaryRow> => {
     const rows = await db.prepared<SummaryRow>(sql`
       select count(*) as total, count(*) filter (where r.connected) as connected, count(*) filter (where r.armed) as armed,
@@ -243,7 +245,7 @@ export const createAgentsRead = (db: Queryable) => ({
     return rows[0] as SummaryRow
   },
 
-  /** Rows by severity, operating system and version. */
+  /** Counts rows by severity, operating system and version. */
   groups: async (list: CompiledList): Promise<{ what: string; key: string; count: number }[]> =>
     db.prepared(sql`
       with g as (select r.severity, r.os_id, r.version_id, count(*) as n from agent_rows r where ${list.where} group by 1, 2, 3)
@@ -263,11 +265,14 @@ export const createAgentsRead = (db: Queryable) => ({
         from agents a join agent_rows r on r.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
-  /** Names and addresses, for messages. */
+  /** Returns names and addresses, for messages. */
   namesOf: (agentIds: readonly string[]): Promise<{ agent_id: string; host: string; address: string }[]> =>
     db.query(sql`select a.agent_id, a.host, a.address from agents a where a.agent_id = any(${agentIds}::uuid[])`),
 
-  /** Connected hosts whose clocks were further apart at their last check-in, and the one that is furthest. */
+  /**
+   * Returns connected hosts whose clocks differed by more at their last check-in, and the one with the largest
+   * difference.
+   */
   wrongClocks: async (seconds: number): Promise<{ hosts: number; worst: WrongClock | null }> => {
     const [found] = await db.query<{ hosts: number } & WrongClock>(sql`
       select r.host as "hostIdentifier", h.skew_seconds as seconds, count(*) over () as hosts
@@ -277,7 +282,7 @@ export const createAgentsRead = (db: Queryable) => ({
     return found === undefined ? { hosts: 0, worst: null } : { hosts: found.hosts, worst: found }
   },
 
-  /** Hosts with an agent, counted by what they report of their release key; the most common first. */
+  /** Counts hosts with an agent by the release key that they report, most common first. */
   hostsByReleaseKey: (): Promise<{ releaseKey: string; hosts: number }[]> =>
     db.prepared(sql`
       select r.release_key as "releaseKey", count(*) as hosts from agent_rows r where not r.agentless
@@ -291,7 +296,7 @@ export const createAgentsRead = (db: Queryable) => ({
     )[0] ?? { total: 0, connected: 0 },
 })
 
-/** How far a host's clock is ahead of the server's. */
+/** How far the clock of a host is ahead of the server's. */
 export interface WrongClock {
   hostIdentifier: string
   seconds: number
@@ -299,5 +304,5 @@ export interface WrongClock {
 
 export type AgentsRead = ReturnType<typeof createAgentsRead>
 
-/** Text that GlobalSearch looks into. */
+/** Returns the text that GlobalSearch searches. */
 export const searchText = (parts: readonly string[]): string => fold(parts.join(' ')).slice(0, 2000)

@@ -11,11 +11,11 @@ import type { AgentsStore } from './agents.store.ts'
 import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { DeletedAgent } from './revocations.ts'
 
-/** What else holds rows of hosts, and lets go of them in the transaction that removes them. */
+/** A feature's step that releases its rows of hosts, in the transaction that removes the hosts. */
 export interface RemovalStep {
-  /** Called before the rows of some hosts are deleted, with at most 2,000 of those asked for, in id order. */
+  /** Called before the rows of some hosts are deleted, with at most 2,000 of the requested ids, in id order. */
   before?(tx: Tx, agentIds: readonly string[]): Promise<void>
-  /** Called once, after the rows of all of these were deleted: from here on nothing new names them. */
+  /** Called once, after the rows of all these hosts were deleted. From then on, no new row references them. */
   after?(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 
@@ -28,18 +28,21 @@ export interface AgentsDeps {
   audit: Audit
   events: EnrollmentDeps['events']
   announce: Announce
-  /** Signs that an agent was deleted. */
+  /** Signs the deletion of an agent. */
   revoke(agent: DeletedAgent): AgentRevocation | null
   removal: readonly RemovalStep[]
-  /** Tells every replica, at COMMIT, that these agents are gone. */
-  tellRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
+  /** Announces to every replica, at COMMIT, that these agents were removed. */
+  announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
 }
 
 export type AgentsService = ReturnType<typeof createAgentsService>
 
-/** Removing an agent touches some ten rows: so many agents end well within the time a statement has (compose.base.ts). */
+/**
+ * Removing an agent changes some ten rows, so this many agents stay well within the statement timeout
+ * (compose.base.ts).
+ */
 const rowsPerStatement = 2_000
-/** Ids of 37 characters that the details of one audit record hold. */
+/** Number of 37-character ids that fit into the details of one audit record. */
 const idsPerRecord = 200
 
 const slices = <T>(all: readonly T[], size: number): T[][] =>
@@ -54,13 +57,15 @@ export const createAgentsService = ({
   audit,
   events,
   announce,
-  tellRemoved,
+  announceRemoved,
   revoke,
   removal,
 }: AgentsDeps) => ({
   page: list.page,
 
-  /** The row of an agent in the list, as JSON text, and what only its page shows; null when there is none. */
+  /**
+   * Returns the list row of an agent as JSON text, and the fields that only its page shows; null if it does not exist.
+   */
   one: async (agentId: string): Promise<{ row: string; detail: DetailRow } | null> => {
     if (!isId(agentId)) return null
     const [[row], detail] = await Promise.all([list.rowsWhere(read.isAgent(agentId), 1), read.detail(agentId)])
@@ -89,7 +94,7 @@ export const createAgentsService = ({
     }
   },
 
-  /** Removes agents for good: their keys are refused from the COMMIT on. */
+  /** Removes agents permanently. Their keys are refused from the COMMIT on. */
   remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>
     transactionAgain(db, async (tx) => {
       const ids = [...new Set(uuids)]
@@ -103,7 +108,7 @@ export const createAgentsService = ({
       if (removed.length > 0) {
         for (const step of removal) await step.after?.(tx, [...accepted])
         await announce(tx, { agents: [...accepted] })
-        await tellRemoved(tx, [...accepted])
+        await announceRemoved(tx, [...accepted])
         for (const some of slices(removed, rowsPerStatement))
           await events.append(
             tx,

@@ -4,12 +4,12 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import type { DeletedAgent } from './revocations.ts'
 
-/** Matches of one identity that are counted. */
+/** Maximum number of matches that are counted for one identity. */
 export const matchesCounted = 100
 
 export type AgentsStore = ReturnType<typeof createAgentsStore>
 
-/** What the server holds of an agent when a report comes in. */
+/** The stored state of an agent when its report arrives. */
 export interface AgentState {
   agent_id: string
   boot_id: string | null
@@ -22,11 +22,11 @@ export interface AgentState {
   hashtags: string
   armed: boolean
   has_commands: boolean
-  /** The rules of this host changed since it fetched them. */
+  /** The rules of this host changed since it last fetched them. */
   policy_due: boolean
 }
 
-/** Facts as they are stored, wide and narrow. */
+/** Facts as they are stored in the wide and the narrow table. */
 export interface StoredFacts {
   agentId: string
   host: string
@@ -46,9 +46,9 @@ export interface StoredFacts {
   search: string
 }
 
-/** An agent that an identity names, with what decides whether a command can be given to it. */
+/** An agent that an identity matches, with the properties that decide whether it can receive a command. */
 export interface MatchedAgent {
-  /** Place of the identity, from 1. */
+  /** Position of the identity, from 1. */
   ord: number
   uuid: string
   hostIdentifier: string
@@ -60,7 +60,7 @@ export interface MatchedAgent {
   enforcement: string
 }
 
-/** Verdict over an agent's present peripherals. */
+/** The verdict on an agent's attached peripherals. */
 export interface StoredVerdict {
   agentId: string
   severity: number
@@ -68,15 +68,15 @@ export interface StoredVerdict {
   riskFactors: unknown
   approvedPresent: number
   approvedGone: number
-  /** Present ones that no allow covers, where a whitelist applies. */
+  /** Attached peripherals that no allow covers, if an allowlist applies. */
   notApproved: number
   vulnerable: boolean
   attackTool: boolean
-  /** A whitelist applies to the host. */
+  /** An allowlist applies to the host. */
   whitelist: boolean
 }
 
-/** Where a report leaves an agent. */
+/** The state of an agent after a report. */
 export interface StoredBeat {
   agentId: string
   seq: number
@@ -85,11 +85,14 @@ export interface StoredBeat {
   skewSeconds: number
 }
 
-/** Rows of one sweep: each moves entries of some twenty indexes, 5,000 take about a second. */
+/** Number of rows per sweep: each row changes some twenty indexes, and 5,000 take about a second. */
 const silentAtOnce = 5_000
 
 export const createAgentsStore = (db: Queryable) => ({
-  /** Ids of dictionary texts, made when new. Outside of transactions: a rolled back report may leave a text behind, no harm. */
+  /**
+   * Returns the ids of dictionary texts and adds new ones. Runs outside transactions: a text left by a rolled-back
+   * report is harmless.
+   */
   dictionaryIds: async (values: readonly string[]): Promise<Map<string, number>> => {
     const wanted = [...new Set(values)]
     await db.execute(sql`
@@ -100,7 +103,7 @@ export const createAgentsStore = (db: Queryable) => ({
     return new Map(rows.map((row) => [row.value, row.id]))
   },
 
-  /** Agents that identities name, at most `matchesCounted` for each. */
+  /** Returns the agents that identities match, at most `matchesCounted` for each. */
   matching: (
     tx: Tx,
     asked: readonly { uuid: string | null; host: string | null; address: string | null; isSound: boolean }[],
@@ -121,7 +124,7 @@ export const createAgentsStore = (db: Queryable) => ({
       join agents a on a.agent_id = r.agent_id order by u.ord, r.agent_id`)
   },
 
-  /** Locks the agents of a batch in id order, so that two batches never wait for each other in a ring. */
+  /** Locks the agents of a batch in id order, which prevents deadlocks between batches. */
   lockStates: (tx: Tx, agentIds: readonly string[]): Promise<AgentState[]> =>
     tx.prepared<AgentState>(sql`
       select h.agent_id, h.boot_id, h.seq, replace(h.inventory_hash::text, '-', '') as inventory_hash,
@@ -201,7 +204,7 @@ export const createAgentsStore = (db: Queryable) => ({
       where a.agent_id = u.agent_id and (a.risk_factors, a.whitelist) is distinct from (u.factors, u.whitelist)`)
   },
 
-  /** Moves `seq` and what is known of the inventory on; the agents are connected from now. */
+  /** Updates `seq` and the known inventory of agents, and marks them as connected. */
   recordHeartbeats: async (tx: Tx, now: Date, rows: readonly StoredBeat[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
@@ -220,7 +223,7 @@ export const createAgentsStore = (db: Queryable) => ({
     )
   },
 
-  /** What hosts say of their mode. */
+  /** Stores the modes that hosts report. */
   writeModes: async (
     tx: Tx,
     rows: readonly { agentId: string; armed: boolean; version: number; reason: string }[],
@@ -259,7 +262,7 @@ export const createAgentsStore = (db: Queryable) => ({
       ])} u(agent_id, at, code, message)`)
   },
 
-  /** Removes agents; their keys stay known as revoked, each with its signed statement. Returns what was there. */
+  /** Removes agents. Their keys stay recorded as revoked, each with its signed statement. Returns the removed rows. */
   remove: async (
     tx: Tx,
     now: Date,
@@ -283,7 +286,10 @@ export const createAgentsStore = (db: Queryable) => ({
     return rows
   },
 
-  /** Marks as disconnected who was silent since `before`, some thousand at a time; an outage disconnects a whole fleet. Returns how many. */
+  /**
+   * Marks agents without a check-in since `before` as disconnected, some thousand at a time, because an outage
+   * disconnects a whole fleet. Returns how many.
+   */
   disconnectSilent: async (before: Date): Promise<number> => {
     const rows = await db.prepared<{ n: number }>(sql`
       with silent as materialized (

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('removing many agents', () => {
-  it('is one change: all gone, each with its event, every id in the audit', async () => {
+  it('is one change: removes all, with one event each and every id in the audit trail', async () => {
     await enrolAgent(t, { devices: [storageStick()] })
     await insertFleet(t, 2_500)
     const ids = (await t.server.db.query<{ id: string }>(sql`select agent_id as id from agents`)).map((row) => row.id)
@@ -37,7 +37,7 @@ describe('removing many agents', () => {
 })
 
 describe('the model of a host', () => {
-  it('is vendor and model in modelToolTip, and empty when both are unknown', async () => {
+  it('shows vendor and model in modelToolTip, and is empty if both are unknown', async () => {
     const known = await enrolAgent(t)
     const unknown = await enrolAgent(t, { facts: { vendor: '', model: '', chassis: '', sku: '' } })
     const half = await enrolAgent(t, { facts: { vendor: '', model: 'Model 2', chassis: '', sku: 'SKU' } })

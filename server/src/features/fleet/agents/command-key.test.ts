@@ -23,13 +23,13 @@ import { codeCache } from '#test/code-cache.ts'
 
 let t: TestApp
 beforeAll(async () => {
-  // The command stamps a rotation with the clock of the machine.
+  // The command uses the clock of the machine for a rotation.
   t = await startTestApp({ listen: true, clock: createFakeClock(Date.now()) })
 })
 afterAll(() => t.close())
 
 const entry = new URL('../../../entry/command-key.ts', import.meta.url).pathname
-/** The command of the server's machine, beside the running server. */
+/** Runs the command on the server's machine beside the running server. */
 const commandKey = async (...args: string[]) => {
   const { host, port, user } = inject('postgres')
   const url = new URL(`postgres://${user}@localhost:${port}/${t.database}`)
@@ -46,7 +46,7 @@ const commandKey = async (...args: string[]) => {
   return JSON.parse(stdout) as { keys: { number: number; fingerprint: string; isRetired: boolean }[] }
 }
 
-/** By a token of its own: some tests move the clock by days. */
+/** Enrols with a new token, because some tests advance the clock by days. */
 const enrol = async () => enrolAgent(t, { token: await enrolmentToken(t) })
 type TestAgent = Awaited<ReturnType<typeof enrolAgent>>
 const keys = () => loadKeys(join(t.keyDir, 'key')).command
@@ -58,7 +58,7 @@ const post = async <T>(path: string, body: unknown, headers: Record<string, stri
   })
   return { status: response.status, body: (await response.json()) as T }
 }
-/** Opens a session as an agent that follows rotations and holds a key. */
+/** Opens a session as an agent that supports rotations and holds a key. */
 const follow = async (agent: TestAgent, key: string) => {
   const { body } = await post<SessionResponse>(agentPaths.session, agent.proven(agent.state.bootId), {
     [commandKeyHeader]: publicKeyHash(key),
@@ -92,7 +92,7 @@ const overview = async () =>
   (await (await t.admin()).get('/prime/webui/agents/commandkeys')).json() as CommandKeyOverview
 
 describe('rotation of the command key', () => {
-  it('finding 2: works beside a running server, which signs for each host with the key that the host holds', async () => {
+  it('works beside a running server, which signs for each host with the key that the host holds', async () => {
     const first = keys().newest()
     const [modern, old] = [await enrol(), await enrol()]
     await follow(modern, first.publicKey)
@@ -101,9 +101,9 @@ describe('rotation of the command key', () => {
     const before = readFileSync(join(t.keyDir, 'key'), 'utf8')
     const made = await commandKey('rotate')
     expect(made.keys.map(({ number }) => number)).toEqual([0, 1])
-    // In the middle of its session a host is answered by the key that it holds.
+    // During its session, a host gets answers signed by the key that it holds.
     expect([await signers(modern), signerOf(await policyOf(modern))]).toEqual([[0], 0])
-    // The next session leads it to the new key; what waited for it comes signed by that.
+    // The next session gives it the new key, which then signs the pending commands.
     const { commandKeys = [] } = await follow(modern, first.publicKey)
     const { after, isForged } = followCommandKeys(
       { key: first.publicKey, number: 0 },
@@ -112,7 +112,7 @@ describe('rotation of the command key', () => {
     expect([after, isForged]).toEqual([[{ key: keys().newest().publicKey, number: 1 }], false])
     expect([await signers(modern), signerOf(await policyOf(modern))]).toEqual([[1], 1])
     expect((await follow(modern, keys().newest().publicKey)).commandKeys).toBeUndefined()
-    // An agent that cannot follow is served by the key that it pinned, and told nothing that it does not know.
+    // An agent without support for rotations keeps its pinned key and gets no unknown members.
     expect((await revokedOf(old)) as object).not.toHaveProperty('commandKeys')
     await old.session()
     expect([await signers(old), signerOf(await policyOf(old))]).toEqual([[0], 0])
@@ -129,7 +129,7 @@ describe('rotation of the command key', () => {
     expect([compareKeyFiles(before, after_), compareKeyFiles(after_, before)]).toEqual(['older', 'same'])
   }, 60_000)
 
-  it('finding 2: a retired key signs nothing, and its private half is removed', async () => {
+  it('a retired key signs nothing, and its private half is removed', async () => {
     const agent = await enrol()
     const held = keys().newest()
     await commandKey('rotate', '--keep-days', '1')
@@ -144,7 +144,7 @@ describe('rotation of the command key', () => {
     expect(stored.find(({ number }: { number: number }) => number === held.number).privateKey).toBeNull()
   }, 60_000)
 
-  it('finding 2: a stored command of a retired key is not signed again', async () => {
+  it('a stored command of a retired key is not signed again', async () => {
     const agent = await enrol()
     const held = keys().newest()
     await collect(agent)
@@ -155,7 +155,7 @@ describe('rotation of the command key', () => {
     expect(await signers(agent)).toEqual([held.number + 1])
   }, 60_000)
 
-  it('finding 2: one host that was away during three rotations gets all of them at once', async () => {
+  it('a host that missed three rotations gets all of them at once', async () => {
     const agent = await enrol()
     const held = keys().newest()
     for (let i = 0; i < 3; i++) await commandKey('rotate', '--keep-days', '0')
@@ -168,7 +168,7 @@ describe('rotation of the command key', () => {
     expect([none, (await overview()).hostsWithUnknownKey]).toEqual([undefined, 1])
   }, 60_000)
 
-  it('finding 2: a command that was forged or changed in the database is not signed with a later key', async () => {
+  it('a command that was forged or changed in the database is not signed with a later key', async () => {
     const agent = await enrol()
     const held = keys().newest()
     await follow(agent, held.publicKey)
@@ -182,11 +182,11 @@ describe('rotation of the command key', () => {
   }, 60_000)
 })
 
-describe('finding 7: a deleted agent', () => {
+describe('a deleted agent', () => {
   const remove = async (agent: TestAgent) =>
     expect((await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId])).statusCode).toBe(200)
 
-  it('finding 7: gets a statement that its server signed for this agent only', async () => {
+  it('gets a statement that its server signed for this agent only', async () => {
     const [agent, other] = [await enrol(), await enrol()]
     await collect(agent)
     const { commands = [] } = await agent.checkIn()
@@ -201,15 +201,15 @@ describe('finding 7: a deleted agent', () => {
     const publicKey = createPublicKey(agent.privateKey).export({ type: 'spki', format: 'der' })
     expect(revocation.publicKeyHash).toBe(publicKeyHash(publicKey.toString('base64')))
     expect(revocation.publicKeyHash).not.toBe((ofOther.revocation as AgentRevocation).publicKeyHash)
-    // The fast path of check-ins says the same.
+    // The fast path of check-ins returns the same.
     expect((JSON.parse((await agent.post(agent.body())).text) as Problem).revocation).toEqual(revocation)
-    // Signed by a key that was rotated since, it comes with the way from there.
+    // If the signing key was rotated since, the answer contains the rotations.
     await commandKey('rotate')
     expect((await revokedOf(agent)).commandKeys?.length).toBe(keys().newest().number)
     expect((await revokedOf(agent)).revocation).toEqual(revocation)
   }, 60_000)
 
-  it('finding 7: gets no statement for a forged row, or for a row older than signed revocations', async () => {
+  it('gets no statement for a forged row, or for a row older than signed revocations', async () => {
     const agent = await enrol()
     await t.db.transaction(async (tx) => {
       await tx.execute(sql`delete from agents a where a.agent_id = ${agent.agentId}::uuid`)
@@ -219,14 +219,14 @@ describe('finding 7: a deleted agent', () => {
     })
     const said = await revokedOf(agent)
     expect([said.code, said.revocation, said.commandKeys]).toEqual(['agent_revoked', undefined, undefined])
-    // Nor does a start of the server sign it.
+    // The start of another server does not sign it either.
     const again = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
     await again.close()
     expect((await revokedOf(agent)).revocation).toBeUndefined()
   }, 60_000)
 })
 
-it('finding 2: a replica that reads the same key file signs by the new key without a restart', async () => {
+it('a replica with the same key file uses the new key without a restart', async () => {
   const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
   try {
     const shown = async () =>

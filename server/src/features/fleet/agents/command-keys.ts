@@ -4,7 +4,7 @@ import type { CommandKeys } from '#platform/command-keys.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { readKeyHolders } from './key-holders.read.ts'
 
-/** Public halves of the command keys, and how many hosts hold each. */
+/** Returns the public command keys, and the number of hosts that hold each. */
 export const createCommandKeyOverview =
   (db: Queryable, keys: Pick<CommandKeys, 'list'>) => async (): Promise<CommandKeyOverview> => {
     const holders = await readKeyHolders(db)

@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A host that is about to get a command. */
+/** A host that receives a command. */
 export interface CommandTarget {
   agent_id: string
   host: string
@@ -14,16 +14,16 @@ export interface CommandTarget {
   command_key: number
 }
 
-/** What commands change of an agent. */
+/** Updates the agent state that commands change. */
 export const createCommandState = () => ({
-  /** Locks agents in id order, as every writer does; those that are gone give no row. */
+  /** Locks agents in id order, as every writer does. Deleted agents give no row. */
   lock: (tx: Tx, agentIds: readonly string[]): Promise<CommandTarget[]> =>
     tx.prepared<CommandTarget>(sql`
       select h.agent_id, a.host, a.address, r.tags as hashtags, h.command_counter, h.command_key
       from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
       where h.agent_id = any(${agentIds}::uuid[]) order by h.agent_id for update of h`),
 
-  /** Commands wait for these agents, the newest with this counter. */
+  /** Records that commands are pending for these agents, the newest with this counter. */
   pending: async (tx: Tx, counters: ReadonlyMap<string, number>): Promise<void> => {
     await tx.prepared(sql`
       update agent_heartbeats h set has_commands = true, command_counter = u.counter
@@ -35,7 +35,7 @@ export const createCommandState = () => ({
       update agent_rows r set in_action = true where r.agent_id = any(${[...counters.keys()]}::uuid[]) and not r.in_action`)
   },
 
-  /** Nothing waits for these agents any more. */
+  /** Records that no command is pending for these agents. */
   idle: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.prepared(sql`
       update agent_heartbeats h set has_commands = false where h.agent_id = any(${agentIds}::uuid[]) and h.has_commands`)
@@ -44,7 +44,7 @@ export const createCommandState = () => ({
     )
   },
 
-  /** These agents confirmed a configuration. */
+  /** Records that these agents confirmed a configuration. */
   configured: async (tx: Tx, now: Date, agentIds: readonly string[]): Promise<void> => {
     await tx.prepared(sql`update agent_rows r set last_configured = ${now} where r.agent_id = any(${agentIds}::uuid[])`)
   },

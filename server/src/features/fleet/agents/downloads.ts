@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { installCommand, installScript } from './install/script.ts'
 
-/** How hosts reach this server. */
+/** The address at which hosts reach this server. */
 export interface Reach {
-  /** Base address without a slash at the end. */
+  /** Base address without a trailing slash. */
   url: string
-  /** Base64url SHA-256 of the own CA's key; null with a certificate of the organisation, or without TLS. */
+  /** Base64url SHA-256 of the server's own CA key; null: the certificate is from another CA, or there is no TLS. */
   caKeyHash: string | null
-  /** False when the server listens on loopback only. */
+  /** False if the server listens on loopback only. */
   reachableFromElsewhere: boolean
 }
 
@@ -24,7 +24,7 @@ const executables: Readonly<Record<string, string>> = {
   'linux-arm64': 'portcullis-agent-linux-arm64',
 }
 
-/** What a new host downloads: the agent as one executable, and the script that installs it. */
+/** Provides the downloads for a new host: the agent as one executable, and the script that installs it. */
 export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach(): Reach }) => {
   function manifest(): BuildManifest | null {
     try {
@@ -36,7 +36,7 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
   const file = (platform: string) => manifest()?.files.find((f) => f.name === executables[platform])
   const pin = (caKeyHash: string | null) => (caKeyHash === null ? {} : { caPin: caKeyHash })
 
-  /** The install script; null while no executable was built. */
+  /** Returns the install script; null if no executable was built. */
   function script(): string | null {
     const { url, caKeyHash } = reach()
     const executable = file('linux-x64')
@@ -53,7 +53,10 @@ export const createDownloads = ({ buildDir, reach }: { buildDir: string; reach()
         ? null
         : { stream: createReadStream(join(buildDir, found.name)), size: found.size, name: found.name }
     },
-    /** The one line for a host, which asks for the token; without a built executable it runs the agent from a checkout. */
+    /**
+     * Returns the install command for a host, which asks for the token. Without a built executable, the command runs
+     * the agent from a checkout.
+     */
     command: (): string => {
       const { url, caKeyHash } = reach()
       const text = script()

@@ -32,9 +32,8 @@ export interface EnrollmentDeps {
     tagAgents(tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void>
   }
   commandKeys: Pick<CommandKeys, 'newest'>
-  /** How hosts reach this server. */
   reach(): Reach
-  /** The one line that enrols a host; it asks for the token. */
+  /** Returns the command that enrols a host; it asks for the token. */
   command(): string
 }
 
@@ -69,17 +68,17 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
     hosts,
   })
 
-  /** The row of a presented token; wrong secrets cost the same as unknown ids. */
+  /** Returns the row of a presented token. Wrong secrets take as long as unknown ids. */
   async function tokenOf(text: string): Promise<TokenRow> {
     const match = tokenPattern.exec(text)
-    if (match === null) throw refuse('The enrolment token is not one of this server.')
+    if (match === null) throw refuse('This server did not issue the enrolment token.')
     const id = (match[1] as string).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     const row = await store.tokenById(id)
     const expected = row?.secret_hash ?? Buffer.alloc(32)
     if (!timingSafeEqual(digest(match[2] as string), expected) || row === undefined)
-      throw refuse('The enrolment token is not one of this server.')
+      throw refuse('This server did not issue the enrolment token.')
     const status = statusOf(row, clock.now())
-    // A used up one still answers the host that took its last use and never heard so.
+    // A used-up token still answers the host that took its last use and lost the answer.
     if (status !== 'Active' && status !== 'Used up') throw refuse(`The enrolment token is ${status.toLowerCase()}.`)
     return row
   }
@@ -94,7 +93,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         key.asymmetricKeyType !== wanted ||
         (wanted === 'ec' && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
       )
-        throw refuse(`The public key is not an ${request.keyAlgorithm} key.`)
+        throw refuse(`The public key is not of the type ${request.keyAlgorithm}.`)
       valid = verify(
         wanted === 'ed25519' ? null : 'sha256',
         Buffer.from(enrolProofText(request.token, request.publicKey)),
@@ -103,9 +102,9 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
       )
     } catch (error) {
       if (error instanceof AppError) throw error
-      throw refuse('The public key cannot be read.')
+      throw refuse('The public key is not valid.')
     }
-    if (!valid) throw refuse('The proof of possession does not verify.')
+    if (!valid) throw refuse('The proof of possession is not valid.')
     return der
   }
 
@@ -144,14 +143,14 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
 
     revoke: (actor: Actor, tokenId: string): Promise<{ deleted: boolean }> =>
       db.transaction(async (tx) => {
-        if (!/^[0-9a-f-]{36}$/.test(tokenId)) throw notFound('There is no such enrolment token.')
+        if (!/^[0-9a-f-]{36}$/.test(tokenId)) throw notFound('This enrolment token does not exist.')
         const [row] = await store.revokeToken(tx, tokenId, new Date(clock.now()))
-        if (row === undefined) throw notFound('There is no such enrolment token, or it is revoked already.')
+        if (row === undefined) throw notFound('This enrolment token does not exist or was already revoked.')
         await audit.write(tx, actor, { action: 'enrolment_token.revoked', entity: row.name })
         return { deleted: true }
       }),
 
-    /** Enrols a host: a new agent, or a known silent host that takes its id over. */
+    /** Enrols a host: a new agent, or a known disconnected host whose id it takes over. */
     enrol: async (request: EnrolRequest, ip: string): Promise<EnrolResponse> => {
       const token = await tokenOf(request.token)
       const publicKey = assertProof(request)
@@ -167,8 +166,8 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
           return { agentId: enrolled, serverTime: now.toISOString(), tookOver: false, ...keys }
         if (!(await store.useToken(tx, token.token_id, now))) throw refuse('The enrolment token is used up or expired.')
         const known = await store.sameMachine(tx, request.machineIdHash, request.smbiosHash)
-        // An armed host that is silent may just be unplugged: who knows its ids must not replace it by one that is Free.
-        // One that was polled so far under this name goes on under its id: its devices and its story are this machine's.
+        // A disconnected armed host may only be unplugged. Someone who knows its ids must not replace it by a Free
+        // host. A polled host with this name keeps its id, because its devices and its history belong to this machine.
         const isPolledHere = (host: KnownHost): boolean =>
           host.agentless && host.host.toLowerCase() === request.facts.hostname.toLowerCase()
         const silent = token.allow_take_over
@@ -192,7 +191,7 @@ export const createEnrollmentService = (deps: EnrollmentDeps) => {
         if (silent === undefined) await store.insertAgent(tx, row)
         else await store.replaceKey(tx, agentId, row)
         const stated = storedFacts(agentId, request.facts, ids)
-        // Before its first connection a host may not know which of its addresses it uses.
+        // Before its first connection, a host may not know its own address.
         const facts = stated.address === '' ? { ...stated, address: ip } : stated
         await deps.agents.writeFacts(tx, [facts])
         if (token.hashtags.length > 0)

@@ -43,7 +43,7 @@ export interface KnownHost {
   host: string
   connected: boolean
   armed: boolean
-  /** Polled so far: nothing of its own says that it is there. */
+  /** A polled host, which never checks in itself. */
   agentless: boolean
 }
 
@@ -71,13 +71,16 @@ export const createEnrollmentStore = (db: Queryable) => ({
   tokenById: async (tokenId: string): Promise<TokenRow | undefined> =>
     (await db.prepared<TokenRow>(sql`select * from enrollment_tokens e where e.token_id = ${tokenId}::uuid`))[0],
 
-  /** Takes one use of a token; false when it is used up, expired or revoked by now. The database judges, so two hosts cannot share the last use. */
+  /**
+   * Takes one use of a token; false if it is used up, expired or revoked. The database decides, so two hosts cannot
+   * share the last use.
+   */
   useToken: async (tx: Tx, tokenId: string, now: Date): Promise<boolean> =>
     (await tx.execute(sql`
       update enrollment_tokens e set uses = e.uses + 1
       where e.token_id = ${tokenId} and e.uses < e.max_uses and e.expires_at > ${now} and e.revoked_at is null`)) === 1,
 
-  /** The agent that this key was enrolled for with this token, when the answer to that enrolment was lost. */
+  /** Returns the agent that was enrolled with this key and token, if the answer to that enrolment was lost. */
   agentOfKey: async (tx: Tx, publicKey: Buffer, tokenId: string): Promise<string | undefined> =>
     (
       await tx.query<{ agent_id: string }>(
@@ -85,7 +88,10 @@ export const createEnrollmentStore = (db: Queryable) => ({
       )
     )[0]?.agent_id,
 
-  /** Agents of what looks like the same machine, silent ones first. Both hashes must agree where both sides have both. */
+  /**
+   * Returns agents that appear to be the same machine, disconnected ones first. If both sides have both hashes, both
+   * must match.
+   */
   sameMachine: (tx: Tx, machineIdHash: string | null, smbiosHash: string | null): Promise<KnownHost[]> =>
     tx.query<KnownHost>(sql`
       select a.agent_id, a.host, r.connected, r.armed, r.agentless from agents a join agent_rows r on r.agent_id = a.agent_id
@@ -105,7 +111,10 @@ export const createEnrollmentStore = (db: Queryable) => ({
       values (${a.agentId}, ${a.now}, ${a.agentless}, case when ${a.agentless}::boolean then ${a.agentId}::uuid end, ${a.commandKey}::int)`)
   },
 
-  /** Gives a known agent id a new key: its host was set up anew, or was polled so far. Starts of the old key count no more. */
+  /**
+   * Gives a known agent id a new key after its host was reinstalled or was polled before. Boots of the old key no
+   * longer count.
+   */
   replaceKey: async (
     tx: Tx,
     agentId: string,
@@ -125,7 +134,7 @@ export const createEnrollmentStore = (db: Queryable) => ({
     await tx.execute(sql`delete from agent_boots b where b.agent_id = ${agentId}`)
   },
 
-  /** Agents that may be the same machine name each other. */
+  /** Links agents that may be the same machine. */
   linkDuplicates: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.execute(sql`
       update agents a set possible_duplicates = (

@@ -23,7 +23,7 @@ const refusalOf = (token: string): Promise<string> =>
   )
 
 describe('an enrolment token', () => {
-  it('is listed with what became of it, and says so to hosts', async () => {
+  it('is listed with its status, which refused hosts also receive', async () => {
     const admin = await t.admin()
     const revoked = await enrolmentToken(t, { name: 'revoked' })
     await admin.delete(`${path}/${(await named('revoked')).id}`)
@@ -41,7 +41,7 @@ describe('an enrolment token', () => {
     expect(await refusalOf(brief)).toContain('expired')
   })
 
-  it('that forbids it lets no host take a silent one over', async () => {
+  it('can forbid hosts to take over a disconnected host', async () => {
     const machine = { machineIdHash: 'c'.repeat(64) }
     const token = await enrolmentToken(t, { allowTakeOver: false })
     const old = await enrolAgent(t, machine)
@@ -54,7 +54,7 @@ describe('an enrolment token', () => {
     ])
   })
 
-  it('ends the starts of the host that is taken over at once, not with the first session of the next', async () => {
+  it('ends the sessions of a taken-over host at once, before the first session of the new one', async () => {
     const machine = { machineIdHash: 'e'.repeat(64) }
     const old = await enrolAgent(t, machine)
     t.clock.advance(181_000)
@@ -64,7 +64,7 @@ describe('an enrolment token', () => {
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([409, 'agent_session_superseded'])
   })
 
-  it('is named in the audit record of each enrolment, take-overs too', async () => {
+  it('is named in the audit record of each enrolment and take-over', async () => {
     const machine = { machineIdHash: 'd'.repeat(64) }
     const token = await enrolmentToken(t, { name: 'audited' })
     const old = await enrolAgent(t, { ...machine, token })

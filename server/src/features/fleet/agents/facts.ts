@@ -5,13 +5,13 @@ import type { StoredFacts } from './agents.store.ts'
 
 const clean = (text: string, max = 255): string => cleanText(text, max)
 
-/** Texts of the facts that lie in the dictionary. */
+/** Returns the texts of the facts that the dictionary stores. */
 export const dictionaryTexts = (facts: HostFacts): { os: string; version: string } => ({
   os: clean(facts.osName, 120),
   version: clean(facts.agentVersion, 64),
 })
 
-/** Facts as the tables hold them: cleaned, since a host chooses every one of these strings. */
+/** Converts facts to their stored form. Cleans every string, because hosts choose them. */
 export const storedFacts = (agentId: string, facts: HostFacts, ids: ReadonlyMap<string, number>): StoredFacts => {
   const { os, version } = dictionaryTexts(facts)
   const host = clean(facts.hostname) || agentId

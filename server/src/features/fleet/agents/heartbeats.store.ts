@@ -2,7 +2,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A check-in that tells nothing new but "I am here". */
+/** A check-in without news. */
 export interface Beat {
   agentId: string
   bootId: string
@@ -12,7 +12,7 @@ export interface Beat {
   skewSeconds: number
 }
 
-/** What the database holds of an agent whose beat was taken. */
+/** The stored state of an agent whose heartbeat was accepted. */
 export interface TakenBeat {
   agent_id: string
   connected: boolean
@@ -22,7 +22,7 @@ export interface TakenBeat {
   has_commands: boolean
 }
 
-/** Where an agent stands whose beat was not taken. */
+/** The state of an agent whose heartbeat was not accepted. */
 export interface BeatState {
   agent_id: string
   boot_id: string | null
@@ -30,7 +30,6 @@ export interface BeatState {
   has_commands: boolean
 }
 
-/** A host that fetches its policy. */
 export interface PolicyReader {
   armed: boolean
   /** Its tags, joined by commas. */
@@ -39,11 +38,11 @@ export interface PolicyReader {
   command_key: number
 }
 
-/** Heartbeats: what an agent's shortest check-in changes, and marks that its next check-in answers. */
+/** Stores heartbeats: the columns that the shortest check-in changes, and marks that the next check-in answers. */
 export const createHeartbeatsStore = (db: Queryable) => ({
   /**
-   * Takes many beats in one statement: 4 to 50 times the throughput of one transaction each. Rows touch no indexed column,
-   * so updates stay in their page. Beats that are repeated, out of order or of another start give no row.
+   * Accepts many heartbeats in one statement: 4 to 50 times the throughput of one transaction each. The statement
+   * changes no indexed column, so updates stay on their page. Repeated, late and other boots' heartbeats return no row.
    */
   take: (now: Date, beats: readonly Beat[]): Promise<TakenBeat[]> =>
     db.prepared<TakenBeat>(sql`
@@ -61,19 +60,17 @@ export const createHeartbeatsStore = (db: Queryable) => ({
         u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts,
         h.policy_due as need_policy, h.has_commands`),
 
-  /** Marks agents as connected. */
   connect: async (agentIds: readonly string[]): Promise<void> => {
     await db.prepared(sql`
       with h as (update agent_heartbeats h set connected = true where h.agent_id = any(${agentIds}::uuid[]) returning h.agent_id)
       update agent_rows r set connected = true from h where r.agent_id = h.agent_id`)
   },
 
-  /** Where agents stand, for beats that were not taken. */
+  /** Returns the states of agents whose heartbeats were not accepted. */
   states: (agentIds: readonly string[]): Promise<BeatState[]> =>
     db.prepared<BeatState>(sql`
       select h.agent_id, h.boot_id, h.seq, h.has_commands from agent_heartbeats h where h.agent_id = any(${agentIds}::uuid[])`),
 
-  /** Marks hosts without an agent as disconnected. */
   disconnectPolled: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     if (agentIds.length === 0) return
     await tx.execute(sql`
@@ -83,14 +80,17 @@ export const createHeartbeatsStore = (db: Queryable) => ({
       update agent_rows r set connected = false from h where r.agent_id = h.agent_id`)
   },
 
-  /** The rules of these armed hosts changed: their next check-in says so. */
+  /** Marks armed hosts whose rules changed. Their next check-in notifies them. */
   markPolicyDue: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.prepared(
       sql`update agent_heartbeats h set policy_due = true where h.agent_id = any(${agentIds}::uuid[]) and not h.policy_due`,
     )
   },
 
-  /** Clears the mark before the policy is read for a host: a later change sets it again. Undefined if the host is gone. */
+  /**
+   * Clears the mark before the server reads the policy for a host, so that a later change sets it again. Undefined: the
+   * host is gone.
+   */
   takePolicyDue: async (tx: Tx, agentId: string): Promise<PolicyReader | undefined> => {
     await tx.prepared(sql`update agent_heartbeats h set policy_due = false where h.agent_id = ${agentId}::uuid`)
     const [host] = await tx.prepared<PolicyReader>(sql`

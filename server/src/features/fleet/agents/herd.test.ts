@@ -4,17 +4,17 @@ import { expect, it } from 'vitest'
 import { startTestApp } from '#test/app.ts'
 import { agentPost, enrolAgent } from '#test/builders.ts'
 
-it('hosts that all open a session at once leave connections to the others', async () => {
+it('a fleet that opens all sessions at once leaves connections for other requests', async () => {
   const t = await startTestApp({ listen: true })
   const admin = await t.admin()
   const [slow, other] = [await enrolAgent(t), await enrolAgent(t)]
   let opened: Promise<{ status: number }[]> = Promise.resolve([])
   await t.db.withClient(async (client) => {
-    // What each session of this host waits for.
+    // Every session of this host waits for this lock.
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 FOR UPDATE', [slow.agentId])
     opened = Promise.all(Array.from({ length: 40 }, () => agentPost(t, agentPaths.session, slow.proven(randomUUID()))))
-    // All of them have come, and those that may wait for the host.
+    // All requests have arrived, and the allowed number waits for the host.
     await expect.poll(() => t.db.figures().used, { timeout: 10_000 }).toBeGreaterThanOrEqual(6)
     expect(t.db.figures().waiting).toBe(0)
     await other.checkIn()

@@ -1,16 +1,18 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** Numbers by which agent_rows names the states. */
+/** The numbers of the states in agent_rows. */
 export const licenceNumbers = { Pending: 0, Expired: 1, Invalid: 2, Activated: 3 } as const
 export type LicenceNumber = (typeof licenceNumbers)[keyof typeof licenceNumbers]
 
-/** Rows of one statement: nobody waits for a million of them. */
+/** Number of rows per statement, to keep locks short. */
 const atOnce = 5_000
 
-/** Licence states of hosts. */
 export const createHostLicences = (db: Queryable) => ({
-  /** Gives all hosts this state and last day, or, within `seats`, the first that came, others Pending. Returns how many changed. */
+  /**
+   * Gives all hosts this state and last day. With `seats`, only the first enrolled hosts get it and others become
+   * Pending. Returns how many changed.
+   */
   assign: async (state: LicenceNumber, expires: string | null, seats: number | null): Promise<number> => {
     const wanted =
       seats === null

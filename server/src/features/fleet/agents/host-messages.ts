@@ -1,13 +1,13 @@
 import type { Bus } from '#platform/db/bus.ts'
 import type { Tx } from '#platform/db/db.ts'
 
-/** Topics of the bus for the replica that holds the socket of a host: it is to check in now, or it was removed. */
+/** Topics of the bus for the replica that holds the socket of a host: the host must check in now, or it was removed. */
 export const hostTopics = { wake: 'wake', removed: 'agents-removed' } as const
 
 /** A message holds some 200 ids (bus.ts, payloadLimit). */
 const idsPerMessage = 150
 
-/** Tells, at COMMIT, whichever replica holds their sockets. */
+/** Notifies, at COMMIT, the replicas that hold the sockets. */
 export const createHostMessages = (bus: Pick<Bus, 'publish'>) => {
   const about =
     (topic: string) =>

@@ -4,7 +4,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { isId } from '#platform/ids.ts'
 import { type AgentsStore, type MatchedAgent, matchesCounted } from './agents.store.ts'
 
-/** How clients of the field name a host; what is absent, null or empty asks nothing. */
+/** How connectors identify a host. Absent, null or empty members are ignored. */
 export interface AgentIdentity {
   uuid?: string | null | undefined
   hostIdentifier?: string | null | undefined
@@ -15,12 +15,13 @@ export type ResolvedAgent = Omit<MatchedAgent, 'ord'>
 
 const given = (text: string | null | undefined): string | null => (text === undefined || text === '' ? null : text)
 
-/** Faults that one answer lists. */
+/** Maximum number of faults in one answer. */
 const listedFaults = 20
 
 /**
- * Finds the one agent that each identity names: uuid exactly, host name ignoring case, address exactly; all that are given
- * have to match. One that names none or several is a 400 that says so, by its place.
+ * Finds the one agent that each identity matches. The uuid and the address match exactly, and the host name ignores
+ * case; all given members must match. An identity that matches no agent or several agents returns a 400 with its
+ * position.
  */
 export const createResolve =
   (store: Pick<AgentsStore, 'matching'>) =>
@@ -28,10 +29,10 @@ export const createResolve =
     const asked = identities.map((identity, i) => {
       const [uuid, host, address] = [given(identity.uuid), given(identity.hostIdentifier), given(identity.ipAddress)]
       if (uuid === null && host === null && address === null)
-        throw invalid(`${field}[${i}]`, 'names no agent: give uuid, hostIdentifier or ipAddress')
+        throw invalid(`${field}[${i}]`, 'identifies no agent; set uuid, hostIdentifier or ipAddress')
       return { uuid, host, address }
     })
-    // What is no uuid of ours names nothing; the database would refuse it as a type error.
+    // The database would refuse an invalid uuid as a type error. Here, it matches no agent.
     const rows = await store.matching(
       tx,
       asked.map((a) => ({ ...a, isSound: a.uuid === null || isId(a.uuid) })),
@@ -47,8 +48,8 @@ export const createResolve =
       }
       const message =
         matches.length === 0
-          ? 'no agent matches all that is given'
-          : `${matches.length}${matches.length >= matchesCounted ? ' or more' : ''} agents match; add the uuid`
+          ? 'no agent matches all given values'
+          : `${matches.length}${matches.length >= matchesCounted ? ' or more' : ''} agents match; set the uuid`
       if (faults.length < listedFaults) faults.push({ field: `${field}[${i}]`, message })
       return []
     })

@@ -35,7 +35,7 @@ export { readKeyHolders } from './key-holders.read.ts'
 export { addLatestEvents } from './latest-events.store.ts'
 export type { AgentSession } from './session-token.ts'
 
-type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'tellRemoved'> &
+type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' | 'announceRemoved'> &
   Omit<EnrollmentDeps, 'store' | 'agents' | 'commandKeys' | 'command'> & {
     exportDb: Db
     keys: Keys
@@ -45,7 +45,7 @@ type Given = Omit<AgentsDeps, 'store' | 'read' | 'list' | 'revoke' | 'removal' |
 
 export type AgentsApi = ReturnType<typeof agentsFeature>
 
-/** Agents: their list and detail, enrolment, sessions, removal; and what the ingest writes of them. */
+/** Creates the agents feature: their list and detail, enrolment, sessions, removal, and the writes of the ingest. */
 export const agentsFeature = (app: HttpApp, deps: Given) => {
   const { db, exportDb, clock, keys } = deps
   const store = createAgentsStore(db)
@@ -58,7 +58,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
   const service = createAgentsService({
     ...deps,
     removal,
-    tellRemoved: messages.removed,
+    announceRemoved: messages.removed,
     revoke: (agent) => revocationOf(agent, clock.now(), keys.command),
     store,
     read,
@@ -96,7 +96,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     createToken: enrollment.create,
     enrol: enrollment.enrol,
     openSession: sessions.open,
-    /** For hosts without an agent. */
+    /** Hosts without an agent. */
     hosts,
     forgetNonces: sessions.forgetNonces,
     isRevoked: async (agentId: string): Promise<boolean> => (await sessionsStore.revocation(agentId)) !== null,
@@ -105,20 +105,20 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     totals: read.totals,
     wrongClocks: read.wrongClocks,
     hostsByReleaseKey: read.hostsByReleaseKey,
-    /** The one agent that each identity names, or a 400 that says which item names none or several. */
+    /** Resolves each identity to one agent, or throws a 400 that names the ambiguous or unknown item. */
     resolve: createResolve(store),
     downloads,
-    /** The row of a host in the list, and what only its page shows. */
+    /** Returns the list row of a host, and the fields that only its page shows. */
     one: service.one,
     remove: service.remove,
-    /** Has a feature let go of hosts that are removed; at start, in the order of the tiers. */
+    /** Registers a step that releases removed hosts; called at start, in the order of the tiers. */
     onRemove: (step: RemovalStep): void => {
       removal.push(step)
     },
     /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
     wake: messages.wake,
     disconnectSilent: store.disconnectSilent,
-    /** What reports, assessments and commands change of hosts. Callers lock them first, in id order. */
+    /** The changes of hosts by reports, assessments and commands. Callers lock the hosts first, in id order. */
     lockStates: store.lockStates,
     lockForCommands: commandState.lock,
     dictionaryIds: store.dictionaryIds,
@@ -130,7 +130,7 @@ export const agentsFeature = (app: HttpApp, deps: Given) => {
     commandsPending: commandState.pending,
     commandsDone: commandState.idle,
     configured: commandState.configured,
-    /** Check-ins that only say that a host is alive, by the hundred. */
+    /** Stores check-ins without news in batches of hundreds. */
     takeHeartbeats: heartbeats.take,
     heartbeatStates: heartbeats.states,
     setConnected: heartbeats.connect,

@@ -2,16 +2,15 @@ import type { Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** Newest event texts of a host, newest first. */
 export interface LatestEvents {
   agentId: string
   texts: readonly string[]
 }
 
-/** Event texts that a host keeps. */
+/** Number of event texts stored per host. */
 const latestEventsKept = 3
 
-/** Puts the newest event texts of each host before those that it has, and keeps three; locks rows in id order. */
+/** Adds the newest event texts of each host and keeps three; locks rows in id order. */
 export const addLatestEvents = async (tx: Tx, latest: readonly LatestEvents[]): Promise<void> => {
   if (latest.length === 0) return
   const column = (i: number) => latest.map(({ texts }) => texts[i] ?? null)

@@ -60,8 +60,8 @@ const sorts = [
   'severity_desc,hostIdentifier_asc',
 ]
 
-describe('the two ways to a page', () => {
-  it.each(filters)('find the same rows of %o', async (filter) => {
+describe('the two query plans of a page', () => {
+  it.each(filters)('find the same rows for %o', async (filter) => {
     for (const SortBy of sorts) {
       const list = compileList(agentsList, { ...filter, SortBy })
       for (const [offset, limit] of [
@@ -80,12 +80,12 @@ describe('the two ways to a page', () => {
   })
 })
 
-describe('a page that was asked for before', () => {
+describe('a page that was requested before', () => {
   const later = (): void => t.clock.advance(1_001)
   const look = (query: string) => pageOf<Agent>(t, `agents?${query}`)
 
   it.each(['', 'HostIdentifier=host', 'GlobalSearch=host-1', 'Hashtags=lab&OsVersion=debian'])(
-    'is the same when its counts are made anew: %s',
+    'is the same with recomputed counts: %s',
     async (filter) => {
       const whole = await look(`PageSize=1000&${filter}`)
       for (const [size, number] of [
@@ -104,7 +104,7 @@ describe('a page that was asked for before', () => {
     },
   )
 
-  it('has hosts that came and not those that went, and counts them', async () => {
+  it('contains and counts new hosts but not removed ones', async () => {
     const path = 'PageSize=2&HostIdentifier=guest'
     const seen = async () => {
       const { recordsTotal, recordsFiltered, data } = await look(path)

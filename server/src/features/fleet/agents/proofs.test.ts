@@ -12,11 +12,11 @@ afterAll(() => t.close())
 const send = (body: unknown) => agentPost(t, agentPaths.session, body)
 const codes = (agent: TestAgent) => agent.events().then((events) => events.map((event) => event.eventCode))
 const minutes = 60_000
-/** With a token of its own: these tests let days pass. */
+/** Enrols with a new token, because these tests advance the clock by days. */
 const host = async () => enrolAgent(t, { token: await enrolmentToken(t) })
 
-describe('a recorded session request', () => {
-  it('opens nothing, whenever it is sent again', async () => {
+describe('a replayed session request', () => {
+  it('opens no session, whenever it is replayed', async () => {
     const agent = await host()
     const recorded = agent.proven(agent.state.bootId)
     expect((await send(recorded)).status).toBe(200)
@@ -28,7 +28,7 @@ describe('a recorded session request', () => {
     expect((await send(agent.proven(agent.state.bootId))).status).toBe(200)
   })
 
-  it('opens nothing either when the clock of its host is wrong', async () => {
+  it('opens no session even if the clock of its host is wrong', async () => {
     for (const skew of [-3 * 365 * 1440, -60, -4, 4, 12, 60, 3 * 365 * 1440]) {
       const agent = await host()
       t.clock.advance(skew * minutes)
@@ -43,7 +43,7 @@ describe('a recorded session request', () => {
     }
   })
 
-  it('is not mistaken for a host whose clock was set right', async () => {
+  it('is distinguished from a host with a corrected clock', async () => {
     const agent = await host()
     t.clock.advance(120 * minutes)
     const ahead = agent.proven(agent.state.bootId)
@@ -54,18 +54,18 @@ describe('a recorded session request', () => {
 })
 
 describe('a copied key', () => {
-  it('cannot wash itself clean by starting often', async () => {
+  it('is still detected after many starts', async () => {
     const agent = await host()
     const answers: number[] = []
     for (let i = 0; i < 60; i++) answers.push((await send(agent.proven(crypto.randomUUID()))).status)
     expect(answers.slice(0, 40).every((status) => status === 200)).toBe(true)
     expect(answers.at(-1)).toBe(429)
-    // The host itself goes on, and is heard.
+    // The host itself still opens sessions.
     await agent.session()
     expect(await codes(agent)).toContain('0x120010')
   })
 
-  it('costs a host that restarts in a loop an hour at most', async () => {
+  it('blocks a host that restarts in a loop for an hour at most', async () => {
     const agent = await host()
     for (let i = 0; i < 60; i++) await send(agent.proven(crypto.randomUUID()))
     t.clock.advance(61 * minutes)
@@ -84,7 +84,7 @@ describe('failed attempts', () => {
     proof: 'AAAA',
   })
 
-  it('of one host behind an address do not keep the others out', async () => {
+  it('of one host behind an address do not lock out the others', async () => {
     const agent = await host()
     const other = await host()
     for (let i = 0; i < 35; i++) await agentPost(t, agentPaths.enrol, bad(agent, 'pce_x'))
@@ -93,7 +93,7 @@ describe('failed attempts', () => {
     expect((await host()).agentId).not.toBe('')
   })
 
-  it('at one token and at one agent are limited', async () => {
+  it('for one token and for one agent are limited', async () => {
     const agent = await host()
     const token = await enrolmentToken(t)
     const guess = (i: number) => `${token.slice(0, 37)}${String(i).padStart(43, 'x')}`
@@ -106,7 +106,7 @@ describe('failed attempts', () => {
 })
 
 describe('an enrolment whose answer was lost', () => {
-  it('finds itself again though it took the last use of its token', async () => {
+  it('can be repeated although it took the last use of its token', async () => {
     const token = await enrolmentToken(t, { maxUses: 1 })
     const first = await enrolAgent(t, { token, only: 'enrol' })
     const again = await enrolAgent(t, { token, only: 'enrol', privateKey: first.privateKey })

@@ -4,10 +4,9 @@ import { AppError } from '#platform/app-error.ts'
 import type { CommandKeys } from '#platform/command-keys.ts'
 import type { SessionsStore } from './sessions.store.ts'
 
-/** An agent that is being deleted. */
 export interface DeletedAgent {
   agent_id: string
-  /** Null for a host without an agent: nobody asks for its revocation. */
+  /** Null for a host without an agent, which never asks for its revocation. */
   public_key: Buffer | null
   command_counter: number
 }
@@ -28,7 +27,7 @@ export const revocationOf = (
   return { ...statement, signature: keys.signerFor(keys.newest().number, now).sign(agentRevocationText(statement)) }
 }
 
-/** Returns the refusal of a deleted agent, with the statement that the agent verifies; null if it was not deleted. */
+/** Returns the refusal for a deleted agent, with the statement that the agent verifies; null: it was not deleted. */
 export const createRevoked =
   (store: Pick<SessionsStore, 'revocation'>, keys: Pick<CommandKeys, 'rotationsAfter'>) =>
   async (agentId: string): Promise<AppError | null> => {

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '#platform/secret.ts'
 
-/** What an agent's session token says. */
+/** The content of an agent's session token. */
 export interface AgentSession {
   agentId: string
   bootId: string
@@ -15,12 +15,13 @@ const uuidText = (bytes: Buffer): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Tokens kept verified: 200,000 of some 300 bytes are 60 MB, and an HMAC (4 µs) is saved on each check-in. */
+/** Number of verified tokens in the cache: 200,000 of some 300 bytes are 60 MB. Each check-in saves an HMAC (4 µs). */
 const cacheSize = 200_000
 
 /**
- * Session tokens of agents: `pas_` and 36 bytes (agent, start, expiry) with a 16-byte MAC. Short-lived and stateless;
- * whether agent and start are still current is judged by the row that each check-in updates.
+ * Creates and verifies session tokens of agents: `pas_` and 36 bytes (agent, boot, expiry) with a 16-byte MAC. Tokens
+ * are short-lived and stateless. The row that each check-in updates shows whether the agent and the boot are still
+ * current.
  */
 export const createSessionTokens = (key: Secret<Buffer>) => {
   const verified = new Map<string, AgentSession>()
@@ -31,7 +32,7 @@ export const createSessionTokens = (key: Secret<Buffer>) => {
       payload.writeUInt32BE(session.expiresAt, 32)
       return `pas_${Buffer.concat([payload, mac(payload)]).toString('base64url')}`
     },
-    /** The session of a token; null when it is none of ours or expired. */
+    /** Returns the session of a token; null: this server did not issue it, or it expired. */
     verify: (token: string, nowSeconds: number): AgentSession | null => {
       let session = verified.get(token)
       if (session === undefined) {

@@ -10,19 +10,20 @@ import type { EnrollmentDeps } from './enrollment.service.ts'
 import type { SessionTokens } from './session-token.ts'
 import type { SessionsStore } from './sessions.store.ts'
 
-/** Life of a session token: short enough that a stolen one is soon worthless, long enough to cost nothing. */
+/** Lifetime of a session token: a stolen token soon expires, and renewals stay cheap. */
 const lifeSeconds = 3_600
 const nonceLifeMs = 600_000
-/** A proof within this of the server's clock is fresh; its nonce is remembered for longer. */
+/** Proofs within this distance of the server's clock are fresh. Their nonces are remembered for longer. */
 const freshMs = 300_000
-/** Proofs of the far future are remembered until then; beyond it only a newer proof of the same start is taken. */
-/** Stands for a command key that this server does not have, because its key file is out of date. */
+/** Number for a command key that this server does not have, because its key file is out of date. */
 const unknownKey = -1
+/** Nonces of proofs from the future are remembered until then, but no longer than this. */
 const farMs = 10 * 365 * 86_400_000
 
 /**
- * Sessions that are opened at once: each holds one of 12 connections for six statements. After an outage all hosts come
- * together; those who would wait for over 3 s come back spread, and the others' check-ins find a connection meanwhile.
+ * Limits of concurrent session openings: each holds one of 12 connections for six statements. After an outage, all
+ * hosts reconnect at once. Hosts that would wait for over 3 s retry at spread times, and check-ins find a connection
+ * meanwhile.
  */
 const openings = { atOnce: 5, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 15 } }
 
@@ -41,7 +42,7 @@ export const createSessionsService = ({
   tokens: SessionTokens
   events: EnrollmentDeps['events']
   keys: Pick<CommandKeys, 'numberOf' | 'newest' | 'rotationsAfter'>
-  /** The refusal of a deleted agent; null: it was not deleted. */
+  /** Returns the refusal for a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
 }) => {
   const semaphore = createSemaphore(openings)
@@ -59,7 +60,7 @@ export const createSessionsService = ({
     const held = keyId === undefined ? undefined : (keys.numberOf(keyId) ?? unknownKey)
     const rotations = held === undefined || held === unknownKey ? [] : keys.rotationsAfter(held)
     const { nextSeq } = await db.transaction(async (tx) => {
-      // A host whose clock is ahead is remembered until its proof is no longer fresh.
+      // If the clock of a host is ahead, its nonce is remembered until its proof is no longer fresh.
       const until = Math.min(Math.max(now, request.timestamp), now + farMs) + nonceLifeMs
       if (!(await store.takeNonce(tx, `${request.agentId} ${request.nonce}`, new Date(until))))
         throw new AppError('agent_unknown')
@@ -73,7 +74,7 @@ export const createSessionsService = ({
       })
       if (entered === 'stale')
         throw new AppError('conflict', {
-          detail: 'A newer proof of this start was used before; this one was recorded.',
+          detail: 'The server already accepted a newer proof of this boot. This proof is a replay.',
         })
       if (entered === 'tooMany')
         throw new AppError('too_many_requests', { seconds: 300 }, { headers: { 'retry-after': '300' } })
@@ -86,7 +87,7 @@ export const createSessionsService = ({
             agentId: request.agentId,
             entity: `${agent.host} (${agent.address})`,
             hashtags: '',
-            details: `An earlier start of the agent came back from ${ip}: its key was copied, or the host was restored from a snapshot`,
+            details: `An earlier boot of the agent reconnected from ${ip}: its key was copied, or the host was restored from a snapshot`,
           },
         ])
       return entered
@@ -103,9 +104,9 @@ export const createSessionsService = ({
 
   return {
     /**
-     * Opens a session for a caller who proves possession of the agent's key. `keyId` names the agent's command key. Agents
-     * that do not support rotations name none.
-     * An old start that comes back is a copied key: an event says so.
+     * Opens a session for a caller that proves possession of the agent's key. `keyId` names the agent's command key;
+     * agents without support for rotations name none. If an earlier boot reconnects, the key may have been copied, and
+     * an event reports it.
      */
     open: async (request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> => {
       await semaphore.enter()

@@ -12,9 +12,9 @@ export interface SessionAgent {
   seq: number
 }
 
-/** Starts of one agent that are remembered: enough to tell a copied key, little enough to stay small. */
+/** Number of boots remembered per agent, to detect a copied key. */
 const bootsKept = 50
-/** No more new starts than that within an hour: else a copied key could push the start of its host out of memory. */
+/** Maximum number of new boots within an hour. Otherwise a copied key could evict the boot of the real host. */
 const bootsWithinMs = 3_600_000
 
 export interface BootEntry {
@@ -22,7 +22,7 @@ export interface BootEntry {
   bootId: string
   /** Host clock of the proof, ms since 1970. */
   proofAt: number
-  /** Whether the proof is so new by the server's clock that its nonce is still remembered. */
+  /** Whether the proof is so recent by the server's clock that its nonce is still remembered. */
   isFresh: boolean
   now: Date
   ip: string
@@ -36,7 +36,7 @@ export const createSessionsStore = (db: Queryable) => ({
         from agents a join agent_heartbeats h on h.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
-  /** Returns the record of a deleted agent; null if it was not deleted. */
+  /** Returns the record of a deleted agent; null: it was not deleted. */
   revocation: async (agentId: string): Promise<{ statement: string | null } | null> =>
     (
       await db.prepared<{ statement: string | null }>(
@@ -44,14 +44,14 @@ export const createSessionsStore = (db: Queryable) => ({
       )
     )[0] ?? null,
 
-  /** Notes which command key a host holds after its session opened. Locks its heartbeat. */
+  /** Stores which command key a host holds after its session opened. Locks its heartbeat. */
   holdsKey: async (tx: Tx, agentId: string, number: number): Promise<void> => {
     await tx.prepared(sql`
       update agent_heartbeats h set command_key = ${number}::int, follows_keys = true
       where h.agent_id = ${agentId}::uuid and (h.command_key, h.follows_keys) is distinct from (${number}::int, true)`)
   },
 
-  /** Remembers a nonce; false when it was seen before. */
+  /** Stores a nonce; returns false if it was seen before. */
   takeNonce: async (tx: Tx, nonce: string, expiresAt: Date): Promise<boolean> =>
     (await tx.execute(
       sql`insert into agent_session_nonces (nonce, expires_at) values (${nonce}, ${expiresAt}) on conflict do nothing`,
@@ -61,9 +61,9 @@ export const createSessionsStore = (db: Queryable) => ({
     db.execute(sql`delete from agent_session_nonces n where n.expires_at < ${now}`),
 
   /**
-   * Makes a start the current one and gives its next seq. `isOld`: it was current before and another one since, which a
-   * restart never is, since every start has an id of its own. Null when the proof is not newer than the last one of this
-   * start and not fresh either; `tooMany` when this agent started as often as is remembered within an hour.
+   * Makes a boot the current one and returns its next seq. `isOld`: this boot was current before, and another one since.
+   * A restart never causes this, because every boot has its own id. Returns 'stale' if the proof is neither fresh nor
+   * newer than the last one of this boot. Returns 'tooMany' if the agent booted too often within an hour.
    */
   enterBoot: async (tx: Tx, entry: BootEntry): Promise<{ nextSeq: number; isOld: boolean } | 'stale' | 'tooMany'> => {
     const { agentId, bootId, proofAt, now, ip } = entry

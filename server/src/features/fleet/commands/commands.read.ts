@@ -8,7 +8,6 @@ import { utcSql } from '#platform/time.ts'
 const anyOf = (column: string, values: readonly string[]) =>
   oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
 
-/** Commands of all hosts, newest first. */
 export const commandsList: ListSpec = {
   name: 'commands',
   from: 'commands c',
@@ -41,7 +40,7 @@ export const commandsList: ListSpec = {
     ${utcSql('c.delivered_at')} as "deliveredAt", ${utcSql('c.ended_at')} as "endedAt", c.message, c.job_id as "jobId"`,
 }
 
-/** A command in the detail of its agent. */
+/** A command on the page of its agent. */
 export interface PendingCommand {
   id: string
   kind: string
@@ -50,7 +49,7 @@ export interface PendingCommand {
 }
 
 export const createCommandsRead = (db: Queryable) => ({
-  /** What an agent has not ended yet, in the order it will. */
+  /** Returns the active commands of an agent, in the order in which they are delivered. */
   pendingOf: (agentId: string): Promise<PendingCommand[]> =>
     db.prepared<PendingCommand>(sql`
       select c.command_id as id, c.kind, c.state, to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS') as "createdAt"

@@ -20,20 +20,18 @@ import {
   type NewCommand,
 } from './commands.store.ts'
 
-/** Rows of one statement: each moves entries of some indexes, 2,000 take well under a second. */
+/** Number of rows per statement: each changes some index entries, and 2,000 take well under a second. */
 const rowsPerStatement = 2_000
-/** Signatures between two looks at other work: some 2 ms each time. */
+/** Number of signatures between two yields to other work: some 2 ms each time. */
 const signedAtOnce = 50
-/** How long ended commands are kept. */
 const keptMs = 90 * 24 * 3_600_000
 
-/** A command to one host. */
 export type CommandSpec = {
   [K in AgentCommandKind]: {
     agentId: string
     kind: K
     body: AgentCommandBodies[K]
-    /** What it does, for people: `Arm`. */
+    /** Title for people, for example `Arm`. */
     title: string
     /** Job that waits for it. */
     jobId?: string
@@ -43,7 +41,7 @@ export type CommandSpec = {
 export interface CommandsDeps {
   db: Db
   clock: Clock
-  /** Keys of which each host holds one. */
+  /** The command keys. Each host holds one of them. */
   commandKeys: Pick<CommandKeys, 'signerFor' | 'isSignedBy'>
   log: Log
   agents: Pick<AgentsApi, 'lockForCommands' | 'commandsPending' | 'commandsDone' | 'configured' | 'onRemove' | 'wake'>
@@ -69,7 +67,7 @@ export const createCommandsService = ({
 }: CommandsDeps) => {
   const store = createCommandsStore(db)
 
-  /** Counts ended commands for their jobs. */
+  /** Adds ended commands to the progress of their jobs. */
   function countFor(tx: Tx, ended: readonly EndedCommand[]): Promise<void> {
     const parts = new Map<string, { jobId: string; done: number; failed: number }>()
     for (const { job_id: jobId, state, was } of ended) {
@@ -77,14 +75,14 @@ export const createCommandsService = ({
       const part = parts.get(jobId) ?? { jobId, done: 0, failed: 0 }
       if (state === 'confirmed') part.done++
       else part.failed++
-      // It was counted when it was cancelled or expired.
+      // It was already counted when it was cancelled or expired.
       if (was === 'cancelled' || was === 'expired') part.failed--
       parts.set(jobId, part)
     }
     return jobs.count(tx, [...parts.values()])
   }
 
-  /** Agents for whom nothing waits any more say so. */
+  /** Clears the pending state of agents without active commands. */
   async function settle(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const waiting = await store.waiting(tx, agentIds)
     const idle = agentIds.filter((id) => !waiting.has(id))
@@ -124,7 +122,7 @@ export const createCommandsService = ({
     return { commands, counters }
   }
 
-  /** Returns a stored command, signed with the current key of its host; null if its stored signature is not valid. */
+  /** Returns a stored command, signed with the current key of its host; null: its stored signature is not valid. */
   function signedFor({ agent_id, payload, signature, key_number, command_key }: DeliveredCommand): SignedText | null {
     const signer = commandKeys.signerFor(command_key, clock.now())
     if (signer.number === key_number) return { payload, signature }
@@ -142,9 +140,9 @@ export const createCommandsService = ({
 
   return {
     /**
-     * Signs commands and keeps them until their hosts have ended them; hosts that are connected are woken at COMMIT. A
-     * newer command of a kind replaces a waiting one. Returns the agents that exist, and those that do not. Locks agents
-     * in id order, then commands, then jobs.
+     * Signs commands and stores them until their hosts have ended them. Connected hosts are woken at COMMIT. A newer
+     * command replaces a waiting one of the same kind. Returns the agents that exist, and those that do not. Locks
+     * agents in id order, then commands, then jobs.
      */
     queue: async (
       tx: Tx,
@@ -186,7 +184,7 @@ export const createCommandsService = ({
       return { queued, missing }
     },
 
-    /** What waits for these agents, for the answers to their check-ins. */
+    /** Returns the pending commands of these agents, for the answers to their check-ins. */
     deliver: async (agentIds: readonly string[]): Promise<Map<string, SignedText[]>> => {
       const rows = await store.deliver(new Date(clock.now()), agentIds)
       const result = new Map<string, SignedText[]>()
@@ -201,8 +199,8 @@ export const createCommandsService = ({
     },
 
     /**
-     * Notes what hosts say about their commands, in the transaction of their reports, which has locked them. Returns the
-     * events to append. Locks commands, then jobs: call it after the counters of models.
+     * Stores the results that hosts report for their commands, in the transaction of their reports, which has locked
+     * the hosts. Returns the events to append. Locks commands, then jobs: call it after the counters of models.
      */
     acknowledge: async (
       tx: Tx,
@@ -210,7 +208,7 @@ export const createCommandsService = ({
       eventBaseOf: (agentId: string) => Pick<NewEvent, 'agentId' | 'entity' | 'hashtags'>,
     ): Promise<NewEvent[]> => {
       const acks = new Map<string, Ack>()
-      // By agent, too: what another one says of a command must not come before what its own host says.
+      // Commands are matched by agent as well, so that no host can report results for another host's command.
       for (const { agentId, acks: said } of reports)
         for (const { commandId, outcome, message } of said ?? [])
           if (isId(commandId) && !acks.has(`${agentId} ${commandId}`))
@@ -237,7 +235,7 @@ export const createCommandsService = ({
         }))
     },
 
-    /** Cancels what these agents have not ended. Returns the agents that exist. */
+    /** Cancels the active commands of these agents. Returns the agents that exist. */
     cancel: async (tx: Tx, actor: Pick<Actor, 'userName'>, agentIds: readonly string[]): Promise<string[]> => {
       const now = new Date(clock.now())
       const known: string[] = []
@@ -254,7 +252,7 @@ export const createCommandsService = ({
       return known
     },
 
-    /** Ends what waits for agents that were just removed. */
+    /** Cancels the pending commands of agents that were just removed. */
     forgetAgents: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
       const now = new Date(clock.now())
       const ended: EndedCommand[] = []
@@ -263,7 +261,7 @@ export const createCommandsService = ({
       await countFor(tx, ended)
     },
 
-    /** Cancels what waits of a job, by the slice; returns how many commands. */
+    /** Cancels the active commands of a job in batches. Returns how many. */
     cancelJob: async (jobId: string, message: string): Promise<number> => {
       let cancelled = 0
       for (;;) {
@@ -280,7 +278,7 @@ export const createCommandsService = ({
       }
     },
 
-    /** Ends commands that are over their time, with an event each; run every ten seconds. */
+    /** Expires overdue commands and creates an event for each; runs every ten seconds. */
     expire: async (): Promise<number> => {
       let expired = 0
       for (;;) {
@@ -291,7 +289,9 @@ export const createCommandsService = ({
           const targets = new Map(
             (await agents.lockForCommands(tx, agentIds)).map((target) => [target.agent_id, target]),
           )
-          const ended = await store.end(tx, now, 'expired', 'The host did not end it in time.', { agentIds })
+          const ended = await store.end(tx, now, 'expired', 'The host did not complete the command in time.', {
+            agentIds,
+          })
           await settle(tx, [...targets.keys()])
           await countFor(tx, ended)
           await announce(tx, { agents: agentIds })
@@ -307,7 +307,7 @@ export const createCommandsService = ({
                       agentId: c.agent_id,
                       entity: `${target.host} (${target.address})`,
                       hashtags: target.hashtags,
-                      details: `${c.title}: expired before the host ended it`,
+                      details: `${c.title}: expired before the host completed it`,
                     },
                   ]
             }),
@@ -317,7 +317,7 @@ export const createCommandsService = ({
       }
     },
 
-    /** Drops commands that ended 90 days ago. */
+    /** Deletes commands that ended 90 days ago. */
     forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
   }
 }

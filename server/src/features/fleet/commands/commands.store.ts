@@ -3,10 +3,9 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 
-/** Commands a host has not ended yet. */
+/** The command has not ended. */
 const active = raw(`c.state in ('queued', 'delivered')`)
 
-/** A signed command to be stored. */
 export interface NewCommand {
   id: string
   agentId: string
@@ -16,25 +15,23 @@ export interface NewCommand {
   counter: number
   payload: string
   signature: string
-  /** Number of the key that signed it. */
   keyNumber: number
   expiresAt: Date
   jobId: string | null
 }
 
-/** A command that just ended. */
 export interface EndedCommand {
   agent_id: string
   kind: AgentCommandKind
   title: string
   state: CommandState
-  /** State before. */
+  /** Its state before. */
   was: CommandState
   message: string
   job_id: string | null
 }
 
-/** What a host says about a command. */
+/** The result that a host reports for a command. */
 export interface Ack {
   agentId: string
   commandId: string
@@ -42,7 +39,7 @@ export interface Ack {
   message: string
 }
 
-/** Which of the active commands are meant. */
+/** Selects active commands. */
 export interface ActiveOf {
   agentIds: readonly string[]
   kind?: AgentCommandKind
@@ -53,12 +50,12 @@ export interface DeliveredCommand {
   agent_id: string
   payload: string
   signature: string
-  /** Number of the key that signed it, and of the one that its host holds now. */
+  /** Numbers of the key that signed it and of the key that its host holds now. */
   key_number: number
   command_key: number
 }
 
-/** Bounds of one check-in answer. */
+/** Limits of the commands in one check-in answer. */
 const perAnswer = { commands: 16, bytes: 48 * 1024 }
 
 export const createCommandsStore = (db: Queryable) => ({
@@ -81,8 +78,9 @@ export const createCommandsStore = (db: Queryable) => ({
   },
 
   /**
-   * What waits for these agents, by counter, as much as one answer holds; marks it delivered. A command goes with every
-   * answer until its host has ended it, because an answer may be lost; a host knows a repeated one by its id.
+   * Returns the pending commands of these agents by counter, up to the limits of one answer, and marks them as
+   * delivered. Every answer contains a command until its host has ended it, because answers may be lost. Hosts
+   * recognise a repeated command by its id.
    */
   deliver: (now: Date, agentIds: readonly string[]): Promise<DeliveredCommand[]> =>
     db.prepared<DeliveredCommand>(sql`
@@ -99,7 +97,7 @@ export const createCommandsStore = (db: Queryable) => ({
       select due.agent_id, due.payload, due.signature, due.key_number, h.command_key
       from due join agent_heartbeats h on h.agent_id = due.agent_id order by due.agent_id, due.counter`),
 
-  /** Notes outcomes of commands of their agents; unknown and repeated ones are passed over. A confirmation wins over a cancel. */
+  /** Stores the outcomes of commands; ignores unknown and repeated ones. A confirmation wins over a cancellation. */
   acknowledge: (tx: Tx, now: Date, acks: readonly Ack[]): Promise<EndedCommand[]> =>
     tx.prepared<EndedCommand>(sql`
       with a as materialized (
@@ -117,7 +115,6 @@ export const createCommandsStore = (db: Queryable) => ({
       from a where c.command_id = a.command_id
       returning c.agent_id, c.kind, c.title, c.state, a.was, c.message, c.job_id`),
 
-  /** Ends active commands of agents whose rows are locked. */
   end: (tx: Tx, now: Date, state: 'cancelled' | 'expired', message: string, of: ActiveOf): Promise<EndedCommand[]> => {
     const ofKind = of.kind === undefined ? sql`` : sql`and c.kind = ${of.kind}`
     const ofJob = of.jobId === undefined ? sql`` : sql`and c.job_id = ${of.jobId}::uuid`
@@ -129,7 +126,7 @@ export const createCommandsStore = (db: Queryable) => ({
       returning c.agent_id, c.kind, c.title, c.state, e.was, c.message, c.job_id`)
   },
 
-  /** Of these agents, those that something still waits for. */
+  /** Returns those of these agents that still have active commands. */
   waiting: async (tx: Tx, agentIds: readonly string[]): Promise<Set<string>> =>
     new Set(
       (
@@ -139,21 +136,21 @@ export const createCommandsStore = (db: Queryable) => ({
       ).map((row) => row.agent_id),
     ),
 
-  /** Agents with commands that are over their time. */
+  /** Returns agents with overdue commands. */
   overdue: async (now: Date, limit: number): Promise<string[]> =>
     (
       await db.prepared<{ agent_id: string }>(sql`
         select distinct c.agent_id from commands c where ${active} and c.expires_at <= ${now} limit ${limit}::int`)
     ).map((row) => row.agent_id),
 
-  /** Agents that a command of a job still waits for. */
+  /** Returns agents with active commands of a job. */
   agentsOfJob: async (jobId: string, limit: number): Promise<string[]> =>
     (
       await db.query<{ agent_id: string }>(sql`
         select distinct c.agent_id from commands c where c.job_id = ${jobId}::uuid and ${active} limit ${limit}::int`)
     ).map((row) => row.agent_id),
 
-  /** Whether a host was told to collect its logs by this command, and has not ended it. */
+  /** Returns whether this command asked a host to collect its logs and is still active. */
   isCollecting: async (agentId: string, commandId: string): Promise<boolean> =>
     (
       await db.query(sql`

@@ -11,7 +11,7 @@ import { type EnrolOptions, enrolAgent, enrolmentToken, pageOf, type TestAgent }
 import type { CommandSpec } from './index.ts'
 
 let t: TestApp
-/** Holds for a year: some tests wait for weeks. */
+/** Valid for a year, because some tests advance the clock by weeks. */
 let token: string
 const operator = systemActor('tester')
 
@@ -88,7 +88,7 @@ describe('a command', () => {
       },
     ])
 
-    // An answer may be lost on its way: the command comes again until it is ended.
+    // An answer may be lost, so every answer contains the command until it ends.
     expect(payloads(await agent.checkIn())).toEqual([command])
     t.clock.advance(1_000)
     expect(await ack(agent, command?.id ?? '')).toEqual({ nextCheckInSeconds: 60 })
@@ -103,11 +103,11 @@ describe('a command', () => {
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
   })
 
-  it('is ended by its own host alone, whatever another one says of it in the same breath', async () => {
+  it('is ended by its own host only, even if another host reports it in the same batch', async () => {
     const [agent, rogue] = [await enrol(), await enrol()]
     await queue(arm(agent))
     const commandId = payloads(await agent.checkIn())[0]?.id ?? ''
-    // Reports that come together are carried out together.
+    // Reports in one transaction are applied together.
     await t.db.transaction((tx) =>
       t.commands.acknowledge(
         tx,
@@ -122,7 +122,7 @@ describe('a command', () => {
     expect((await agent.detail()).inAction).toBe(false)
   })
 
-  it('is kept for a host that is away, and goes with a report as with a beat', async () => {
+  it('is kept for a disconnected host, and delivered with reports and heartbeats', async () => {
     const agent = await enrol()
     t.clock.advance(200_000)
     await t.ingest.sweep()
@@ -133,7 +133,7 @@ describe('a command', () => {
     expect(payloads(await agent.plug(plainKeyboard()))).toMatchObject([{ kind: 'configure', mode: 'Armed' }])
   })
 
-  it('goes by counters that never go back, also when the clock does', async () => {
+  it('has a counter that never decreases, even if the clock does', async () => {
     const agent = await enrol()
     const collect = { agentId: agent.agentId, kind: 'collect-logs', title: 'Collect logs', body: {} } as const
     let acks: { commandId: string; outcome: 'confirmed'; message: '' }[] = []
@@ -144,15 +144,15 @@ describe('a command', () => {
       return commands.map(({ kind, counter }) => [kind, counter])
     }
     const now = t.clock.now()
-    // A later command replaces one that waits; its counter is of the present.
+    // A later command replaces a waiting one, and its counter follows the current time.
     const [first] = await ordered(arm(agent), arm(agent, 'Free'))
     expect(first).toEqual(['configure', expect.any(Number)])
     const counter = first?.[1] ?? 0
     expect(counter).toBeGreaterThanOrEqual(now)
     expect(counter).toBeLessThanOrEqual(t.clock.now() + 2)
-    // The clock of the test stands still.
+    // The clock of the test does not advance.
     expect(await ordered(collect)).toEqual([['collect-logs', counter + 1]])
-    // What a clock that has since gone back left.
+    // Simulates a counter from a clock that was later set back.
     await t.db.execute(
       sql`update agent_heartbeats set command_counter = 9000000000000 where agent_id = ${agent.agentId}::uuid`,
     )
@@ -163,7 +163,7 @@ describe('a command', () => {
     expect(await ordered()).toEqual([])
   })
 
-  it('is answered again to a repeated check-in', async () => {
+  it('is in the answer to a repeated check-in again', async () => {
     const agent = await enrol()
     await queue(arm(agent))
     const body = agent.body()
@@ -172,7 +172,7 @@ describe('a command', () => {
     expect(JSON.parse(first.text).commands).toHaveLength(1)
   })
 
-  it('that fails says why, on the page and as an event', async () => {
+  it('that fails shows its reason on the page and in an event', async () => {
     const agent = await enrol()
     await queue(arm(agent))
     const [command] = payloads(await agent.checkIn())
@@ -180,13 +180,13 @@ describe('a command', () => {
     expect(await ofAgent(agent)).toMatchObject([{ state: 'failed', message: 'read-only sysfs' }])
     expect((await agent.events()).at(-1)).toMatchObject({ eventCode: '0x120008', details: 'Arm: read-only sysfs' })
     expect((await agent.detail()).inAction).toBe(false)
-    // The first word counts.
+    // The first result counts.
     await ack(agent, command?.id ?? '', 'confirmed')
     expect(await ofAgent(agent)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('that is not ended in time expires, visibly, and is never delivered', async () => {
-    // What other tests left waiting is over first.
+  it('that is not completed in time expires visibly and is never delivered', async () => {
+    // Expires the commands of other tests first.
     t.clock.advance(168 * 3_600_000)
     await t.commands.expire()
     const agent = await enrol()
@@ -197,15 +197,17 @@ describe('a command', () => {
     await agent.session()
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
     expect(await t.commands.expire()).toBe(1)
-    expect(await ofAgent(agent)).toMatchObject([{ state: 'expired', message: 'The host did not end it in time.' }])
+    expect(await ofAgent(agent)).toMatchObject([
+      { state: 'expired', message: 'The host did not complete the command in time.' },
+    ])
     expect((await agent.detail()).inAction).toBe(false)
     expect((await agent.events()).at(-1)).toMatchObject({
       eventCode: '0x120008',
-      details: 'Arm: expired before the host ended it',
+      details: 'Arm: expired before the host completed it',
     })
   })
 
-  it('that is cancelled is not delivered; a confirmation that comes later wins', async () => {
+  it('that is cancelled is not delivered, but a later confirmation wins', async () => {
     const [early, late] = await Promise.all([enrol(), enrol()])
     await queue(arm(early), arm(late))
     const [command] = payloads(await late.checkIn())
@@ -220,7 +222,7 @@ describe('a command', () => {
     expect((await late.detail()).lastConfiguered).toBe(new Date(t.clock.now()).toISOString().slice(0, -1))
   })
 
-  it('is ended by its own host only, and not by a forged report', async () => {
+  it('cannot be ended by a forged report of another host', async () => {
     const [owner, stranger] = await Promise.all([enrol(), enrol()])
     await queue(arm(owner))
     const [command] = payloads(await owner.checkIn())
@@ -242,7 +244,7 @@ describe('a command', () => {
     ).toBe(false)
   })
 
-  it('goes with its agent, and is still on record', async () => {
+  it('is cancelled with its agent and stays on record', async () => {
     const agent = await enrol()
     await queue(arm(agent))
     await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId])
@@ -252,7 +254,7 @@ describe('a command', () => {
     expect(await queue(arm(agent))).toEqual({ queued: [], missing: [agent.agentId] })
   })
 
-  it('fills an answer by 16 at most, oldest first', async () => {
+  it('is delivered with at most 15 others per answer, oldest first', async () => {
     const agent = await enrol()
     const specs = Array.from(
       { length: 20 },
@@ -272,7 +274,7 @@ describe('a command', () => {
     expect(payloads(await agent.checkIn()).map((c) => c.kind === 'policy' && c.version)).toEqual([16, 17, 18, 19])
   })
 
-  it('counts for its job, once', async () => {
+  it('counts once for its job', async () => {
     t.jobs.handle('waiting', { run: async () => 'waits' })
     const agents = await Promise.all([enrol(), enrol(), enrol()])
     const id = await t.db.transaction(async (tx) => {

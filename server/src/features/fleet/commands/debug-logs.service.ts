@@ -11,11 +11,11 @@ import type { Announce } from '#platform/live.ts'
 import { createDebugLogsStore } from './debug-logs.store.ts'
 import { createGzipCheck } from './gzip-check.ts'
 
-/** Rows that a log is kept in. */
+/** Size of the rows that store a log. */
 const chunkBytes = 1024 * 1024
-/** Logs that come in at once: some megabytes of memory each, and a processor's share for unpacking. */
+/** Maximum number of concurrent uploads: each takes some megabytes of memory and CPU time for unpacking. */
 const atOnce = 8
-/** An upload takes half a minute at most; what is incomplete after an hour has no sender any more. */
+/** An upload takes half a minute at most, so an incomplete one after an hour was abandoned. */
 const abandonedMs = 3_600_000
 
 export interface DebugLogsDeps {
@@ -23,7 +23,7 @@ export interface DebugLogsDeps {
   clock: Clock
   audit: Audit
   announce: Announce
-  /** Whether a host was told to collect its logs by this command, and has not ended it. */
+  /** Returns whether this command asked a host to collect its logs and is still active. */
   isCollecting(agentId: string, commandId: string): Promise<boolean>
 }
 
@@ -31,7 +31,7 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
   const store = createDebugLogsStore(db)
   let coming = 0
 
-  /** Stores the bytes as they come, by the chunk; returns how many. */
+  /** Stores the bytes in chunks as they arrive, and returns their number. */
   async function keep(id: string, body: AsyncIterable<Buffer>): Promise<number> {
     const check = createGzipCheck()
     let size = 0
@@ -63,12 +63,15 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
   }
 
   return {
-    /** Takes the logs of a host that was asked for them; nothing in them names a path or is ever unpacked to be kept. */
+    /**
+     * Receives the logs that a command requested from a host. They are stored packed, and nothing in them is used as a
+     * path.
+     */
     receive: async (agentId: string, commandId: string, body: AsyncIterable<Buffer>): Promise<void> => {
-      if (!isId(commandId)) throw notFound('There is no such command.')
+      if (!isId(commandId)) throw notFound('This command does not exist.')
       if (await store.isReceived(commandId)) return
       if (!(await isCollecting(agentId, commandId)))
-        throw notFound('This host was not told to collect its logs by this command, or has ended it.')
+        throw notFound('This command did not ask the host to collect its logs, or it has already ended.')
       if (coming >= atOnce) throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
       coming++
       const id = newId(clock.now())
@@ -90,10 +93,10 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
     ofAgent: store.ofAgent,
     agents: store.agents,
 
-    /** A log as it came, as an attachment. */
+    /** Returns a log as it was received, as an attachment. */
     download: async (actor: Actor, agentId: string, id: string): Promise<WithHeaders<FileAnswer>> => {
       const log = isId(agentId) && isId(id) ? await store.one(agentId, id) : undefined
-      if (log === undefined) throw notFound('There is no such log of this agent.')
+      if (log === undefined) throw notFound('This agent has no such log.')
       await db.transaction((tx) =>
         audit.write(tx, actor, {
           action: 'debuglogs.downloaded',
@@ -115,7 +118,7 @@ export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: De
       })
     },
 
-    /** Drops uploads that never came to an end. */
+    /** Deletes uploads that were never completed. */
     forgetIncomplete: (): Promise<number> => store.dropIncomplete(new Date(clock.now() - abandonedMs)),
   }
 }

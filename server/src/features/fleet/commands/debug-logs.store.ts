@@ -2,7 +2,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { zonelessSql } from '#platform/time.ts'
 
-/** Logs kept of one agent. */
+/** Number of logs stored per agent. */
 const keptPerAgent = 5
 
 export interface LogSummary {
@@ -24,7 +24,7 @@ export const createDebugLogsStore = (db: Queryable) => ({
     await db.execute(sql`insert into debug_log_chunks (log_id, n, bytes) values (${id}, ${n}, ${bytes})`)
   },
 
-  /** The log is whole; the oldest ones of its agent go. */
+  /** Marks a log as complete and deletes the oldest logs of its agent. */
   complete: async (tx: Tx, id: string, agentId: string, size: number): Promise<void> => {
     await tx.execute(sql`update debug_logs l set is_complete = true, size = ${size} where l.log_id = ${id}`)
     await tx.execute(sql`
@@ -37,7 +37,7 @@ export const createDebugLogsStore = (db: Queryable) => ({
     await db.execute(sql`delete from debug_logs l where l.log_id = ${id}`)
   },
 
-  /** Uploads that never came to an end. */
+  /** Deletes uploads that were never completed. */
   dropIncomplete: (before: Date): Promise<number> =>
     db.execute(sql`delete from debug_logs l where not l.is_complete and l.received_at < ${before}`),
 
@@ -50,7 +50,7 @@ export const createDebugLogsStore = (db: Queryable) => ({
       select ${summary} from debug_logs l where l.agent_id = ${agentId}::uuid and l.is_complete
       order by l.received_at desc, l.log_id desc`),
 
-  /** Agents that have logs, by host name, with their logs, newest first. */
+  /** Returns agents with their logs: agents by host name, logs newest first. */
   agents: (): Promise<
     {
       uuid: string

@@ -27,7 +27,7 @@ const ask = async (...agents: TestAgent[]) => {
   )
   expect(answer.json()).toEqual({ accepted: agents.map((agent) => agent.agentId), notFound: [] })
 }
-/** Id of the command that the next check-in brings. */
+/** Returns the id of the command in the next check-in answer. */
 const asked = async (agent: TestAgent): Promise<string> => {
   await ask(agent)
   const [command] = (await agent.checkIn()).commands ?? []
@@ -39,10 +39,10 @@ const logged = async () => (await (await t.admin()).get('/prime/webui/agents/get
 const code = (answer: HttpAnswer): [number, string] => [answer.status, JSON.parse(answer.text).code]
 
 describe('debug logs', () => {
-  it('come from the host that was asked, and are handed out as they came', async () => {
+  it('come from the requested host, and are downloaded unchanged', async () => {
     const agent = await enrolAgent(t, { facts: { hostname: 'log/../host"1' } })
     const id = await asked(agent)
-    // Random bytes do not shrink: three rows of the database.
+    // Random bytes do not compress, so this log needs three rows of the database.
     const logs = gzipSync(randomBytes(2_500_000))
     expect((await upload(agent, id, logs)).status).toBe(200)
     await agent.checkIn({ acks: [{ commandId: id, outcome: 'confirmed', message: '' }] })
@@ -63,13 +63,13 @@ describe('debug logs', () => {
       expect.stringContaining('attachment; filename="debug-logs-log_.._host_1-2031-05-04T101112Z.gz"'),
     ])
     expect(file.rawPayload.equals(logs)).toBe(true)
-    // A retry whose first answer was lost.
+    // The first answer was lost, so the host retries.
     await ask(agent)
     expect((await upload(agent, id, logs)).status).toBe(200)
     expect((await agent.detail()).debugLogs).toHaveLength(1)
   })
 
-  it('are taken from nobody who was not asked', async () => {
+  it('are refused from hosts without a request', async () => {
     const [agent, stranger] = await Promise.all([enrolAgent(t), enrolAgent(t)])
     const logs = gzipSync('log')
     const id = await asked(agent)
@@ -88,7 +88,7 @@ describe('debug logs', () => {
     expect(code(await upload(agent, id, logs))).toEqual([403, 'agent_revoked'])
   })
 
-  it('are refused when they are no gzip, cut off, or too large; and leave nothing behind', async () => {
+  it('are refused and not stored if they are not gzip, truncated or too large', async () => {
     const agent = await enrolAgent(t)
     const id = await asked(agent)
     const sound = gzipSync(randomBytes(100_000))
@@ -105,10 +105,10 @@ describe('debug logs', () => {
     expect((await upload(agent, id, sound)).status).toBe(200)
   })
 
-  it('that would unpack to more than 400 MiB are refused in flat memory', async () => {
+  it('that unpack to more than 400 MiB are refused with constant memory', async () => {
     const agent = await enrolAgent(t)
     const id = await asked(agent)
-    // 420 MiB of zeros are some 420 kB.
+    // 420 MiB of zeros compress to some 420 kB.
     const gzip = createGzip({ level: 9 })
     const parts: Buffer[] = []
     gzip.on('data', (part: Buffer) => parts.push(part))
@@ -123,7 +123,7 @@ describe('debug logs', () => {
     expect((await agent.detail()).debugLogs).toEqual([])
   })
 
-  it('are kept five per host', async () => {
+  it('are limited to the five newest per host', async () => {
     const agent = await enrolAgent(t)
     for (let n = 0; n < 7; n++) {
       t.clock.advance(1_000)
@@ -141,7 +141,7 @@ describe('debug logs', () => {
     )
   })
 
-  it('are read by Managers, and by nobody through another agent', async () => {
+  it('can be read by Managers only, and not through another agent', async () => {
     const [agent, other] = await Promise.all([enrolAgent(t), enrolAgent(t)])
     const id = await asked(agent)
     await upload(agent, id, gzipSync('secret of a host'))

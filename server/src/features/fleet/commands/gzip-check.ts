@@ -1,12 +1,14 @@
 import { createGunzip } from 'node:zlib'
 import { AppError } from '#platform/app-error.ts'
 
-/** Bytes of logs behind one gzip; text shrinks to a twentieth, a bomb to a thousandth. */
+/** Maximum unpacked size. Text compresses to a twentieth, and a decompression bomb to a thousandth. */
 const maxUnpacked = 400 * 1024 * 1024
 
 const refused = (detail: string): AppError => new AppError('agent_report_invalid', { detail })
 
-/** Unpacks a gzip as it comes and throws the text away: says whether it is sound, and no bomb, in flat memory. */
+/**
+ * Unpacks a gzip stream and discards the result, to verify it with constant memory and to refuse decompression bombs.
+ */
 export const createGzipCheck = (limit = maxUnpacked) => {
   const gunzip = createGunzip()
   let unpacked = 0
@@ -19,17 +21,17 @@ export const createGzipCheck = (limit = maxUnpacked) => {
     gunzip.destroy()
   })
   gunzip.on('error', () => {
-    fault ??= refused('The body is not a sound gzip.')
+    fault ??= refused('The body is not valid gzip data.')
   })
   function assertSound(): void {
     if (fault !== null) throw fault
   }
 
   return {
-    /** Takes the next bytes; throws as soon as they show a fault. */
+    /** Checks the next bytes; throws as soon as they show a fault. */
     write: async (bytes: Buffer): Promise<void> => {
       if (isFirst && bytes.length >= 2 && (bytes[0] !== 0x1f || bytes[1] !== 0x8b))
-        fault = refused('The body is not a gzip.')
+        fault = refused('The body is not gzip data.')
       isFirst = false
       assertSound()
       await new Promise<void>((resolve) => {
@@ -41,7 +43,7 @@ export const createGzipCheck = (limit = maxUnpacked) => {
       })
       assertSound()
     },
-    /** There are no more bytes. */
+    /** Ends the stream; throws if it is incomplete. */
     end: async (): Promise<void> => {
       await new Promise<void>((resolve) => {
         gunzip.once('end', resolve).once('close', resolve)

@@ -10,7 +10,10 @@ import { createDebugLogs, type DebugLogsDeps } from './debug-logs.service.ts'
 export type { CommandSpec } from './commands.service.ts'
 export type CommandsApi = ReturnType<typeof commandsFeature>
 
-/** Commands to hosts: signed, kept until they are ended, delivered with check-ins, confirmed, cancelled, expired; and the logs they bring. */
+/**
+ * Creates commands to hosts: signed, stored until they end, delivered with check-ins, confirmed, cancelled, expired;
+ * and the logs that they request.
+ */
 export const commandsFeature = (
   app: HttpApp,
   deps: CommandsDeps & Omit<DebugLogsDeps, 'isCollecting'> & { exportDb: Db },
@@ -27,7 +30,7 @@ export const commandsFeature = (
     pendingOf: createCommandsRead(deps.db).pendingOf,
     logsOf: logs.ofAgent,
     receiveLog: logs.receive,
-    /** Drops what is kept no longer. */
+    /** Deletes data that is no longer kept. */
     forget: async (): Promise<void> => {
       await service.forget()
       await logs.forgetIncomplete()

@@ -32,7 +32,7 @@ export interface HeldPortRecord {
   release_asked_by: string | null
 }
 
-/** A held port whose release is asked for. */
+/** A held port whose release a person requested. */
 export type ReleasedHold = Pick<HeldPortRecord, 'host' | 'port_path' | 'evidence' | 'fingerprint'>
 
 export const createHeldPortsStore = () => ({
@@ -46,7 +46,7 @@ export const createHeldPortsStore = () => ({
         ])} u(agent_id, hold_id) where u.agent_id = h.agent_id and u.hold_id = h.hold_id)`)
   },
 
-  /** Adds what is not known yet; returns the ids of those. */
+  /** Adds new held ports and returns their ids. */
   add: async (tx: Tx, now: Date, holds: readonly ReportedHold[]): Promise<{ agent_id: string; hold_id: string }[]> =>
     holds.length === 0
       ? []
@@ -74,7 +74,7 @@ export const createHeldPortsStore = () => ({
       where ${agentId}::uuid is null or h.agent_id = ${agentId}::uuid
       order by h.held_at desc, h.hold_id limit 1000`),
 
-  /** Stores that a person released a port. Undefined if the host does not hold this port. */
+  /** Stores that a person released a port. Undefined: the host does not hold this port. */
   askRelease: async (
     tx: Tx,
     { agentId, id, by, accept }: { agentId: string; id: string; by: string; accept: boolean },
@@ -86,7 +86,7 @@ export const createHeldPortsStore = () => ({
         returning a.host, h.port_path, h.evidence, h.fingerprint`)
     )[0],
 
-  /** All releases that the host has not confirmed, because a newer command replaces one that waits. */
+  /** Returns all releases that the host has not confirmed, because a newer command replaces a waiting one. */
   asked: (tx: Tx, agentId: string): Promise<{ id: string; accept: boolean }[]> =>
     tx.query<{ id: string; accept: boolean }>(sql`
       select h.hold_id as id, h.accept_drivers as accept from held_ports h

@@ -41,7 +41,7 @@ const criticalOf = async (agent: TestAgent) =>
   (await agent.events()).filter(({ eventCode }) => eventCode === '0x110015')
 
 describe('held ports', () => {
-  it('finding 3: a held port raises one critical event with its evidence, and is listed until the host releases it', async () => {
+  it('raise one critical event each with its evidence, and are listed until the host releases them', async () => {
     const agent = await enrolAgent(t)
     const held = hold()
     await agent.checkIn(armedWith(held))
@@ -54,14 +54,14 @@ describe('held ports', () => {
     expect(await heldOf(agent)).toMatchObject([
       { id: held.id, portPath: '1-3', evidence: 'claims hub, bound rtl8150', isEnforced: true, releaseAskedBy: null },
     ])
-    // An agent of an older version says nothing of held ports, and forgets none.
+    // An agent of an older version reports no held ports, and the server keeps the known ones.
     await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 2, reason: '' } })
     expect(await heldOf(agent)).toHaveLength(1)
     await agent.checkIn(armedWith())
     expect(await heldOf(agent)).toEqual([])
   })
 
-  it('finding 3: a person releases a port by a signed command, and later commands repeat it until the host confirms', async () => {
+  it('are released by a signed command, which later commands repeat until the host confirms', async () => {
     const agent = await enrolAgent(t)
     const [one, two] = [hold(), hold({ portPath: '1-4' })]
     await agent.checkIn(armedWith(one, two))
@@ -80,7 +80,7 @@ describe('held ports', () => {
     expect(trail.body).toContain('Port 1-4 released (claims hub, bound rtl8150); drivers accepted')
   })
 
-  it('refuses to release a port that is not held, and refuses users who may only read', async () => {
+  it('cannot be released if not held, or by users with read access only', async () => {
     const agent = await enrolAgent(t)
     const held = hold()
     await agent.checkIn(armedWith(held))
@@ -93,14 +93,14 @@ describe('held ports', () => {
     expect((await heldOf(agent))[0]?.releaseAskedBy).toBeNull()
   })
 
-  it('finding 7: a host at its limit of held ports raises a critical event', async () => {
+  it('raise a critical event if a host reaches its limit', async () => {
     const agent = await enrolAgent(t)
     await agent.checkIn({ errors: [{ at: 1, code: 'held_ports_full', message: '1-90: the port cannot be held' }] })
     const event = (await agent.events()).find(({ eventCode }) => eventCode === '0x120031')
     expect(event).toMatchObject({ severity: 2, details: '1-90: the port cannot be held' })
   })
 
-  it('finding 4c: drivers are accepted on more hosts than the limit by two people only', async () => {
+  it('need two people to accept drivers on more hosts than the limit', async () => {
     const agents = [await enrolAgent(t), await enrolAgent(t)] as const
     const holds = [hold(), hold()] as const
     for (const [i, agent] of agents.entries()) await agent.checkIn(armedWith(holds[i] as HeldPort))
@@ -125,11 +125,11 @@ describe('held ports', () => {
     expect((await bob.api.post(`${path}/${request.id}/approve`)).statusCode).toBe(200)
     const [command] = (await taken(agents[1])).filter(({ kind }) => kind === 'release-ports')
     expect(command).toMatchObject({ releases: [{ id: holds[1].id, accept: true }] })
-    // Without its drivers a port is released by one person.
+    // One person may release a port without its drivers.
     expect((await release(agents[1], holds[1].id)).statusCode).toBe(200)
   })
 
-  it('finding 3: a mismatch on a Free host is reported once, and counted in the preview of arming', async () => {
+  it('report a mismatch on a Free host once, and count it in the preview of arming', async () => {
     const hostname = 'mismatch-host'
     const agent = await enrolAgent(t, { facts: { hostname } })
     await agent.plug({ ...liar, mismatch })

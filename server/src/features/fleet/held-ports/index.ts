@@ -24,7 +24,7 @@ export interface HeldPortsDeps {
   announce: Announce
 }
 
-/** A port that is released with drivers that its device did not claim. */
+/** A port release that accepts drivers which its device did not claim. */
 interface DriverRelease {
   agentId: string
   id: string
@@ -53,7 +53,7 @@ const reported = (agentId: string, hold: HeldPort): ReportedHold => ({
   fingerprint: hold.fingerprint,
 })
 
-/** Ports that hosts hold because a device was not what it claimed to be, until a person releases them. */
+/** Manages ports that hosts disabled because a device was not what it claimed to be, until a person releases them. */
 export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, approvals, announce }: HeldPortsDeps) => {
   const store = createHeldPortsStore()
 
@@ -63,7 +63,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     return { data: (await store.list(db, agentId)).map(rowOf) }
   })
 
-  /** Orders the release; `isApproved`: accepting the drivers needs nobody else. */
+  /** Orders the release. `isApproved`: a second approver accepted the drivers. */
   async function release(tx: Tx, actor: Actor, agentId: string, id: string, accept: boolean, isApproved: boolean) {
     const known = isId(agentId) && isId(id)
     const found = known ? await store.askRelease(tx, { agentId, id, by: actor.userName, accept }) : undefined
@@ -82,7 +82,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     return { commands: queued.length }
   }
 
-  /** Accepting the drivers allows a device on a host, as a rule does: it counts as one. */
+  /** Counts accepting drivers as allowing a device on a host, like a rule does. */
   async function assertAlone(
     tx: Tx,
     actor: Actor,
@@ -94,7 +94,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     throw new NeedsApprover<DriverRelease>({
       kind: 'accept-drivers',
       change: { agentId, id, title },
-      detail: `Drivers were accepted or devices allowed on ${limit} ${limit === 1 ? 'host' : 'hosts'} within 15 minutes: request {id} waits for a second approver.`,
+      detail: `Drivers were accepted or devices allowed on ${limit} ${limit === 1 ? 'host' : 'hosts'} within 15 minutes. Request {id} waits for a second approver.`,
     })
   }
 
@@ -113,7 +113,7 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
     db
       .transaction((tx) => release(tx, actor, agentId, id, body.acceptDrivers, false))
       .catch((error: unknown) => {
-        // Its transaction rolled back; the request is filed in another one.
+        // The transaction was rolled back, so the request is stored in another one.
         if (error instanceof NeedsApprover) return approvals.require(actor, error.wish)
         throw error
       }),
@@ -121,8 +121,8 @@ export const heldPortsFeature = (app: HttpApp, { db, clock, audit, commands, app
 
   return {
     /**
-     * Stores the held ports of hosts in the transaction of their reports, which has locked them. Returns an event for each
-     * newly held port.
+     * Stores the held ports of hosts in the transaction of their reports, which has locked them. Returns an event for
+     * each newly held port.
      */
     report: async (
       tx: Tx,

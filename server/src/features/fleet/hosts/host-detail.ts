@@ -17,8 +17,8 @@ export interface HostDetailDeps {
 }
 
 const enforcementWords: Readonly<Record<string, string>> = {
-  'before-driver': 'can stop a device before a driver binds to it',
-  'after-attach': 'can stop a device after it was attached',
+  'before-driver': 'can block a device before a driver binds to it',
+  'after-attach': 'can block a device after it was attached',
   observe: 'can only be observed',
 }
 
@@ -29,22 +29,20 @@ interface ModeFacts {
   facts: { enforcementReason?: string } | null
 }
 
-/** What is in force on a host, and why, in sentences. */
+/** Describes the mode of a host and the reasons for it, in sentences. */
 const modeSummary = ({ armed, whitelist, enforcement, facts }: ModeFacts, rules: number): string => {
-  const mode = armed
-    ? 'Armed: what no rule allows is kept from being used.'
-    : 'Free: devices are observed, nothing is blocked.'
-  const inForce = rules === 0 ? 'No rule speaks to it' : `${rules} ${rules === 1 ? 'rule speaks' : 'rules speak'} to it`
-  const listed = whitelist ? ', so what they do not allow counts as unapproved' : ''
+  const mode = armed ? 'Armed: blocks devices that no rule allows.' : 'Free: observes devices and blocks nothing.'
+  const inForce = rules === 0 ? 'No rules apply' : `${rules} ${rules === 1 ? 'rule applies' : 'rules apply'}`
+  const listed = whitelist ? '; devices that no rule allows count as unapproved' : ''
   const why = facts?.enforcementReason ?? ''
   return `${mode} ${inForce}${armed ? '' : listed}. This host ${enforcementWords[enforcement] ?? enforcementWords.observe}.${why === '' ? '' : ` ${why}`}`
 }
 
-/** One host with all that its page shows; the parts are JSON text formed by the database. */
+/** Returns one host with all data of its page. The parts are JSON text from the database. */
 export const createHostDetail =
   ({ agents, peripherals, commands, policy, events }: HostDetailDeps) =>
   async (agentId: string): Promise<JsonText> => {
-    const missing = notFound('There is no agent with this uuid.')
+    const missing = notFound('No agent has this uuid.')
     if (!isId(agentId)) throw missing
     const [found, attached, pendingCommands, debugLogs, rules, recent] = await Promise.all([
       agents.one(agentId),

@@ -9,7 +9,7 @@ export interface HostsDeps extends HostDetailDeps {
   actions: Pick<ActionsApi, 'assertMayDelete'>
 }
 
-/** One host as its page shows it, put together from all features that know something of it; and its removal by a person. */
+/** Creates the host page from all features that know the host, and its removal by a person. */
 export const hostsFeature = (app: HttpApp, deps: HostsDeps): void => {
   const detail = createHostDetail(deps)
   app.register(getAgent, ({ params }) => detail(params.agentId))

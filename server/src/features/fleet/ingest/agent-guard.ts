@@ -5,12 +5,12 @@ import type { Guard } from '#platform/http/machine.ts'
 
 export interface AgentGuardDeps {
   clock: Pick<Clock, 'now'>
-  /** The agent of a session token; null when the token is unknown or has expired. */
+  /** Returns the session of a token; null: the token is unknown or has expired. */
   verifySession(token: string, nowSeconds: number): AgentSession | null
   isRevoked?(agentId: string): Promise<boolean>
 }
 
-/** Lets an agent with a session pass, before its body. */
+/** Admits an agent with a session before its body is read. */
 export const agentGuard = ({ clock, verifySession, isRevoked }: AgentGuardDeps): Guard<AgentSession> => ({
   credential: 'header',
   check: async ({ headers }) => {

@@ -65,27 +65,28 @@ const download = operation({
 })
 
 /**
- * Failures within a minute at one enrolment token or one agent, from one address, before it waits: secrets have 256 bits,
- * this only keeps the database calm. By the address alone 600 failures count: a whole site may be behind it.
+ * Number of failures per minute for one enrolment token or one agent, from one address, before it must wait. Secrets
+ * have 256 bits, so this only limits the load on the database. For the address alone, 600 failures count, because a
+ * whole site may share it.
  */
 const failuresPerMinute = 30
-/** Prefix and id of an enrolment token, without its secret. */
+/** Length of the prefix and the id of an enrolment token, without its secret. */
 const tokenIdLength = 36
 
-/** The command key that an agent says it holds; it decides nothing but what that agent is sent. */
+/** Returns the command key that an agent claims to hold. It affects only what that agent receives. */
 const keyIdOf = (headers: Readonly<Record<string, unknown>>): string | undefined => {
   const id = headers[commandKeyHeader]
   return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id) ? id : undefined
 }
 
-/** What a host does before it checks in: install, enrol, open a session. */
+/** Registers the requests of a host before its first check-in: install, enrol, open a session. */
 export const registerAgentProtocol = (
   app: HttpApp,
   agents: Pick<AgentsApi, 'enrol' | 'openSession' | 'downloads'>,
   clock: { now(): number },
 ): void => {
   const quota = createFailureQuota(clock)
-  /** The credential is in the body; an address that failed too often is refused before it. */
+  /** The credential is in the body. An address with too many failures is refused before the body is read. */
   const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }
   const failures = new Map<string, { since: number; count: number }>()
   async function limited<T>(ip: string, secret: string, work: () => Promise<T>): Promise<T> {
@@ -118,12 +119,12 @@ export const registerAgentProtocol = (
   )
   app.register(installScript, async () => {
     const text = agents.downloads.script()
-    if (text === null) throw notFound('No agent executable was built on this server.')
+    if (text === null) throw notFound('This server has no agent executable. Build one first.')
     return new FileAnswer('install.sh', 'text/x-shellscript; charset=utf-8', text)
   })
   app.register(download, async ({ params }) => {
     const file = agents.downloads.executable(params.platform)
-    if (file === null) throw notFound('There is no agent executable for this platform.')
+    if (file === null) throw notFound('No agent executable exists for this platform.')
     return new WithHeaders(new FileAnswer(file.name, 'application/octet-stream', file.stream), {
       'content-length': String(file.size),
     }) as never

@@ -46,7 +46,7 @@ const stick = (portPath: string, serial = 'S1') => storageStick({ portPath, seri
 const run = (stored: readonly HostPeripheral[], ...changes: JudgedChange[]) => applyReport(stored, changes, null)
 
 describe('applyReport', () => {
-  it('keeps the id of a device that comes back, at whatever port', () => {
+  it('keeps the id of a device that returns, at any port', () => {
     const first = run([], attach(stick('1-1')), remove('1-1'))
     const second = run(first.all, attach(stick('2-4')))
     expect(second.all).toHaveLength(1)
@@ -54,7 +54,7 @@ describe('applyReport', () => {
     expect(second.changes.map((c) => c.what)).toEqual(['attached'])
   })
 
-  it('tells two present devices of one serial number apart by their port', () => {
+  it('distinguishes two attached devices with the same serial number by their port', () => {
     const two = run([], attach(stick('1-1')), attach(stick('1-2')))
     expect(two.all.map((p) => p.deviceId)).toEqual(['USB\\VID_0781&PID_5581\\S1', 'USB\\VID_0781&PID_5581\\S1&1-2'])
     const left = run(two.all, remove('1-1'))
@@ -62,7 +62,7 @@ describe('applyReport', () => {
     expect(left.all).toHaveLength(2)
   })
 
-  it('takes another device at a taken port for a swap', () => {
+  it('treats another device at an occupied port as a swap', () => {
     const swapped = run(run([], attach(plainKeyboard())).all, attach(stick('1-1')))
     expect(swapped.changes.map((c) => [c.what, c.peripheral.design.vid])).toEqual([
       ['gone', '413C'],
@@ -70,13 +70,13 @@ describe('applyReport', () => {
     ])
   })
 
-  it('notes that a device was cut off without calling it a new one', () => {
+  it('records that a device was blocked without treating it as new', () => {
     const off = run(run([], attach(stick('1-1'))).all, attach({ ...stick('1-1'), authorized: false }))
     expect(off.changes.map((c) => c.what)).toEqual(['changed'])
     expect(off.all[0]?.authorized).toBe(false)
   })
 
-  it('tells a driver mismatch once, whatever else changes at the device', () => {
+  it('reports a driver mismatch once, whatever else changes on the device', () => {
     const mismatch = { bound: [{ interface: 0, claims: 'Mass Storage', driver: 'usbhid' }] } as never
     const bad = { ...stick('1-1'), mismatch }
     const first = run([], attach(bad))
@@ -87,7 +87,7 @@ describe('applyReport', () => {
     ])
   })
 
-  it('does nothing for what is there already, or gone already', () => {
+  it('does nothing for a device that is already attached or already detached', () => {
     const { all } = run([], attach(stick('1-1')))
     expect(run(all, attach(stick('1-1')), remove('9-9')).touched.size).toBe(0)
     expect(applyReport(all, [], [judged(stick('1-1'))]).touched.size).toBe(0)
@@ -117,7 +117,7 @@ describe('applyReport', () => {
     { weight: 2, arbitrary: port.map((portPath) => ({ op: 'removed' as const, portPath })) },
   )
 
-  it('holds after any sequence what the host holds: same hash, one device per port, ids of their own', () => {
+  it('matches the host after any sequence: same hash, one device per port, unique ids', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (steps, perReport) => {
         const host = new Map<string, DeviceReport>()
@@ -137,9 +137,9 @@ describe('applyReport', () => {
         expect(storedHash(all)).toBe(inventoryHash([...host.values()]))
         expect(now.map((p) => p.portPath).sort()).toEqual([...host.keys()].sort())
         expect(new Set(all.map((p) => p.deviceId)).size).toBe(all.length)
-        // The full inventory says nothing that the changes have not.
+        // The full inventory adds nothing to the changes.
         expect(applyReport(all, [], [...host.values()].map(judged)).changes).toEqual([])
-        // Verdict counts equal a recount.
+        // The counts of the verdict equal a recount.
         const verdict = verdictOf(all, false)
         expect([verdict.approvedPresent, verdict.approvedGone]).toEqual([now.length, all.length - now.length])
       }),
@@ -147,7 +147,7 @@ describe('applyReport', () => {
     )
   })
 
-  it('comes to the same by one inventory as by any sequence of changes', () => {
+  it('gives the same result for one inventory as for any sequence of changes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.array(device, { maxLength: 6 }), (steps, final) => {
         const host = new Map(final.map((d) => [d.portPath, d.make(d.portPath)]))

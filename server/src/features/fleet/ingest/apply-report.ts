@@ -6,27 +6,29 @@ import type { HostPeripheral } from '#features/devices/policy/index.ts'
 export type HostChange = {
   what: 'attached' | 'gone' | 'changed'
   peripheral: HostPeripheral
-  /** It could be used before; a device that was not attached could not. */
+  /** The device could be used before; false if it was not attached. */
   wasUsable: boolean
-  /** The design before a report with more details (report descriptors, speed); else undefined. */
+  /** Its fingerprint before a report with more details (report descriptors, speed); else undefined. */
   before?: Design
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
 }
 
 export interface Applied {
-  /** Ids of what changed. */
+  /** Ids of the changed peripherals. */
   touched: ReadonlySet<string>
-  /** What happened, in order. */
+  /** The changes in order. */
   changes: HostChange[]
-  /** All peripherals of the host afterwards, gone ones too. */
+  /** All peripherals of the host afterwards, including detached ones. */
   all: HostPeripheral[]
 }
 
-/** A change of the report with its judged device, where it has one. */
+/** A change of the report, with its judged device if it has one. */
 export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
 
-/** Returns true if two designs have the same descriptors and strings, so that they may belong to the same device. */
+/**
+ * Returns true if two fingerprints have the same descriptors and strings, so that they may belong to the same device.
+ */
 const isSameDevice = (a: Design, b: Design): boolean =>
   a.id === b.id ||
   (a.descriptors === b.descriptors &&
@@ -35,8 +37,9 @@ const isSameDevice = (a: Design, b: Design): boolean =>
     a.configuration === b.configuration)
 
 /**
- * Applies changes, then a full inventory when there is one, to what is stored of a host. Pure. A device keeps its id when
- * it comes back; two present devices that share vendor, product and serial number are told apart by their port.
+ * Applies changes, then a full inventory if there is one, to the stored state of a host. Pure. A device keeps its id
+ * when it returns. Two attached devices with the same vendor, product and serial number are distinguished by their
+ * port.
  */
 export const applyReport = (
   stored: readonly HostPeripheral[],
@@ -62,7 +65,7 @@ export const applyReport = (
     happened.push({ what: 'gone', peripheral: gone, wasUsable: there.authorized, isUnmasked: false })
   }
 
-  /** The id of a device at a port, free of others that are present elsewhere. */
+  /** Returns an id for a device at a port that no other attached device uses. */
   function idFor(device: Identified): string {
     let id = deviceId(device.vid, device.pid, device.serial, device.portPath)
     for (let other = byId.get(id); other?.present && other.portPath !== device.portPath; other = byId.get(id))
@@ -110,7 +113,7 @@ export const applyReport = (
     const attached: HostPeripheral = {
       ...fresh,
       deviceId,
-      // Assessed once the whole report is applied.
+      // The severity is assessed after the whole report is applied.
       severity: design.severity,
       source: 'default',
       ruleId: null,
@@ -139,7 +142,7 @@ export const applyReport = (
   }
 }
 
-/** The inventory hash of what is stored, as the agent computes it over what is attached. */
+/** Returns the inventory hash of the stored state, computed like the agent's over the attached devices. */
 export const storedHash = (all: readonly HostPeripheral[]): string =>
   inventoryHash(
     all

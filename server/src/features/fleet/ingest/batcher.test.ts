@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { createBatcher } from './batcher.ts'
 
-it('gives up with a batch that the database let hang those that waited behind it, and tries the newer ones', async () => {
+it('refuses the items that waited behind a hanging batch, and runs newer ones', async () => {
   let now = 0
   const runs: { items: string[]; end(error: Error | null): void }[] = []
   const batcher = createBatcher<string, string>({
@@ -37,7 +37,7 @@ it('gives up with a batch that the database let hang those that waited behind it
   expect(await fresh).toBe('taken')
 })
 
-it('refuses whoever waits for long, in a run and behind it, and lets the run go on', async () => {
+it('refuses items that wait too long, in a run and behind it, and lets the run continue', async () => {
   vi.useFakeTimers({ now: 0 })
   try {
     let end: (items: string[]) => void = () => {}
@@ -143,7 +143,7 @@ const batcherOf = (run: (items: string[]) => Promise<string[]>) =>
     isHopeless: () => false,
   })
 
-it('puts two items of one key into batches of their own, in their order', async () => {
+it('puts two items with the same key into separate batches, in order', async () => {
   const runs: string[][] = []
   const batcher = batcherOf(async (items) => {
     runs.push(items)
@@ -153,7 +153,7 @@ it('puts two items of one key into batches of their own, in their order', async 
   expect(runs).toEqual([['a1', 'b1'], ['a2'], ['a3']])
 })
 
-it('runs a batch again that stood in the way of another, and refuses a bad item alone', async () => {
+it('runs a batch again after a conflict, and refuses only a bad item', async () => {
   let conflicts = 2
   const batcher = batcherOf(async (items) => {
     if (conflicts-- > 0) throw new Error('conflict')
@@ -167,7 +167,7 @@ it('runs a batch again that stood in the way of another, and refuses a bad item 
   expect(await outcome('a')).toBe('conflict')
 })
 
-it('has not run everything while a batch runs', async () => {
+it('is not drained while a batch runs', async () => {
   let end: (items: string[]) => void = () => {}
   const batcher = batcherOf(
     () =>

@@ -1,45 +1,44 @@
 interface Waiting<In, Out> {
   item: In
-  /** When it came. */
   since: number
   resolve(value: Out): void
   reject(error: unknown): void
 }
 
 export interface BatcherOptions<In, Out> {
-  /** Milliseconds that never go back. */
+  /** Monotonic time in milliseconds. */
   now(): number
-  /** Items of one batch at most. */
+  /** Maximum number of items per batch. */
   size: number
-  /** Milliseconds the first item waits for company. */
+  /** Milliseconds that the first item waits for others. */
   delayMs: number
-  /** Batches on their way at once. */
+  /** Maximum number of concurrent batches. */
   concurrency: number
-  /** Items waiting at most; more are refused, so that memory stays bounded when the database is away. */
+  /** Maximum number of waiting items. More are refused, so that memory stays bounded during a database outage. */
   capacity: number
-  /** Two items of one key never share a batch. */
+  /** Items with the same key never share a batch. */
   key(item: In): string
   run(items: In[]): Promise<Out[]>
-  /** What an item over the capacity, or one that waited too long, is refused with. */
+  /** Creates the error for items that exceed the capacity or waited too long. */
   overflow(): Error
-  /** True when two transactions stood in each other's way: the same batch is run again. */
+  /** True for a conflict between two transactions: the same batch runs again. */
   isConflict(error: unknown): boolean
-  /** True for failures of the whole database: trying the items one by one would only make it worse. */
+  /** True for a failure of the whole database: single retries would only make it worse. */
   isHopeless(error: unknown): boolean
 }
 
-/** A statement is given up after 4.5 s, and no host is to wait for more than 5 s. */
+/** A statement times out after 4.5 s, and no host may wait for more than 5 s. */
 const patienceMs = 400
 /**
- * A run may wait for a connection first and for a statement then, 5.9 s were seen: whoever waits for this long, looked at
- * so often, is refused while his run goes on. What it stores all the same he is told when he comes again.
+ * A run may wait first for a connection and then for a statement; 5.9 s were measured. Items that wait for longer than
+ * this are refused while their run continues. If the run stores them, the repeated check-in is acknowledged.
  */
-const mostMs = 4_500
+const maxWaitMs = 4_500
 const sweepMs = 250
 
 /**
- * Gathers items and runs them together. A batch that fails is run again one by one, so that a bad item fails alone. An
- * item is answered only when its own run has ended.
+ * Collects items and runs them together. A failed batch runs again item by item, so that a bad item fails alone. An
+ * item is answered only after its own run has ended.
  */
 export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
   let waiting: Waiting<In, Out>[] = []
@@ -85,7 +84,9 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     for (const entry of entries) entry.reject(error)
   }
 
-  /** Those that waited behind a batch for long: the next one may take as long again, and nobody is to wait for both. */
+  /**
+   * Removes the items that waited long behind a batch. The next batch may take as long, and no item may wait for both.
+   */
   function takeImpatient(): Waiting<In, Out>[] {
     const { impatient = [], patient = [] } = Object.groupBy(waiting, ({ since }) =>
       options.now() - since > patienceMs ? 'impatient' : 'patient',
@@ -102,9 +103,9 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
 
   function sweep(): void {
     isSweeping = false
-    const isLate = ({ since }: Waiting<In, Out>): boolean => options.now() - since > mostMs
+    const isLate = ({ since }: Waiting<In, Out>): boolean => options.now() - since > maxWaitMs
     const late = [...batches].flatMap((batch) => batch.filter(isLate))
-    // In the order in which they came: mostly there is none.
+    // Items are in order of arrival, so usually none is late.
     const [oldest] = waiting
     if (oldest !== undefined && isLate(oldest)) {
       late.push(...waiting.filter(isLate))
@@ -143,7 +144,7 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
     }
   }
 
-  // What gathered while a batch ran goes at once; only a first item waits for company.
+  // Items that arrived during a batch run immediately; only a first item waits for others.
   function schedule(atOnce: boolean): void {
     if (atOnce || waiting.length >= options.size) {
       if (timer !== null) clearTimeout(timer)
@@ -158,9 +159,9 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
         waiting.push({ item, since: options.now(), resolve, reject })
         if (running < options.concurrency) schedule(false)
       }),
-    /** Items not yet answered for. */
+    /** Returns the number of waiting items. */
     depth: (): number => waiting.length,
-    /** Resolves when everything taken so far was run. */
+    /** Resolves after all accepted items were run. */
     drain: (): Promise<void> =>
       waiting.length === 0 && running === 0
         ? Promise.resolve()

@@ -22,9 +22,8 @@ export interface CheckInPathDeps {
   checkIns: CheckIns
   quota: Quota
   verifySession(token: string, nowSeconds: number): AgentSession | null
-  /** Seconds between check-ins. */
   intervalSeconds(): number
-  /** Milliseconds a check-in took, for the metrics. */
+  /** Records the duration of a check-in in milliseconds, for the metrics. */
   observed(milliseconds: number): void
 }
 
@@ -39,7 +38,10 @@ const isBeat = (r: CheckInRequest): boolean =>
   r.enforcement === undefined &&
   r.errors === undefined
 
-/** Texts of devices are taken as they are and cleaned before they are stored: a device must not hide by an odd string. */
+/**
+ * Parses a check-in. Texts of devices are accepted unchanged and cleaned before they are stored, so that no device
+ * hides behind an odd string.
+ */
 const parse = (body: Buffer): CheckInRequest => {
   let value: unknown
   try {
@@ -59,8 +61,8 @@ const parse = (body: Buffer): CheckInRequest => {
 }
 
 /**
- * The check-in, taken before the router: nine of ten requests a server gets are this one, and routing, hooks and schema
- * serialisation cost more than all it does (ADR 0006). Same problems, same headers, same bounds as everywhere else.
+ * Handles check-ins before the router. Nine of ten requests are check-ins, and routing, hooks and schema serialisation
+ * cost more than the work itself (ADR 0006). Errors, headers and limits are the same as everywhere else.
  */
 export const createCheckInPath = ({
   clock,
@@ -100,7 +102,8 @@ export const createCheckInPath = ({
     const headers = {
       ...error.headers,
       ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      // A refusal may reach a browser; what an agent is told 1,700 times a second goes without 300 bytes for none.
+      // Errors may reach a browser. Successful answers, 1,700 per second, go only to agents and save 300 bytes of
+      // headers.
       ...safetyHeaders(isEncrypted(request.socket)),
     }
     answer(
@@ -129,7 +132,7 @@ export const createCheckInPath = ({
   }
 
   async function handle(session: AgentSession, body: Buffer): Promise<Outcome> {
-    // Before it is parsed, which costs the most, whatever it turns out to be.
+    // Charges the body before parsing it, because parsing costs the most.
     const isLarge = body.length > beatBytes
     if (isLarge) quota.charge(session.agentId, body.length, 0)
     const request = parse(body)
@@ -193,7 +196,7 @@ export const createCheckInPath = ({
       }
     })
     request.on('error', () => {})
-    // A body that was taken is held until it is answered for, whether its sender still waits or not.
+    // An accepted body occupies memory until it is answered, even if its sender has disconnected.
     request.on('close', () => {
       if (!taken) quota.leave(session.agentId, size)
     })

@@ -46,7 +46,7 @@ const until = async (what: string, condition: () => boolean | Promise<boolean>):
 }
 
 describe('a check-in', () => {
-  it('shows the host and its devices, and says nothing more than when to come again', async () => {
+  it('shows the host and its devices, and answers only with the time of the next check-in', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard(), storageStick({ portPath: '1-2' })] })
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
     const detail = await agent.detail()
@@ -67,7 +67,7 @@ describe('a check-in', () => {
     ])
   })
 
-  it('is taken once, however often it is sent, and answered alike', async () => {
+  it('is applied once, however often it is sent, with the same answer', async () => {
     const agent = await enrolAgent(t)
     agent.devices.set('1-1', plainKeyboard())
     const request = agent.body({ changes: [{ op: 'attached', at: 1, device: plainKeyboard() }] })
@@ -78,7 +78,7 @@ describe('a check-in', () => {
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
   })
 
-  it('counts a repeated seq once, whatever its content', async () => {
+  it('with a repeated seq counts once, whatever its content', async () => {
     const agent = await enrolAgent(t)
     const error = { at: 5, code: 'disk_full', message: 'the disk is full' }
     const request = agent.body({
@@ -102,7 +102,7 @@ describe('a check-in', () => {
     expect(await codesOf(agent)).not.toEqual(once)
   })
 
-  it('that comes late changes nothing', async () => {
+  it('that arrives late changes nothing', async () => {
     const agent = await enrolAgent(t)
     const plugged = agent.body({ changes: [{ op: 'attached', at: 1, device: plainMouse() }] })
     const unplugged = agent.body({ changes: [{ op: 'removed', at: 2, portPath: '1-1' }] })
@@ -113,17 +113,17 @@ describe('a check-in', () => {
     expect(await codesOf(agent)).toEqual(['0x120002', '0x120001', '0x110001', '0x110003'])
   })
 
-  it('that was skipped is made up for by the inventory that the next one is asked for', async () => {
+  it('that was lost is replaced by the inventory that the next answer requests', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     agent.devices.set('1-2', storageStick({ portPath: '1-2' }))
-    agent.body() // lost on its way
+    agent.body() // is lost
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60, needInventory: true })
     expect(await agent.inventory()).toEqual({ nextCheckInSeconds: 60 })
     expect((await agent.peripherals()).map((p) => p.vid)).toEqual(['0781', '413C'])
     expect((await codesOf(agent)).filter((code) => code === '0x110001')).toHaveLength(1)
   })
 
-  it('asks for facts when they differ and shows the new ones', async () => {
+  it('asks for facts that differ and shows the new ones', async () => {
     const agent = await enrolAgent(t)
     const facts = { ...agent.facts, address: '10.9.9.9' }
     expect(await agent.checkIn({ factsHash: 'f'.repeat(32) })).toEqual({ nextCheckInSeconds: 60, needFacts: true })
@@ -131,7 +131,7 @@ describe('a check-in', () => {
     expect((await agent.detail()).localIpAddress).toBe('10.9.9.9')
   })
 
-  it('notes how far the host clock is off', async () => {
+  it('records the clock skew of the host', async () => {
     const agent = await enrolAgent(t)
     await agent.checkIn({ clock: t.clock.now() - 3_600_000 })
     expect((await agent.detail()).clockSkewSeconds).toBe(-3600)
@@ -139,7 +139,7 @@ describe('a check-in', () => {
     expect((await agent.detail()).clockSkewSeconds).toBe(2_147_483_647)
   })
 
-  it('makes a silent host connected again', async () => {
+  it('marks a disconnected host as connected again', async () => {
     const agent = await enrolAgent(t)
     t.clock.advance(181_000)
     await t.server.ingest.sweep()
@@ -151,7 +151,7 @@ describe('a check-in', () => {
 })
 
 describe('events', () => {
-  it('give a new host one inventory and its findings, later ones each attachment', async () => {
+  it('contain one inventory and the findings for a new host, and later each attachment', async () => {
     const agent = await enrolAgent(t, {
       facts: { hostname: 'lab-7', address: '10.0.0.7' },
       devices: [plainKeyboard(), rubberDucky({ portPath: '1-2' }), unifyingReceiver1207({ portPath: '1-3' })],
@@ -185,7 +185,7 @@ describe('events', () => {
     expect(data.map((e) => e.eventID)).toEqual(Array.from({ length: 60 }, (_, i) => before + 60 - i))
   })
 
-  it('tell errors of an agent', async () => {
+  it('contain errors of an agent', async () => {
     const agent = await enrolAgent(t)
     await agent.checkIn({ errors: [{ at: 1, code: 'sysfs_unreadable', message: 'EACCES\u202e on 1-1' }] })
     expect((await agent.events()).at(-1)).toMatchObject({
@@ -197,7 +197,7 @@ describe('events', () => {
 })
 
 describe('sessions', () => {
-  it('of an earlier start are superseded by a restart; the counter starts anew', async () => {
+  it('of an earlier boot are superseded by a restart, and the counter restarts', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     const old = { bootId: agent.state.bootId, session: agent.state.session }
     await agent.session(true)
@@ -206,7 +206,7 @@ describe('sessions', () => {
     expect((await codesOf(agent)).includes('0x120010')).toBe(false)
   })
 
-  it('detect a copied key: an old start that returns raises an event, and both are served in turn', async () => {
+  it('reveal a copied key: an earlier boot that returns raises an event, and both are served in turn', async () => {
     const agent = await enrolAgent(t)
     const first = agent.state.bootId
     await agent.session(true)
@@ -242,7 +242,7 @@ describe('sessions', () => {
     }
   })
 
-  it('do not work on the routes of people, nor theirs here', async () => {
+  it('do not work on the routes for people, and vice versa', async () => {
     const agent = await enrolAgent(t)
     const admin = await t.signIn()
     const api = await (await t.admin()).post('/prime/webui/admin/apiTokens', { name: 'siem' })
@@ -253,7 +253,7 @@ describe('sessions', () => {
     expect((await t.as(await enrolmentToken(t)).get('/prime/webui/agents')).statusCode).toBe(401)
   })
 
-  it('are of one agent: what it says of another is its own', async () => {
+  it('belong to one agent, which can only report about itself', async () => {
     const [one, other] = [await enrolAgent(t, { devices: [plainKeyboard()] }), await enrolAgent(t)]
     const stolen = { ...one.body({ inventory: [] }), bootId: one.state.bootId }
     expect(json(await other.post(stolen)).code).toBe('agent_session_superseded')
@@ -269,7 +269,7 @@ const oldBeat = async (agent: TestAgent, old: { bootId: string; session: string 
 describe('the same host again', () => {
   const machineIdHash = (n: number) => n.toString(16).repeat(64).slice(0, 64)
 
-  it('takes its silent predecessor over, which keeps id, devices and history', async () => {
+  it('takes over its disconnected predecessor, with id, devices and history', async () => {
     const machine = { machineIdHash: machineIdHash(1) }
     const old = await enrolAgent(t, { ...machine, devices: [storageStick()], facts: { hostname: 'phoenix' } })
     t.clock.advance(181_000)
@@ -285,7 +285,7 @@ describe('the same host again', () => {
     expect((await old.post(old.body())).status).toBe(409)
   })
 
-  it('is a possible duplicate of an armed predecessor, however silent, which keeps its key', async () => {
+  it('is a possible duplicate of an armed predecessor, which keeps its key even when disconnected', async () => {
     const machine = { machineIdHash: machineIdHash(6) }
     const old = await enrolAgent(t, machine)
     await old.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '' } })
@@ -312,7 +312,7 @@ describe('the same host again', () => {
     expect((await two.detail()).possibleDuplicates).toEqual([{ uuid: one.agentId, hostIdentifier: one.facts.hostname }])
   })
 
-  it('is another one when only one of two hashes agrees', async () => {
+  it('is a different host if only one of two hashes matches', async () => {
     await enrolAgent(t, { machineIdHash: machineIdHash(3), smbiosHash: machineIdHash(4) })
     const clone = await enrolAgent(t, { machineIdHash: machineIdHash(3), smbiosHash: machineIdHash(5) })
     expect(await codesOf(clone)).toEqual(['0x120002', '0x120001'])
@@ -320,7 +320,7 @@ describe('the same host again', () => {
 })
 
 describe('a removed agent', () => {
-  it('is refused from its next request on, its wake socket is closed, its events and the audit stay', async () => {
+  it('is refused from its next request on, its wake socket is closed, and its events and audit records stay', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard({ vid: 'AAAA', pid: '0001' })] })
     const socket = new WebSocket(`${t.address.replace('http', 'ws')}${agentPaths.wake}`, {
       headers: { authorization: `Bearer ${agent.state.session}` },
@@ -346,7 +346,7 @@ describe('a removed agent', () => {
     expect(model?.agentsCount).toBe(0)
   })
 
-  it('comes back as a new agent only', async () => {
+  it('can return only as a new agent', async () => {
     const agent = await enrolAgent(t, { machineIdHash: 'ab'.repeat(32) })
     await remove(agent.agentId)
     const again = await enrolAgent(t, { machineIdHash: 'ab'.repeat(32), privateKey: agent.privateKey })
@@ -354,7 +354,7 @@ describe('a removed agent', () => {
     expect(again.tookOver).toBe(false)
   })
 
-  it('may be named beside unknown ones', async () => {
+  it('can be listed together with unknown ids', async () => {
     const agent = await enrolAgent(t)
     const unknown = [randomUUID(), 'no-uuid', '__proto__']
     const answer = await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId, ...unknown])
@@ -363,7 +363,7 @@ describe('a removed agent', () => {
 })
 
 describe('an enrolment token', () => {
-  it('counts its uses also when hosts come at once', async () => {
+  it('counts its uses even if hosts enrol simultaneously', async () => {
     const token = await enrolmentToken(t, { maxUses: 3 })
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => enrolAgent(t, { token, only: 'enrol' })))
     expect(results.filter((r) => r.status === 'fulfilled')).toHaveLength(3)
@@ -371,7 +371,7 @@ describe('an enrolment token', () => {
     expect(new Set(refused)).toEqual(new Set(['enrolment_refused']))
   })
 
-  it('ends by time, by revocation and for whoever does not know all of it', async () => {
+  it('is refused after expiry, after revocation and without its full secret', async () => {
     const admin = await t.admin()
     const enrol = (token: string) => refusal(enrolAgent(t, { token, only: 'enrol' }))
     const brief = await enrolmentToken(t, { expiresInHours: 1, name: 'brief' })
@@ -413,7 +413,7 @@ describe('the wake socket', () => {
       socket.once('error', reject)
     })
 
-  it('is for agents alone: no browser, no account, no other path', async () => {
+  it('accepts agents only: no browser, no account, no other path', async () => {
     const agent = await enrolAgent(t, { devices: [hub()] })
     const good = { authorization: `Bearer ${agent.state.session}` }
     expect(await attempt(good)).toBe(101)
@@ -426,13 +426,13 @@ describe('the wake socket', () => {
 })
 
 describe('paths of agents', () => {
-  it('are POST alone', async () => {
+  it('accept only POST', async () => {
     for (const path of [agentPaths.enrol, agentPaths.session]) expect((await fetchText(t, path)).status).toBe(405)
   })
 })
 
-describe('a beat', () => {
-  it('does not mark a silent host as connected when an old heartbeat is replayed', async () => {
+describe('a heartbeat', () => {
+  it('does not mark a disconnected host as connected if it is an old replay', async () => {
     const agent = await enrolAgent(t)
     const beat = agent.body()
     expect((await agent.post(beat)).status).toBe(200)

@@ -13,19 +13,22 @@ export interface CheckInsDeps {
   clock: Clock
   agents: Pick<AgentsApi, 'takeHeartbeats' | 'heartbeatStates' | 'setConnected'>
   reports: Reports
-  /** The refusal of a deleted agent; null: it was not deleted. */
+  /** Returns the refusal for a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
-  /** Signed commands that wait for these agents. */
+  /** Returns the signed commands that are pending for these agents. */
   commandsFor(agentIds: readonly string[]): Promise<Map<string, SignedText[]>>
   log: Log
   tracer: Pick<Tracer, 'work'>
-  /** Counts what was acknowledged. */
+  /** Counts acknowledged check-ins. */
   counted(checkIns: number): void
 }
 
 const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
 
-/** Why a beat was not taken: repeated ones are acknowledged again, others must open a new session. */
+/**
+ * Returns the outcome for a heartbeat that was not accepted. A repeated one is acknowledged again; others must open a
+ * new session.
+ */
 const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
   if (state === undefined) throw (await deps.revoked(beat.agentId)) ?? new AppError('agent_unknown')
   if (state.boot_id !== beat.bootId) throw new AppError('agent_session_superseded')
@@ -33,8 +36,8 @@ const refusedBeat = async (deps: CheckInsDeps, beat: Beat, state: BeatState | un
 }
 
 /**
- * Adds the commands that wait, in one look-up for the whole batch; none when nobody has any. The check-ins are stored
- * already: when this fails they are answered without, and the commands go with the next ones.
+ * Adds the pending commands, in one query for the whole batch, or in none if no agent has any. The check-ins are
+ * already stored: if the query fails, they are answered without commands, which follow in the next answers.
  */
 const withCommands = async (
   { commandsFor, log }: CheckInsDeps,
@@ -46,7 +49,7 @@ const withCommands = async (
   const due = items.filter((_, i) => has(outcomes[i])).map((item) => item.agentId)
   if (due.length === 0) return outcomes
   const commands = await commandsFor(due).catch((error: unknown) => {
-    log.warn({ err: error }, 'commands could not be looked up')
+    log.warn({ err: error }, 'cannot read the pending commands')
     return new Map<string, SignedText[]>()
   })
   return outcomes.map((outcome, i) => {
@@ -55,7 +58,10 @@ const withCommands = async (
   })
 }
 
-/** Takes check-ins in: those that say nothing new by the hundred in one statement, the others by transactions of their own. */
+/**
+ * Processes check-ins: heartbeats without news in batches of hundreds in one statement, the others in transactions of
+ * their own.
+ */
 export const createCheckIns = (deps: CheckInsDeps) => {
   const common = {
     key: (item: { agentId: string }) => item.agentId,
@@ -65,7 +71,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
     isHopeless: isUnavailable,
   }
 
-  /** A batch is one piece of work: a span for each check-in would cost more than the check-in. */
+  /** One span per batch: a span for each check-in would cost more than the check-in. */
   const traced =
     <In, Out>(what: string, run: (items: In[]) => Promise<Out[]>) =>
     (items: In[]): Promise<Out[]> =>
@@ -73,7 +79,7 @@ export const createCheckIns = (deps: CheckInsDeps) => {
 
   const beats = createBatcher<Beat, Outcome | AppError>({
     ...common,
-    // 500 in 5 ms: more held row locks for longer without more throughput.
+    // 500 take 5 ms. More would hold row locks longer without more throughput.
     size: 500,
     delayMs: 5,
     concurrency: 2,

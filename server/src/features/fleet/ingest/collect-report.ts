@@ -8,7 +8,7 @@ import { AppError } from '#platform/app-error.ts'
 import { type Applied, applyReport, type JudgedChange, storedHash } from './apply-report.ts'
 import { errorEventKind, eventBase, modeEvent } from './report-events.ts'
 
-/** What the answer to a check-in says beyond the next interval. */
+/** The content of a check-in answer beyond the next interval. */
 export interface Outcome {
   needInventory?: boolean
   needFacts?: boolean
@@ -24,20 +24,19 @@ export interface Judged {
   inventory: JudgedDevice[] | null
 }
 
-/** What one check-in says of its host, beside what is stored. */
+/** One check-in, compared with the stored state of its host. */
 export interface CollectedReport {
   agentId: string
-  /** The host as it is stored. */
+  /** The stored state of the host. */
   state: AgentState
-  /** The same under the name and address that it reports. */
+  /** The same state with the name and the address that the host reports. */
   seen: AgentState
   stored: readonly HostPeripheral[]
-  /** Its peripherals after the report. */
   current: readonly HostPeripheral[]
   applied: Applied
   /** True for the first inventory of a new host. */
   isFirst: boolean
-  /** True if devices or the mode changed, so that the host is assessed. */
+  /** True if devices or the mode changed, so that the host must be assessed. */
   isMoved: boolean
   facts: StoredFacts | null
   mode: { agentId: string; armed: boolean; version: number; reason: string } | null
@@ -50,18 +49,18 @@ export interface CollectedReport {
   outcome: Outcome
 }
 
-/** The mode that a host reports is the truth: it may have gone back to Free by itself. */
+/** Returns whether a host is armed. The reported mode counts, because a host may return to Free without a command. */
 export const isArmed = (state: AgentState, request: CheckInRequest | undefined): boolean =>
   (request?.enforcement?.mode ?? (state.armed ? 'Armed' : 'Free')) === 'Armed'
 
-/** Why a check-in changes nothing; null if it does. A repeated one is acknowledged again. */
+/** Returns why a check-in changes nothing; null: it changes something. A repeated one is acknowledged again. */
 export const refusalOf = (state: AgentState | undefined, request: CheckInRequest): Outcome | AppError | null => {
   if (state === undefined) return new AppError('agent_unknown')
   if (state.boot_id !== request.bootId) return new AppError('agent_session_superseded')
   return request.seq <= state.seq ? { hasCommands: state.has_commands } : null
 }
 
-/** Applies one check-in to what is stored of its host. Pure: nothing is decided and nothing written. */
+/** Applies one check-in to the stored state of its host. Pure: it neither decides nor writes. */
 export const collectReport = (
   state: AgentState,
   request: CheckInRequest,
@@ -71,7 +70,7 @@ export const collectReport = (
 ): CollectedReport => {
   const agentId = state.agent_id
   const isFirst = state.inventory_hash === null && stored.length === 0 && inventory !== null
-  // Changes before the first inventory have nothing to stand on; the inventory that the answer asks for covers them.
+  // Changes before the first inventory have no base state. The inventory that the answer requests includes them.
   const isBlind = state.inventory_hash === null && inventory === null
   const applied = applyReport(stored, isBlind ? [] : changes, inventory)
   const hash = isBlind ? null : storedHash(applied.all)

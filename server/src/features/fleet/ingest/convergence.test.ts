@@ -22,14 +22,14 @@ afterAll(() => t.close())
 
 const makes: ((portPath: string) => DeviceReport)[] = [
   (portPath) => plainKeyboard({ portPath }),
-  // Other designs of its model: another revision of the same shape, and one that can do more.
+  // Other fingerprints of the same model: another revision with the same shape, and one with more functions.
   (portPath) => plainKeyboard({ portPath, bcdDevice: '0200' }),
   (portPath) => plainKeyboard({ portPath, interfaces: ['03:01:01', '03:00:00', '03:00:00', '0a:00:00'] }),
   (portPath) => plainMouse({ portPath }),
   (portPath) => hub({ portPath }),
   (portPath) => rubberDucky({ portPath }),
   (portPath) => unifyingReceiver1207({ portPath }),
-  // Two sticks of one serial number are common: cheap ones share it.
+  // Two sticks with the same serial number are common: cheap ones share it.
   (portPath) => storageStick({ portPath, serial: 'S1' }),
   (portPath) => storageStick({ portPath, serial: 'S1', authorized: false }),
   (portPath) => storageStick({ portPath, serial: 'S2' }),
@@ -43,7 +43,7 @@ const step = fc.record({
   ),
   /** How often the report is sent. */
   times: fc.constantFrom(1, 1, 1, 2, 3),
-  /** Sent once more after this many later ones. */
+  /** Sent again after this many later reports. */
   lateBy: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 4 }),
 })
 
@@ -73,7 +73,7 @@ const summary = async (agent: TestAgent) => {
   return { severity, approvedAndPresent, approvedAndDisconnected, hasKnownAttackTools, riskScore }
 }
 
-/** Counters that are moved along, against a recount; rows are those that differ. */
+/** Compares the stored counters with a recount; returns the rows that differ. */
 const drift = () =>
   t.server.db.query(sql`
     with n as (
@@ -90,7 +90,7 @@ const drift = () =>
     where (c.hosts, c.devices) is distinct from (coalesce(n.hosts, 0)::int, coalesce(n.devices, 0)::int)`)
 
 describe('a host that plugs and unplugs', () => {
-  it('ends as in order, whatever was repeated or came late', async () => {
+  it('ends in the correct state, whatever was repeated or late', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
         const [clean, noisy] = await Promise.all([enrolAgent(t), enrolAgent(t)])
@@ -120,7 +120,7 @@ describe('a host that plugs and unplugs', () => {
     )
   })
 
-  it('ends as it is, whatever was lost: the server asks for the inventory', async () => {
+  it('ends in the correct state after losses, because the server requests the inventory', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 1, maxLength: 10 }), async (steps) => {
         const agent = await enrolAgent(t)
@@ -140,7 +140,7 @@ describe('a host that plugs and unplugs', () => {
     )
   })
 
-  it('shows two identical sticks, and keeps them apart when one goes', async () => {
+  it('shows two identical sticks, and distinguishes them when one is detached', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick(), storageStick({ portPath: '1-2' })] })
     const id = 'USB\\VID_0781&PID_5581\\4C530001230615112345'
     expect((await shown(agent)).map((row) => row.deviceID)).toEqual([id, `${id}&1-2`])
@@ -152,7 +152,7 @@ describe('a host that plugs and unplugs', () => {
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
   })
 
-  it('moves a device to another port as one that goes and one that comes', async () => {
+  it('treats a device at another port as detached and attached', async () => {
     const agent = await enrolAgent(t, { devices: [hub({ portPath: '1-1' }), storageStick({ portPath: '1-1.2' })] })
     expect((await agent.peripherals())[0]?.parentDeviceID).toBe('USB\\VID_0BDA&PID_5411\\1-1')
     await agent.unplug('1-1.2')

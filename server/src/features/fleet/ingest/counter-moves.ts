@@ -9,7 +9,7 @@ const presentBy = (key: Key, all: readonly HostPeripheral[]): Map<number, number
   return counts
 }
 
-/** Sums up, over the hosts of a batch, by how much their reports move the counters of models, shapes and designs. */
+/** Sums up how the reports of a batch change the counters of models, shapes and fingerprints. */
 export const createCounterMoves = () => {
   const moved = { modelId: new Map<number, CounterDelta>(), shapeId: new Map(), id: new Map() } satisfies Record<
     Key,
@@ -29,12 +29,13 @@ export const createCounterMoves = () => {
   }
 
   return {
-    /** Takes in one host: its peripherals before and after its report. */
+    /** Adds one host: its peripherals before and after its report. */
     add: (before: readonly HostPeripheral[], after: readonly HostPeripheral[]): void => {
       count('modelId', before, after)
       count('shapeId', before, after)
       count('id', before, after)
-      // A design that gives way to another of its model moves no model, but what it moves is locked by it.
+      // Replacing a fingerprint by another one of the same model changes no model counter, but its update must still
+      // lock the model.
       const modelsOf = new Map<number, Pick<Design, 'modelId'>>(
         [...before, ...after].map((p) => [p.design.id, p.design]),
       )

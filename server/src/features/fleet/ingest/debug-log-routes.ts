@@ -13,16 +13,19 @@ const upload = operation({
   method: 'POST',
   path: `${agentPaths.debugLogs}/{commandId}`,
   tag: 'Agent protocol',
-  summary: 'Takes the debug logs a host was told to collect',
-  description: 'A gzip of at most 20 MiB, 400 MiB unpacked. Once per command; a repeated one is answered alike.',
+  summary: 'Receives the debug logs that a command requested',
+  description:
+    'A gzip file of at most 20 MiB, 400 MiB unpacked. Accepted once per command; a repeated upload gets the same answer.',
   permission: 'agent',
-  params: closed({ commandId: Type.String({ maxLength: 64, description: 'Id of the command that asked for them.' }) }),
+  params: closed({
+    commandId: Type.String({ maxLength: 64, description: 'Id of the command that requested the logs.' }),
+  }),
   streamType: 'application/gzip',
   response: closed({ received: Type.Literal(true) }),
   errors: ['agent_session_expired', 'agent_revoked', 'agent_report_invalid', 'payload_too_large', 'too_many_requests'],
 })
 
-/** After which an agent asks again whose upload is under way. */
+/** Seconds after which an agent retries while its upload is running. */
 const secondsBetween = 5
 
 export interface DebugLogRouteDeps {
@@ -32,14 +35,14 @@ export interface DebugLogRouteDeps {
 }
 
 export const registerDebugLogUpload = (app: HttpApp, { clock, agents, commands }: DebugLogRouteDeps): void => {
-  /** Agents that send logs: one upload each. */
+  /** Agents with a running upload: one each. */
   const sending = new Set<string>()
   const guard = agentGuard({ clock, verifySession: agents.verifySession, isRevoked: agents.isRevoked })
   app.registerMachine(upload, guard, async ({ params, request, machine: { agentId } }) => {
     if (sending.has(agentId)) throw tooMany(secondsBetween)
     sending.add(agentId)
     try {
-      // A body that is refused midway must not take the answer down with it.
+      // Refusing a body midway must not destroy the connection before the answer is sent.
       const body = (request.body as Readable).iterator({ destroyOnReturn: false })
       await commands.receiveLog(agentId, params.commandId, body)
       return { received: true as const }

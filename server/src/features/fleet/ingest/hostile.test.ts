@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** All that a report could change of one agent. */
+/** Returns everything that a report could change for one agent. */
 const stored = async (agentId: string): Promise<unknown> =>
   t.server.db.query(sql`
     select h.seq, h.inventory_hash, h.facts_hash, h.last_seen, a.host, a.facts, a.latest_events,
@@ -46,7 +46,7 @@ const malformed: [string, number, (request: CheckInRequest, agent: TestAgent) =>
   ['an empty body', 400, () => ''],
   ['null', 400, () => 'null'],
   ['an array', 400, (r) => [r]],
-  ['bytes that are no UTF-8', 400, (r) => Buffer.from(JSON.stringify(r).replace('}', ',"x":"\u00ff"}'), 'latin1')],
+  ['invalid UTF-8', 400, (r) => Buffer.from(JSON.stringify(r).replace('}', ',"x":"\u00ff"}'), 'latin1')],
   ['an unknown member', 400, (r) => ({ ...r, isAdmin: true })],
   ['a member named __proto__', 400, (r) => JSON.stringify(r).replace('{', '{"__proto__":{"seq":1},')],
   ['no seq', 400, ({ seq: _, ...r }) => r],
@@ -55,9 +55,9 @@ const malformed: [string, number, (request: CheckInRequest, agent: TestAgent) =>
   ['a fraction as seq', 400, (r) => ({ ...r, seq: 1.5 })],
   ['text as seq', 400, (r) => ({ ...r, seq: `${r.seq}` })],
   ['a hash in upper case', 400, (r) => ({ ...r, inventoryHash: 'A'.repeat(32) })],
-  ['a boot id that is no uuid', 400, (r) => ({ ...r, bootId: '-'.repeat(36) })],
+  ['a boot id that is not a uuid', 400, (r) => ({ ...r, bootId: '-'.repeat(36) })],
   ['another boot id', 409, (r) => ({ ...r, bootId: randomUUID() })],
-  ['a hash that is not that of the inventory', 400, (r) => ({ ...r, inventory: [plainKeyboard()] })],
+  ['a hash that does not match the inventory', 400, (r) => ({ ...r, inventory: [plainKeyboard()] })],
   ['a port twice', 400, (r) => ({ ...r, ...inventoryOf([plainKeyboard(), storageStick()]) })],
   ['1,025 devices', 400, (r) => ({ ...r, ...inventoryOf(many(agentLimits.devices + 1)) })],
   ['2,049 changes', 400, (r) => ({ ...r, changes: Array(2049).fill({ op: 'removed', at: 1, portPath: '1-1' }) })],
@@ -66,7 +66,7 @@ const malformed: [string, number, (request: CheckInRequest, agent: TestAgent) =>
   ['a port path with dots', 400, (r) => ({ ...r, changes: [{ op: 'removed', at: 1, portPath: '../../etc' }] })],
   ['a device without descriptors', 400, (r) => ({ ...r, ...attached({ portPath: '1-1' }) })],
   [
-    'descriptors that are no base64',
+    'descriptors that are not base64',
     400,
     (r) => ({ ...r, ...attached({ ...plainKeyboard(), descriptors: '!'.repeat(30) }) }),
   ],
@@ -96,7 +96,7 @@ const malformed: [string, number, (request: CheckInRequest, agent: TestAgent) =>
   ],
   ['facts without a host name', 400, (r, a) => ({ ...r, facts: { ...a.facts, hostname: '' } })],
   [
-    'facts with a MAC of words',
+    'facts with an invalid MAC',
     400,
     (r, a) => ({
       ...r,
@@ -107,7 +107,7 @@ const malformed: [string, number, (request: CheckInRequest, agent: TestAgent) =>
 
 describe('a malformed report', () => {
   it.each(malformed)(
-    'with %s is refused whole with a reason, and the next one is taken',
+    'with %s is refused completely with a reason, and the next one is accepted',
     async (_what, status, make) => {
       const agent = await enrolAgent(t)
       const request = agent.body()
@@ -125,13 +125,13 @@ describe('a malformed report', () => {
     },
   )
 
-  it('of 10 MB is cut off with 413, with and without a stated length', async () => {
+  it('of 10 MB is refused with 413, with and without a stated length', async () => {
     const agent = await enrolAgent(t)
     const before = await stored(agent.agentId)
     const size = 10 * 1024 * 1024
     const stated = await agent.post(' '.repeat(size)).then(
       (answer) => answer.status,
-      // The server may close while the rest is on its way.
+      // The server may close the connection before the whole body is sent.
       (error: { cause?: { code?: string } }) => error.cause?.code,
     )
     expect([413, 'EPIPE', 'ECONNRESET', 'UND_ERR_SOCKET']).toContain(stated)
@@ -147,7 +147,7 @@ describe('a malformed report', () => {
     expect((await agent.post(agent.body())).status).toBe(200)
   })
 
-  it('fails alone: what came with it in the same moment is stored', async () => {
+  it('fails alone: other reports of the same batch are stored', async () => {
     const agents = await Promise.all(Array.from({ length: 12 }, () => enrolAgent(t)))
     const results = await Promise.all(
       agents.map((agent, i) => {
@@ -162,7 +162,7 @@ describe('a malformed report', () => {
     expect(shown.map((rows) => rows.length)).toEqual(agents.map((_, i) => (i % 4 === 0 ? 0 : 1)))
   })
 
-  it('whatever it is, is answered and ends nothing', async () => {
+  it('is always answered and crashes nothing', async () => {
     const agent = await enrolAgent(t)
     const template = agent.body({
       inventory: [plainKeyboard(), storageStick({ portPath: '1-2' }), hub({ portPath: '2-1' })],
@@ -201,7 +201,7 @@ const oddValue = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 255 }),
 )
 
-/** Any UTF-16 units, lone halves of pairs and U+0000 too, as JSON can carry them. */
+/** Any UTF-16 units, including lone surrogates and U+0000, as JSON can carry them. */
 const anyText = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength: 60 })
   .map((units) => String.fromCharCode(...units))
@@ -269,7 +269,7 @@ describe('hostile strings', () => {
       },
       devices: [hostileStrings(variant as HostileVariant)],
     })
-    // The hash is over cleaned strings, so the server holds the same as the agent.
+    // The hash covers cleaned strings, so the server and the agent hold the same.
     expect(await agent.checkIn()).toEqual({ nextCheckInSeconds: 60 })
     const detail = await agent.detail()
     expect(detail.hostIdentifier).toBe(clean)
@@ -284,13 +284,13 @@ describe('hostile strings', () => {
     )
   })
 
-  it('of the longest kind are kept to their bound, also 255 x U+10FFFF of a host', async () => {
+  it('of maximum length are stored or refused, including 255 x U+10FFFF', async () => {
     const longest = hostileTexts.longest // 255 code points, 510 UTF-16 units
     const agent = await enrolAgent(t)
     const device = storageStick({ manufacturer: longest, product: longest, serial: longest })
     agent.devices.set('1-1', device)
     const answer = await agent.post(agent.body({ changes: [{ op: 'attached', at: 1, device }] }))
-    // Either the bound of the protocol refuses it, or it is stored and shown whole; never a failure of the server.
+    // Either the protocol refuses the string, or it is stored and shown completely. The server never fails.
     expect([200, 400]).toContain(answer.status)
     const rows = await agent.peripherals()
     if (answer.status === 400) expect(rows).toEqual([])
@@ -328,8 +328,8 @@ describe('a hostile session', () => {
     ['a boot id of SQL', { bootId: "'; drop table agents; --              " }, 400],
     ['a nonce of one character', { nonce: 'x' }, 400],
     ['an unknown member', { token: 'x' }, 400],
-    ['a signature by nobody', { signature: 'AAAA' }, 403],
-    ['an agent id of words', { agentId: 'words' }, 403],
+    ['an invalid signature', { signature: 'AAAA' }, 403],
+    ['an agent id that is not a uuid', { agentId: 'words' }, 403],
   ])('with %s is refused', async (_what, change, status) => {
     const agent = await enrolAgent(t)
     const answer = await agentPost(t, agentPaths.session, { ...agent.proven(randomUUID()), ...change })
@@ -337,7 +337,7 @@ describe('a hostile session', () => {
     expect((await agentPost(t, agentPaths.session, agent.proven('-'.repeat(36)))).status).toBe(400)
   })
 
-  it('by a nonce that was used before is refused', async () => {
+  it('with a used nonce is refused', async () => {
     const agent = await enrolAgent(t)
     const proven = agent.proven(randomUUID())
     expect((await agentPost(t, agentPaths.session, proven)).status).toBe(200)
@@ -348,14 +348,14 @@ describe('a hostile session', () => {
 describe('a hostile enrolment', () => {
   it.each<[string, number, (body: Record<string, unknown>) => unknown]>([
     ['an unknown member', 400, (b) => ({ ...b, agentId: randomUUID() })],
-    ['a key of words', 403, (b) => ({ ...b, publicKey: 'AAAA' })],
-    ['a key of another kind', 403, (b) => ({ ...b, keyAlgorithm: 'ES256' })],
+    ['a key that is not base64', 403, (b) => ({ ...b, publicKey: 'AAAA' })],
+    ['a key of another type', 403, (b) => ({ ...b, keyAlgorithm: 'ES256' })],
     ['a proof by another key', 403, (b) => ({ ...b, proof: 'A'.repeat(86) })],
     ['facts of the wrong shape', 400, (b) => ({ ...b, facts: 'none' })],
     ['a host name with U+0000', 400, (b) => ({ ...b, facts: hostFacts({ hostname: 'a\u0000b' }) })],
     ['a token of SQL', 403, (b) => ({ ...b, token: "' or true --" })],
     ['no token', 400, ({ token: _, ...b }) => b],
-  ])('with %s is refused and leaves nothing', async (_what, status, make) => {
+  ])('with %s is refused and stores nothing', async (_what, status, make) => {
     const token = await enrolmentToken(t)
     const count = async () => (await t.server.db.query<{ n: number }>(sql`select count(*) as n from agents`))[0]?.n
     const before = await count()

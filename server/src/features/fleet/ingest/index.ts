@@ -32,10 +32,10 @@ export interface IngestDeps extends ReportsDeps {
   metrics: Pick<Metrics, 'counter' | 'histogram'>
 }
 
-/** Missed intervals after which an agent counts as disconnected. */
+/** Number of missed intervals after which an agent counts as disconnected. */
 const missedIntervals = 3
 
-/** Everything that agents bring: enrolment and sessions, check-ins, wake sockets, and noticing who went silent. */
+/** Creates the ingest: enrolment and sessions, check-ins, wake sockets, and the detection of disconnected hosts. */
 export const createIngest = (deps: IngestDeps) => {
   const { clock, log, agents, metrics } = deps
   const rate = createRate()
@@ -84,7 +84,7 @@ export const createIngest = (deps: IngestDeps) => {
     wake,
     figures: () => ({ queueDepth: checkIns.depth(), checkInsPerSecond: rate.perSecond() }),
     drain: checkIns.drain,
-    /** Marks silent agents as disconnected; run every second. */
+    /** Marks hosts without recent check-ins as disconnected; runs every second. */
     sweep: (): Promise<number> =>
       agents.disconnectSilent(new Date(clock.now() - deps.intervalSeconds() * missedIntervals * 1000)),
   }

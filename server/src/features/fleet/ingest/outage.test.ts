@@ -20,7 +20,7 @@ afterAll(async () => {
   proxy.close()
 })
 
-/** No answer may take longer, whatever the database does (drill D4). */
+/** Maximum duration of an answer, whatever the database does (drill D4). */
 const slowestMs = 5_000
 
 const timed = async (work: () => Promise<HttpAnswer>) => {
@@ -54,7 +54,7 @@ const plugged = (agent: TestAgent, serial: string) => {
 
 describe('while the database', () => {
   it.each(['cut', 'hang'] as const)(
-    'is away (%s) nothing is acknowledged; afterwards everything is taken, once',
+    'is unavailable (%s), nothing is acknowledged, and afterwards everything is stored once',
     async (how) => {
       const agents = await Promise.all(Array.from({ length: 5 }, () => enrolAgent(t)))
       const quiet = await Promise.all(Array.from({ length: 5 }, () => enrolAgent(t)))
@@ -78,13 +78,13 @@ describe('while the database', () => {
     },
   )
 
-  it('ends every connection under load, what was acknowledged is stored and the rest can be sent again', async () => {
+  it('ends every connection under load, acknowledged check-ins are stored and the others can be repeated', async () => {
     const agents = await Promise.all(Array.from({ length: 10 }, () => enrolAgent(t)))
     const acknowledged = new Map<TestAgent, string>()
     let isOver = false
     let taken = 0
     const kills = (async () => {
-      // A machine on which nothing gets through between two kills is given more time: it is loss that is looked for.
+      // A slow machine gets more time between two kills, because this test looks for lost data.
       for (let [before, wait] = [0, 40]; !isOver; wait = taken > before ? 40 : Math.min(wait * 2, 2_000)) {
         before = taken
         await t.server.db

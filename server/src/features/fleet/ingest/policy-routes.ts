@@ -14,7 +14,7 @@ const fetchPolicy = operation({
   method: 'POST',
   path: agentPaths.policy,
   tag: 'Agent protocol',
-  summary: 'The policy of the asking agent, signed for it and its nonce',
+  summary: 'The policy of the calling agent, signed for it and its nonce',
   permission: 'agent',
   body: PolicyRequest,
   response: SignedText,
@@ -26,7 +26,7 @@ const fetchKnowledge = operation({
   method: 'GET',
   path: `${agentPaths.knowledge}/{hash}`,
   tag: 'Agent protocol',
-  summary: 'What agents judge attack tools by; the policy names its hash',
+  summary: 'The knowledge by which agents judge attack tools; the policy names its hash',
   permission: 'agent',
   params: closed({ hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the answer.' }) }),
   response: Type.String(),
@@ -36,34 +36,34 @@ const fetchKnowledge = operation({
 })
 
 /**
- * Policies that are made at once: each holds one of 12 connections, and check-ins need the others. When rules change for a
- * whole fleet its armed hosts come together; those who wait for over 3 s come back.
+ * Limits of concurrent policy builds: each holds one of 12 connections, and check-ins need the others. When rules
+ * change for a whole fleet, all its armed hosts fetch their policies. Hosts that would wait for over 3 s retry later.
  */
-const makings = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 10 } }
-/** Seconds after which an agent asks again whose first request is still under way. */
+const buildLimits = { atOnce: 6, waiting: 500, waitMs: 3_000, comeBack: { after: 2, spread: 10 } }
+/** Seconds after which an agent retries while its first request is still running. */
 const meanwhile = 2
 
 export interface AgentPolicyRouteDeps extends AgentGuardDeps {
   policy: Pick<PolicyApi, 'forAgent'>
-  /** What agents judge attack tools by. */
+  /** Returns the knowledge by which agents judge attack tools. */
   knowledge(): { text: string; hash: string }
 }
 
-/** What an armed host fetches: its policy, and the knowledge that the policy names. */
+/** Registers the routes of armed hosts: their policy, and the knowledge that the policy names. */
 export const registerAgentPolicy = (
   app: HttpApp,
   { clock, verifySession, policy, knowledge }: AgentPolicyRouteDeps,
 ): void => {
   const agent = agentGuard({ clock, verifySession })
-  const semaphore = createSemaphore(makings)
-  /** Agents that a policy is made for, and those that knowledge is sent to. */
+  const semaphore = createSemaphore(buildLimits)
+  /** Agents with a running request for their policy, and for the knowledge. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]
-  /** An agent does one thing after another; what comes beside that is none, or has lost its way. */
+  /** Refuses concurrent requests of one agent, because an agent sends one at a time. */
   function claim(agents: Set<string>, agentId: string): void {
     if (agents.has(agentId)) throw tooMany(meanwhile)
     agents.add(agentId)
   }
-  /** Bytes of the knowledge in force: some megabytes that all answers share. */
+  /** The bytes of the knowledge in force: some megabytes that all answers share. */
   let document = { hash: '', bytes: Buffer.alloc(0) }
 
   app.registerMachine(fetchPolicy, agent, async ({ body, machine: { agentId } }) => {
@@ -79,7 +79,7 @@ export const registerAgentPolicy = (
   })
   app.registerMachine(fetchKnowledge, agent, async ({ params, reply, machine: { agentId } }) => {
     const { text, hash } = knowledge()
-    if (params.hash !== hash) throw notFound('This knowledge is not in force any more; fetch the policy anew.')
+    if (params.hash !== hash) throw notFound('This knowledge is no longer in force. Fetch the policy again.')
     claim(reading, agentId)
     finished(reply.raw, () => reading.delete(agentId))
     if (document.hash !== hash) document = { hash, bytes: Buffer.from(text) }

@@ -25,7 +25,7 @@ const codeOf = (work: () => void): string => {
 }
 
 describe('quota', () => {
-  it('of requests at once are given back', () => {
+  it('of concurrent requests is released after each answer', () => {
     const quota = createQuota(createFakeClock())
     for (let i = 0; i < 8; i++) quota.enter('a')
     expect(codeOf(() => quota.enter('a'))).toBe('too_many_requests')
@@ -34,7 +34,7 @@ describe('quota', () => {
     expect(codeOf(() => quota.enter('a'))).toBe('ok')
   })
 
-  it('of memory belong to all', () => {
+  it('of memory is shared by all agents', () => {
     const quota = createQuota(createFakeClock())
     for (let i = 0; i < 32; i++) quota.hold(4 * 1024 * 1024)
     expect(codeOf(() => quota.hold(1))).toBe('unavailable')
@@ -42,7 +42,7 @@ describe('quota', () => {
     expect(codeOf(() => quota.hold(4 * 1024 * 1024))).toBe('ok')
   })
 
-  it('of reports come back with time', () => {
+  it('of reports refills over time', () => {
     const clock = createFakeClock()
     const quota = createQuota(clock)
     const send = () => codeOf(() => quota.charge('a', 4 * 1024 * 1024, 0))
@@ -54,7 +54,7 @@ describe('quota', () => {
     expect(codeOf(() => quota.charge('b', 1, 0))).toBe('ok')
   })
 
-  it('let a device that comes and goes each second be told', () => {
+  it('allows reports of a device that attaches and detaches every second', () => {
     const clock = createFakeClock()
     const quota = createQuota(clock)
     for (let second = 0; second < 100_000; second++) {
@@ -65,7 +65,7 @@ describe('quota', () => {
 })
 
 describe('a rogue agent', () => {
-  it('must wait, while others are served', async () => {
+  it('has to wait, while others are served', async () => {
     const [rogue, other] = [await enrolAgent(t), await enrolAgent(t)]
     const change = { op: 'attached' as const, at: 1, device: plainKeyboard({ portPath: '1-1' }) }
     const gone = { op: 'removed' as const, at: 1, portPath: '1-1' }
@@ -76,11 +76,11 @@ describe('a rogue agent', () => {
     expect([answers[0], refused.status]).toEqual([200, 429])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await other.post(other.body({ changes }))).status).toBe(200)
-    // A check-in that reports nothing is served all the same.
+    // A check-in without news is still served.
     expect((await rogue.post(rogue.body())).status).toBe(200)
   })
 
-  it('has eight requests at once at most, and gets them back when it hangs up', async () => {
+  it('has at most eight concurrent requests, which are released when it disconnects', async () => {
     const agent = await enrolAgent(t)
     const open = await Promise.all(
       Array.from(
@@ -92,7 +92,7 @@ describe('a rogue agent', () => {
                 `POST ${agentPaths.checkIn} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${agent.state.session}\r\ncontent-length: 999\r\nexpect: 100-continue\r\n\r\n`,
               )
             })
-            // "100 Continue" says that the request has arrived.
+            // "100 Continue" shows that the request has arrived.
             socket.once('data', () => resolve(socket))
           }),
       ),
@@ -107,14 +107,14 @@ describe('a rogue agent', () => {
 })
 
 describe('an agent that asks for its policy on hundreds of connections', () => {
-  it('is answered one at a time; others are answered beside it', async () => {
+  it('gets one answer at a time, while others are served', async () => {
     const [rogue, other] = [await enrolAgent(t), await enrolAgent(t)]
     const ask = (agent: TestAgent) =>
       agentPost(t, agentPaths.policy, { nonce: 'n'.repeat(32) }, agent.state.session).then((answer) => ({
         status: answer.status,
         retryAfter: Number(answer.headers.get('retry-after')),
       }))
-    // While its row is locked its first request stays under way.
+    // The lock on its row keeps its first request running.
     await t.server.db.transaction(async (tx) => {
       await tx.query(sql`select from agent_heartbeats where agent_id = ${rogue.agentId} for update`)
       const first = Promise.race(Array.from({ length: 100 }, () => ask(rogue)))
@@ -128,7 +128,7 @@ describe('an agent that asks for its policy on hundreds of connections', () => {
     expect(status).toBe(200)
   })
 
-  it('gets knowledge one after the other', async () => {
+  it('gets one knowledge download at a time', async () => {
     const agent = await enrolAgent(t)
     const signed = await agentPost(t, agentPaths.policy, { nonce: 'n'.repeat(32) }, agent.state.session)
     const { knowledgeHash } = JSON.parse(JSON.parse(signed.text).payload)
@@ -143,7 +143,7 @@ describe('an agent that asks for its policy on hundreds of connections', () => {
 })
 
 describe('sockets', () => {
-  it('that are refused an upgrade are closed though the peer never closes', async () => {
+  it('with a refused upgrade are closed even if the peer never closes', async () => {
     const taken = once(t.server.app.fastify.server, 'connection')
     const socket = connect({ port: Number(new URL(t.address).port), host: '127.0.0.1', allowHalfOpen: true })
     socket.resume()
@@ -162,17 +162,17 @@ describe('sockets', () => {
     expect(answer.split('\r\n')[0]).toBe('HTTP/1.1 200 OK')
   })
 
-  it('of slow clients are looked at every two seconds', () => {
+  it('of slow clients are checked every two seconds', () => {
     const server = t.server.app.fastify.server as unknown as { headersTimeout: number; requestTimeout: number }
     expect([server.headersTimeout, server.requestTimeout]).toEqual([15_000, 28_000])
   })
 })
 
-describe('bodies that are not taken', () => {
-  it('leave nothing behind', async () => {
+describe('refused bodies', () => {
+  it('leave no memory occupied', async () => {
     let agent = await enrolAgent(t)
     for (let i = 0; i < 40; i++) {
-      // Four of them are what one agent may send at once.
+      // One agent may send four of them at once.
       if (i % 4 === 0) agent = await enrolAgent(t)
       const answer = await agentPost(t, agentPaths.checkIn, 'x'.repeat(4 * 1024 * 1024), agent.state.session)
       expect(answer.status).toBe(400)

@@ -1,19 +1,21 @@
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 
-/** Requests of one agent on their way at once: it sends one, and repeats one that it gave up waiting for. */
+/** Maximum number of concurrent requests per agent. An agent sends one, and repeats it if it times out. */
 const atOnce = 8
-/** Bytes of all bodies that are held: what a report becomes takes some four times as much. */
+/** Maximum size of all bodies in memory. A report needs some four times its size. */
 const heldBytes = 128 * 1024 * 1024
-/** What one agent may report at once: four inventories of the largest size. */
+/** Maximum burst of reports per agent: four inventories of the largest size. */
 const agentBurst = 16 * 1024 * 1024
-/** Bytes of a check-in that reports nothing: it is served to an agent that is in debt. */
+/** Size of a check-in without news. The server accepts it even from an agent over its quota. */
 export const beatBytes = 1024
-/** Requests of one agent at once, and those it gets back each second; it sends one in some seconds. */
+/** Burst of requests of one agent, and the refill per second. An agent sends one every few seconds. */
 const requests = { most: 1_000, perSecond: 20 } as const
-/** What it may report for ever, per second: 30 times a host whose devices come and go each second. */
+/**
+ * Sustained report rate per agent, in bytes per second: 30 times that of a host with devices that change every second.
+ */
 const agentPerSecond = 32 * 1024
-/** What a change counts beside its bytes: it becomes rows and events. */
+/** Charge for a change in addition to its bytes, because it becomes rows and events. */
 const perChange = 1024
 
 export const tooMany = (seconds: number): AppError =>
@@ -24,25 +26,24 @@ interface Account {
   at: number
 }
 
-export interface SharesOptions {
-  /** Bytes at once. */
+export interface QuotaOptions {
+  /** Maximum burst in bytes. */
   burst: number
-  /** Bytes per second. */
   perSecond: number
 }
 
-/** What one process of the agentless worker may send: 32 bodies of the largest size, then two a second. */
-export const workerQuota: SharesOptions = { burst: 256 * 1024 * 1024, perSecond: 16 * 1024 * 1024 }
+/** Quota of one worker process: 32 bodies of the largest size, then two per second. */
+export const workerQuota: QuotaOptions = { burst: 256 * 1024 * 1024, perSecond: 16 * 1024 * 1024 }
 
 export type Quota = ReturnType<typeof createQuota>
 
 /**
- * Each agent's share of the server: a rogue one may fill its own, never the memory, the queue or the database of all.
- * Check-ins that report nothing are bounded by their number at once only.
+ * Creates the quota of each agent. A rogue agent can use up its own quota, but not the memory, the queue or the
+ * database of others. For check-ins without news, only the number of concurrent requests is limited.
  */
 export const createQuota = (
   clock: Pick<Clock, 'now'>,
-  { burst, perSecond }: SharesOptions = { burst: agentBurst, perSecond: agentPerSecond },
+  { burst, perSecond }: QuotaOptions = { burst: agentBurst, perSecond: agentPerSecond },
 ) => {
   const running = new Map<string, number>()
   const accounts = new Map<string, Account>()
@@ -53,7 +54,7 @@ export const createQuota = (
   const levelOf = (account: Account | undefined, now: number, most = burst, rate = perSecond): number =>
     account === undefined ? most : Math.min(most, account.level + ((now - account.at) / 1000) * rate)
 
-  /** Forgets agents that have their whole share again. */
+  /** Deletes agents whose quota is full again. */
   function tidy(now: number): void {
     for (const [agentId, account] of accounts) if (levelOf(account, now) >= burst) accounts.delete(agentId)
     for (const [agentId, account] of asked)
@@ -61,7 +62,7 @@ export const createQuota = (
     tidyAt = Math.max(10_000, accounts.size * 2, asked.size * 2)
   }
 
-  /** Throws while an agent is in debt; before its body is read. */
+  /** Throws while an agent is over its quota, before its body is read. */
   function assertCredit(agentId: string): void {
     const level = levelOf(accounts.get(agentId), clock.now())
     if (level <= 0) throw tooMany(Math.ceil(1 - level / perSecond))
@@ -74,7 +75,7 @@ export const createQuota = (
   }
 
   return {
-    /** Admits a request before its body, of which `bytes` are announced; call `leave` when it is answered. */
+    /** Admits a request before its body of the announced `bytes`. Call `leave` after the answer. */
     enter: (agentId: string, bytes = 0): void => {
       const now = clock.now()
       const left = levelOf(asked.get(agentId), now, requests.most, requests.perSecond) - 1
@@ -94,19 +95,19 @@ export const createQuota = (
       else running.set(agentId, now)
     },
 
-    /** Counts bytes of a body as they come. */
+    /** Counts the bytes of a body as they arrive. */
     hold: (bytes: number): void => {
       held += bytes
       if (held > heldBytes) throw new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
     },
 
-    /** Charges a report; what comes while an agent is in debt is refused. */
+    /** Charges a report. Further reports are refused while the agent is over its quota. */
     charge: (agentId: string, bytes: number, changes: number): void => {
       assertCredit(agentId)
       owe(agentId, bytes + changes * perChange)
     },
 
-    /** Charges the changes of a report whose bytes were charged before it was parsed. */
+    /** Charges the changes of a report whose bytes were charged before parsing. */
     oweChanges: (agentId: string, changes: number): void => owe(agentId, changes * perChange),
   }
 }

@@ -8,7 +8,7 @@ import type { Applied, HostChange } from './apply-report.ts'
 
 type EventHost = Pick<AgentState, 'agent_id' | 'host' | 'address' | 'hashtags'>
 
-/** What all events of a host have in common. */
+/** Returns the members that all events of a host share. */
 export const eventBase = (host: EventHost) => ({
   agentId: host.agent_id,
   entity: `${host.host} (${host.address})`,
@@ -17,15 +17,14 @@ export const eventBase = (host: EventHost) => ({
 
 /** Agent errors that raise a separate critical event. */
 const criticalErrors: ReadonlyMap<string, EventKind> = new Map([
-  // A build signed with a foreign key is no accident: an attacker may control this host's commands.
+  // A build signed with a foreign key suggests that an attacker controls the commands of this host.
   ['update_refused', 'updateRefused'],
   ['held_ports_full', 'heldPortsFull'],
 ])
 
-/** Returns the event for an agent error. */
 export const errorEventKind = (code: string): EventKind => criticalErrors.get(code) ?? 'agentError'
 
-/** The kernel keeps the device from being used, and did not before. */
+/** Returns whether the kernel now blocks the device and did not before. */
 const isBlocking = ({ what, peripheral, wasUsable }: HostChange): boolean =>
   what !== 'gone' && !peripheral.authorized && (what === 'attached' || wasUsable)
 
@@ -46,7 +45,10 @@ const deviceEvent = (host: EventHost, kind: EventKind, { design, deviceId, seria
 
 const levels = [null, 'suspected', 'confirmed'] as const
 
-/** Events of one host's report. A new host's first inventory gives one event and its findings, not one per device. */
+/**
+ * Returns the events of one host's report. The first inventory of a new host gives one event and its findings, not one
+ * event per device.
+ */
 export const eventsOf = (
   host: EventHost,
   applied: Applied,
@@ -55,16 +57,16 @@ export const eventsOf = (
   judged: ReadonlyMap<string, HostPeripheral>,
 ): NewEvent[] => {
   const events: NewEvent[] = []
-  /** Why, and the number by which its user asks for it. */
+  /** Adds the reason and the case number for the user of the host. */
   function blocked(peripheral: HostPeripheral): NewEvent {
     const event = deviceEvent(host, 'blocked', peripheral)
     const source = peripheral.enforced?.source ?? judged.get(peripheral.deviceId)?.source
     const number = judged.get(peripheral.deviceId)?.caseNumber ?? ''
-    const words = [
+    const reasons = [
       ...(source === undefined ? [] : [decisionReason(policySources.indexOf(source), null)]),
       ...(number === '' ? [] : [`case number ${number}`]),
     ]
-    return words.length === 0 ? event : { ...event, details: `${event.details}: ${words.join(', ')}` }
+    return reasons.length === 0 ? event : { ...event, details: `${event.details}: ${reasons.join(', ')}` }
   }
   if (isFirst) {
     const present = applied.all.filter((p) => p.present).length
@@ -83,7 +85,7 @@ export const eventsOf = (
       if (levels.indexOf(attackTool) > levels.indexOf(before?.attackTool ?? null)) events.push(event('attackTool'))
       if (vulnerable && before?.vulnerable !== true) events.push(event('vulnerable'))
     }
-    // A port that an armed host holds is told with its own event (features/held-ports).
+    // A held port on an armed host has its own event (features/held-ports).
     if (change.isUnmasked && peripheral.enforced?.held !== true) {
       const unmasked = event('driverMismatch')
       events.push({
@@ -96,7 +98,7 @@ export const eventsOf = (
   return events
 }
 
-/** Event of a host that changed its mode; `reason` is empty when it was told to. */
+/** Returns the event of a changed mode; `reason` is empty if a command changed it. */
 export const modeEvent = (host: EventHost, armed: boolean, reason: string): NewEvent => ({
   ...eventBase(host),
   kind: armed ? 'armed' : reason === '' ? 'freed' : 'reverted',

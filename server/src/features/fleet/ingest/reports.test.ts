@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('a report', () => {
-  it('of an earlier start changes nothing', async () => {
+  it('of an earlier boot changes nothing', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     const old = { bootId: agent.state.bootId, session: agent.state.session }
     await agent.session(true)
@@ -24,22 +24,22 @@ describe('a report', () => {
     expect((await agent.peripherals()).map(({ present }) => present)).toEqual([true])
   })
 
-  it('is answered with the wish for facts when the host has others than the server', async () => {
+  it('is answered with a request for facts that differ from the stored ones', async () => {
     const agent = await enrolAgent(t)
     const error = { at: 1, code: 'disk_full', message: 'the disk is full' }
     expect(await agent.checkIn({ errors: [error], factsHash: 'f'.repeat(32) })).toMatchObject({ needFacts: true })
     expect(await agent.checkIn({ errors: [error] })).not.toHaveProperty('needFacts')
   })
 
-  it('is answered with the wish for the inventory when the one before it was lost', async () => {
+  it('is answered with a request for the inventory if the previous report was lost', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     agent.devices.set('1-2', storageStick({ portPath: '1-2' }))
-    agent.body() // lost on its way
+    agent.body() // is lost
     const errors = [{ at: 1, code: 'disk_full', message: 'the disk is full' }]
     expect(await agent.checkIn({ errors })).toMatchObject({ needInventory: true })
   })
 
-  it('with a new address has events under it', async () => {
+  it('with a new address creates events with that address', async () => {
     const agent = await enrolAgent(t, { facts: { hostname: 'moved-7', address: '10.1.1.1' } })
     const facts = { ...agent.facts, hostname: 'moved-7', address: '10.1.1.2' }
     await agent.checkIn({ facts, changes: [{ op: 'attached', at: 1, device: storageStick() }] })
@@ -49,7 +49,7 @@ describe('a report', () => {
     ])
   })
 
-  it('of a host with a wrong clock is taken', async () => {
+  it('of a host with a wrong clock is accepted', async () => {
     const agent = await enrolAgent(t)
     const changes = [{ op: 'attached' as const, at: 1, device: storageStick() }]
     agent.devices.set('1-1', storageStick())
@@ -57,7 +57,7 @@ describe('a report', () => {
     expect((await agent.detail()).clockSkewSeconds).toBe(2_147_483_647)
   })
 
-  it('of changes before the first inventory shows no device: the inventory that it asks for does', async () => {
+  it('of changes before the first inventory shows no device until the requested inventory arrives', async () => {
     const agent = await enrolAgent(t, { only: 'enrol' })
     await agent.session()
     const stick = storageStick()

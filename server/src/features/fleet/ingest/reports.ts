@@ -11,7 +11,7 @@ import { createYielder } from '#platform/yielder.ts'
 import { type CollectedReport, collectReport, isArmed, type Judged, type Outcome, refusalOf } from './collect-report.ts'
 import { createWriteReports, type WriteReportsDeps } from './write-reports.ts'
 
-/** A check-in that was authenticated and has the documented shape. */
+/** An authenticated check-in with a valid shape. */
 export interface CheckIn {
   agentId: string
   request: CheckInRequest
@@ -30,22 +30,22 @@ type Outcomes = Map<string, Outcome | AppError>
 
 export type Reports = ReturnType<typeof createReports>
 
-/** Devices of a report: those of its changes, then those of its inventory. */
+/** Returns the devices of a report: those of its changes, then those of its inventory. */
 const reportsOf = (request: CheckInRequest): DeviceReport[] => [
   ...(request.changes ?? []).flatMap((c) => (c.op === 'removed' ? [] : [c.device])),
   ...(request.inventory ?? []),
 ]
 
 /**
- * Applies check-ins that change something: at most one per agent in a batch, all or nothing, answered after COMMIT. Three
- * steps: collect what the reports say, assess the hosts that changed, write.
+ * Applies check-ins with news: at most one per agent in a batch, all or nothing, answered after COMMIT. It collects the
+ * reports, assesses the hosts that changed, and writes.
  */
 export const createReports = (deps: ReportsDeps) => {
   const { db, clock, agents, peripherals, policy } = deps
   const write = createWriteReports(deps)
   const { designs } = peripherals
 
-  /** Verdicts over all devices of a batch, before its transaction. */
+  /** Judges all devices of a batch before its transaction. */
   async function judgeBatch(items: readonly CheckIn[], now: Date): Promise<Judged[]> {
     const judged = await designs.judgeAll(
       items.flatMap(({ request }) => reportsOf(request)),
@@ -61,7 +61,7 @@ export const createReports = (deps: ReportsDeps) => {
   }
 
   function assertConsistent(request: CheckInRequest): void {
-    // The bytes are stored and hashed again as text: what is not written the one canonical way would never agree.
+    // The bytes are hashed again as text, so the hashes of any other encoding would never match.
     for (const { descriptors } of reportsOf(request))
       if (Buffer.from(descriptors, 'base64').toString('base64') !== descriptors)
         throw new AppError('agent_report_invalid', { detail: 'Descriptors are not canonical base64.' })
@@ -72,7 +72,7 @@ export const createReports = (deps: ReportsDeps) => {
       throw new AppError('agent_report_invalid', { detail: 'body.inventoryHash is not the hash of body.inventory.' })
   }
 
-  /** Check-ins that contradict themselves get their refusal; returns the others. */
+  /** Records a refusal for check-ins that contradict themselves, and returns the others. */
   const consistentOf = (items: readonly CheckIn[], outcomes: Outcomes): CheckIn[] =>
     items.filter(({ agentId, request }) => {
       try {
@@ -91,7 +91,7 @@ export const createReports = (deps: ReportsDeps) => {
     return texts.length === 0 ? new Map() : agents.dictionaryIds(texts)
   }
 
-  /** Locks the hosts of a batch and reads what is stored of them, and their policies in the mode that they report. */
+  /** Locks the hosts of a batch, and reads their stored state and their policies in the mode that they report. */
   async function readHosts(tx: Tx, items: readonly CheckIn[]) {
     const ids = items.map((item) => item.agentId).sort()
     const states = new Map((await agents.lockStates(tx, ids)).map((state) => [state.agent_id, state]))

@@ -15,7 +15,7 @@ afterAll(async () => {
   await t.close()
 })
 
-/** A wake socket of a peer that reads what comes and never closes its side. */
+/** Opens a wake socket whose peer reads and never closes its side. */
 const open = (agent: TestAgent): Promise<{ status: number; ended: Promise<void> }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(t.address)
@@ -32,7 +32,7 @@ const open = (agent: TestAgent): Promise<{ status: number; ended: Promise<void> 
     )
   })
 
-/** The close of RFC 6455 would wait half a minute for the answer of the peer. */
+/** Waits only briefly, because a close by RFC 6455 would wait half a minute for the peer. */
 const endsSoon = (ended: Promise<void>): Promise<boolean> =>
   Promise.race([
     ended.then(() => true),
@@ -40,7 +40,7 @@ const endsSoon = (ended: Promise<void>): Promise<boolean> =>
   ])
 
 describe('wake sockets of one agent', () => {
-  it('finding 5: a new one closes the previous one, even if its peer never responds', async () => {
+  it('are limited to one: a new one closes the previous one, even if its peer never responds', async () => {
     const agent = await enrolAgent(t)
     const first = await open(agent)
     const second = await open(agent)
@@ -49,7 +49,7 @@ describe('wake sockets of one agent', () => {
     expect(t.server.ingest.wake.wake(agent.agentId)).toBe(true)
   })
 
-  it('finding 5: can be opened in a short burst, then one every five seconds', async () => {
+  it('can be opened in a short burst, then one every five seconds', async () => {
     const agent = await enrolAgent(t)
     const other = await enrolAgent(t)
     const statuses: number[] = []
@@ -60,7 +60,7 @@ describe('wake sockets of one agent', () => {
     expect([(await open(agent)).status, (await open(agent)).status]).toEqual([101, 429])
   })
 
-  it('finding 5: the server closes the one of a removed agent, even if its peer never responds', async () => {
+  it('are closed after its removal, even if the peer never responds', async () => {
     const agent = await enrolAgent(t)
     const { status, ended } = await open(agent)
     expect(status).toBe(101)

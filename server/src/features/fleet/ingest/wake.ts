@@ -7,15 +7,18 @@ import type { Clock } from '#platform/clock.ts'
 import { credentialSeen } from '#platform/http/connections.ts'
 import { bareAnswer } from '#platform/http/safety-headers.ts'
 
-/** What a peer has to read a refusal. */
+/** Time for a peer to read a refusal. */
 const refusedMs = 2_000
-/** Burst of sockets that one agent may open, and the interval for each further socket. A normal agent keeps one open. */
+/**
+ * Burst of sockets that one agent may open, and the interval for each further socket. A normal agent keeps one open.
+ */
 const openings = { most: 10, everyMs: 5_000 } as const
 
 /**
- * Wake sockets: one idle WebSocket per agent that carries nothing but "check in now". No compression and small buffers,
- * so that an idle agent costs some 10 kB. Nothing depends on them: a lost wake waits for the next check-in. An agent has at
- * most one: a new socket closes the previous one immediately, even if its peer does not respond.
+ * Manages wake sockets: one idle WebSocket per agent that carries nothing but "check in now". They use no compression
+ * and small buffers, so that an idle agent costs some 10 kB. Nothing depends on them: after a lost wake, the next
+ * check-in follows anyway. An agent has at most one: a new socket closes the previous one immediately, even if its peer
+ * does not respond.
  */
 export const createWake = ({
   clock,
@@ -60,8 +63,8 @@ export const createWake = ({
 
   function refuse(socket: Duplex, status: 401 | 403 | 404 | 429): void {
     socket.end(bareAnswer(socket, status))
-    // The rest is not read. No HTTP timeout covers a socket after its upgrade, so a peer that never closes its side would
-    // keep it open forever.
+    // The rest is not read. No HTTP timeout covers a socket after its upgrade, so a peer that never closes its side
+    // would keep it open forever.
     socket.pause()
     setTimeout(() => socket.destroy(), refusedMs).unref()
   }
@@ -72,7 +75,7 @@ export const createWake = ({
       refuse(socket, 404)
       return
     }
-    // A browser always names its origin; an agent never does.
+    // A browser always sends its origin; an agent never does.
     if (request.headers.origin !== undefined) {
       refuse(socket, 403)
       return
@@ -105,13 +108,12 @@ export const createWake = ({
     attach: (http: Server): void => {
       http.on('upgrade', upgrade)
     },
-    /** Asks an agent to check in now; false when it holds no socket here. */
+    /** Asks an agent to check in now; returns false if it holds no socket here. */
     wake: (agentId: string): boolean => {
       const ws = sockets.get(agentId)
       ws?.send('check-in')
       return ws !== undefined
     },
-    /** Closes the sockets of removed agents. */
     drop: (agentIds: readonly string[]): void => {
       for (const id of agentIds) {
         const ws = sockets.get(id)

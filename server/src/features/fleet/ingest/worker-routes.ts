@@ -37,7 +37,7 @@ const lease = operation({
   ...workerOperation,
   id: 'workerLease',
   path: workerPaths.lease,
-  summary: 'Keeps leases and takes polls',
+  summary: 'Renews leases and takes new polls',
   body: WorkerLeaseRequest,
   response: WorkerLeaseResponse,
   bodyLimit: workerLimits.leaseBytes,
@@ -48,7 +48,7 @@ const results = operation({
   ...workerOperation,
   id: 'workerResults',
   path: workerPaths.results,
-  summary: 'Brings the results of polls',
+  summary: 'Delivers the results of polls',
   body: WorkerResultsRequest,
   response: WorkerResultsResponse,
   bodyLimit: workerLimits.bodyBytes,
@@ -59,14 +59,14 @@ export interface WorkerRoutesDeps {
   clock: Clock
   agentless: Pick<AgentlessApi, 'worker' | 'polls'>
   checkIns: Pick<CheckIns, 'report'>
-  /** What each worker process may send. */
+  /** Quota of each worker process. */
   quota: Pick<Quota, 'charge'>
 }
 
 const keyOf = (request: FastifyRequest): string =>
   /^Bearer +(pwk_[\w-]{1,128})$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 
-/** What a poll brought, as the full report of an agent: the fence is its seq, so that it is stored once. */
+/** Converts a poll to the full report of an agent. Its fence becomes the seq, so that it is stored once. */
 const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => ({
   agentId,
   request: {
@@ -79,7 +79,7 @@ const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => 
   },
 })
 
-/** What the agentless worker asks and brings. Results go the way of check-ins of agents. */
+/** Registers the protocol of the agentless worker. Results are stored like check-ins of agents. */
 export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIns, quota }: WorkerRoutesDeps): void => {
   async function pollerOf(request: FastifyRequest, said: Lease | null): Promise<Poller> {
     const poller = await agentless.worker.poller(
@@ -89,11 +89,14 @@ export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIn
         ? null
         : { capacity: said.capacity, running: said.running.length, cpu: said.cpu, version: said.version },
     )
-    if (poller === null) throw new AppError('unauthorized', { detail: 'The key of this worker is not known any more.' })
+    if (poller === null)
+      throw new AppError('unauthorized', {
+        detail: 'The key of this worker is no longer valid. Register the worker again.',
+      })
     return poller
   }
 
-  /** Stores what a poll brought; the poll as it ended, null when its host is not there any more. */
+  /** Stores the devices of a poll. Returns the poll with its end, or null if its host no longer exists. */
   async function store(begun: BegunPoll): Promise<BegunPoll | null> {
     const { agentId, isSource, result } = begun
     if (agentId === null || !isSource || result.failure !== null) return begun

@@ -1,4 +1,4 @@
-/** Worker processes as they are run, against hosts that answer over SSH; what happens when they die or are not wanted. */
+/** Runs real worker processes against hosts with SSH, including killed and deactivated ones. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -39,7 +39,7 @@ afterAll(async () => {
 const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
   const late = performance.now() + 20_000
   while (!(await isSo())) {
-    if (performance.now() > late) throw new Error(`it did not come to this: ${what}`)
+    if (performance.now() > late) throw new Error(`this did not happen in time: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 30))
   }
 }
@@ -54,7 +54,7 @@ const startWorker = async (concurrency: number): Promise<ChildProcess> => {
   return start('poller/src/main.ts', ['--server', url, '--token', token, '--concurrency', String(concurrency)])
 }
 const countOf = async (state: ConnectionStatus['statusString']): Promise<number> =>
-  // Counts may be a second old, and the clock of this test stands.
+  // Counts may be a second old, and the clock of this test does not advance.
   (await pageOf<ConnectionStatus>(t, `agents/agentless/connectiondetailsstatus?StatusString=${state}&PageSize=100`))
     .data.length
 const addHosts = async (names: readonly string[]): Promise<void> => {
@@ -81,7 +81,7 @@ const fleet = async () => ({
 })
 
 describe('worker processes', () => {
-  it('share the load, and the polls of one that is killed run again once, stored once', async () => {
+  it('share the load, and the polls of a killed process run again and are stored once', async () => {
     farm.send('hold')
     await addHosts(Array.from({ length: 40 }, (_, i) => `127.0.1.${i + 1}`))
     const [first] = [await startWorker(8), await startWorker(8)]
@@ -98,7 +98,7 @@ describe('worker processes', () => {
     expect(await fleet()).toEqual({ hosts: 40, devices: 240, polled: 40 })
   }, 60_000)
 
-  it('end what runs when they are not wanted, and go on when they are', async () => {
+  it('end running polls on deactivation, and continue after activation', async () => {
     farm.send('hold')
     await addHosts(Array.from({ length: 8 }, (_, i) => `127.0.2.${i + 1}`))
     await until('all run', async () => (await countOf('Running')) === 8)
@@ -111,7 +111,7 @@ describe('worker processes', () => {
     expect((await fleet()).hosts).toBe(48)
   }, 60_000)
 
-  it('end for good when the worker is deleted, in the middle of polls', async () => {
+  it('stop permanently when the worker is deleted during polls', async () => {
     farm.send('hold')
     await addHosts(['127.0.3.1'])
     await until('it runs', async () => (await countOf('Running')) === 1)

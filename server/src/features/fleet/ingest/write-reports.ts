@@ -24,7 +24,7 @@ export interface WriteReportsDeps {
 const skewSeconds = (clock: number, now: number): number =>
   Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.round((clock - now) / 1000)))
 
-/** Attachments of a report, each device once. */
+/** Returns the attachments of a report, each device once. */
 const attachmentsOf = (agentId: string, changes: readonly HostChange[]) => {
   const counts = new Map<string, { agentId: string; deviceId: string; n: number; blocked: number }>()
   for (const { what, peripheral } of changes) {
@@ -46,7 +46,7 @@ const countersOf = (collected: readonly CollectedReport[], assessments: Readonly
   return counters.deltas()
 }
 
-/** Events of one report in the order of what happened: devices, mode, errors. */
+/** Returns the events of one report in order: devices, mode, errors. */
 const eventsOfReport = (one: CollectedReport, assessed: Assessment | undefined): NewEvent[] => [
   ...eventsOf(one.seen, one.applied, one.isFirst, new Map(assessed?.peripherals.map((p) => [p.deviceId, p]) ?? [])),
   ...one.events.mode,

@@ -51,7 +51,7 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, ...texts }))
   })
-/** As the Administrator, signed in for the command. */
+/** Runs the command as the Administrator, with a sign-in. */
 const portcullis = (...args: string[]) =>
   run(['--server', t.address, '--user', 'admin', '--password-file', at('password'), 'package', ...args])
 const byToken = (...args: string[]) => run(['--server', t.address, '--token-file', at('token'), 'package', ...args])
@@ -60,7 +60,7 @@ const sign = (version: string, out: string, ...more: string[]) =>
   portcullis('sign', at('agent'), '--version', version, '--architecture', 'x64', '--out', at(out), ...more)
 
 describe('portcullis package', () => {
-  it('signs and publishes; an agent downloads what was signed', async () => {
+  it('signs and publishes, and an agent downloads the signed executable', async () => {
     const signed = await sign('1.4.0', 'agent.pkg', '--key', at('release.key'))
     expect(signed.code, signed.err).toBe(0)
     const trusting = await portcullis('publish', at('agent.pkg'), '--trust', key.fingerprint)
@@ -87,7 +87,7 @@ describe('portcullis package', () => {
     expect((await portcullis('list')).out).toMatch(/^1\.4\.0 +x64 +Withdrawn/m)
   })
 
-  it('finding 1: an API token of an Administrator is refused, with the option to use instead', async () => {
+  it('refuses an API token of an Administrator, and names the option to use instead', async () => {
     await sign('9.9.9', 'newer.pkg', '--key', at('release.key'))
     const refused = await byToken('publish', at('newer.pkg'))
     expect(refused).toMatchObject({ code: 1, out: '' })
@@ -111,7 +111,7 @@ describe('portcullis package', () => {
     expect(both).toMatchObject({ code: 1, err: 'Use either --user or a token, not both.\n' })
   })
 
-  it('signs with an encrypted key only under its passphrase', async () => {
+  it('signs with an encrypted key only with its passphrase', async () => {
     const passphrase = ['--passphrase-file', at('passphrase')]
     expect((await releaseKey('new', '--out', at('locked.key'), ...passphrase)).code).toBe(0)
     expect(readFileSync(at('locked.key'), 'utf8')).toContain('ENCRYPTED')
@@ -121,9 +121,9 @@ describe('portcullis package', () => {
   })
 
   it.each([
-    ['a version that is none', ['--version', '1.4']],
+    ['an invalid version', ['--version', '1.4']],
     ['an unknown architecture', ['--architecture', 'sparc']],
-    ['a key that is none', ['--key', at('agent')]],
+    ['an invalid key', ['--key', at('agent')]],
     ['a missing key', ['--key', at('nothing')]],
   ])('refuses %s, and writes nothing', async (_, change) => {
     const answer = await sign('1.5.0', 'refused.pkg', '--key', at('release.key'), ...change)
@@ -141,7 +141,7 @@ describe('portcullis package', () => {
     expect(answer.err).toContain(`is built for ${process.arch}, not for`)
   })
 
-  it('refuses another version than the build beside it has', async () => {
+  it('refuses a version that differs from the adjacent build', async () => {
     const sha256 = createHash('sha256')
       .update(readFileSync(at('agent')))
       .digest('hex')
@@ -155,7 +155,7 @@ describe('portcullis package', () => {
     }
   })
 
-  it('says that a file is no package before it sends it', async () => {
+  it('refuses a file that is not a package before sending it', async () => {
     expect((await portcullis('publish', at('agent'))).err).toBe(`${at('agent')} is no agent package.\n`)
     expect((await portcullis('publish', at('nothing'))).err).toContain('cannot be read')
   })
@@ -222,7 +222,7 @@ describe('portcullis release-key', () => {
     expect(readFileSync(publicFile)).toEqual(before)
   })
 
-  it('shows where the key is configured, and says when it is not usable', async () => {
+  it('shows where the key is configured, and reports an unusable key', async () => {
     const configuredAt = await run(['release-key', 'show'], { PORTCULLIS_RELEASE_KEY_FILE: publicFile })
     expect(configuredAt.out).toContain(`configured in ${publicFile}`)
     const odd = await run(['release-key', 'show'], { PORTCULLIS_RELEASE_KEY_FILE: at('first.key') })

@@ -22,11 +22,11 @@ interface Given {
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
   releaseKey: ReleaseKeySource | null
   agents: Pick<AgentsApi, 'verifySession' | 'isRevoked' | 'hostsByReleaseKey'>
-  /** Folder of this server's own files; executables are kept below it. */
+  /** Folder of this server's own files, where executables are stored. */
   dataDir: string
 }
 
-/** Published agent builds: signed by the release key, handed to agents by every replica. */
+/** Creates the published agent builds, which the release key signs and every replica serves. */
 export const packagesFeature = (
   app: HttpApp,
   { db, audit, approvals, releaseKey, agents, dataDir, clock }: Given,

@@ -9,12 +9,11 @@ import { createSemaphore } from '#platform/semaphore.ts'
 import { decompressor } from './package-file.ts'
 
 /**
- * Downloads at once from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. The others wait for
- * less than the 30 s after which an agent gives an answer up.
+ * Limits of concurrent downloads from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. The
+ * others wait for less than 30 s, the timeout of an agent.
  */
 const downloads = { atOnce: 64, waiting: 2_000, waitMs: 25_000, comeBack: { after: 20, spread: 20 } }
 
-/** A build that can be downloaded. */
 export interface CachedBuild {
   packageId: string
   /** Hex. */
@@ -24,7 +23,7 @@ export interface CachedBuild {
 
 export interface PackageCacheDeps {
   folder: string
-  /** A piece of the compressed executable; undefined behind the last. */
+  /** Returns a chunk of the compressed executable; undefined after the last one. */
   chunk(packageId: string, n: number): Promise<Buffer | undefined>
 }
 
@@ -37,11 +36,11 @@ const digestOf = async (path: string): Promise<string> => {
 }
 
 /**
- * Executables as files beside the server, made from the database on the first download: hundreds of agents cost it one
- * read of 34 MB per replica, and the rest is what a file server does.
+ * Caches executables as files, read from the database on the first download. Hundreds of agents cost the database one
+ * read of 34 MB per replica; the rest are file downloads.
  */
 export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
-  /** Files of this process that were found sound, and those on their way. */
+  /** Verified files of this process, and those being written. */
   const files = new Map<string, Promise<string>>()
   const semaphore = createSemaphore(downloads)
   let drafts = 0
@@ -57,7 +56,7 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
   async function make({ packageId, sha256, size }: CachedBuild): Promise<string> {
     const path = join(folder, sha256)
     const known = await stat(path).catch(() => null)
-    // Left by an earlier start: a disk may have lost some of it.
+    // An earlier start wrote this file, and a disk failure may have damaged it.
     if (known?.size === size && (await digestOf(path)) === sha256) return path
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const draft = `${path}.${process.pid}-${++drafts}`
@@ -85,14 +84,14 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
       return await open(await fileOf(build))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // Somebody tidied up.
+      // Another process deleted the file.
       files.delete(build.sha256)
       return open(await fileOf(build))
     }
   }
 
   return {
-    /** The bytes of an executable. Ends when its reader stalls; refused while too many are under way. */
+    /** Returns the bytes of an executable. Ends if its reader stalls; refused while too many downloads are running. */
     download: async (build: CachedBuild): Promise<Readable> => {
       await semaphore.enter()
       try {
@@ -110,7 +109,7 @@ export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
       }
     },
 
-    /** Removes files of builds that are handed out no more. */
+    /** Deletes files of builds that are no longer served. */
     keepOnly: async (digests: readonly string[]): Promise<void> => {
       const kept = new Set(digests)
       const names = await readdir(folder).catch(() => [])

@@ -9,17 +9,16 @@ import { AppError, invalid } from '#platform/app-error.ts'
 
 const check = Compile(PackageHeader)
 
-/** A package that was read to its end and found sound. */
+/** A completely read and verified package. */
 export interface ReadPackage {
   header: PackageHeader
-  /** The compressed executable; the file has no name any more and is gone when this is closed. */
+  /** The compressed executable. The file has no name and is deleted when it is closed. */
   file: FileHandle
 }
 
-/** An upload as it arrives. */
 export interface PackageSource {
   chunks: AsyncIterable<Buffer>
-  /** Whether more was sent than is taken. */
+  /** Returns whether the upload exceeds the limit. */
   isCut(): boolean
 }
 
@@ -30,19 +29,19 @@ const parseHeader = (line: Buffer): PackageHeader => {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
   } catch {
-    throw invalid('body.file', 'is no agent package: it does not begin with a line of JSON')
+    throw invalid('body.file', 'is not an agent package: it does not begin with a line of JSON')
   }
   if (!check.Check(value)) {
     const [fault] = check.Errors(value)
     throw invalid(
       'body.file',
-      `is no agent package: its first line${fault?.instancePath.replaceAll('/', ' ') ?? ''} ${fault?.message ?? 'is not valid'}`,
+      `is not an agent package: its first line${fault?.instancePath.replaceAll('/', ' ') ?? ''} ${fault?.message ?? 'is not valid'}`,
     )
   }
   return value
 }
 
-/** Takes the first line off; `rest` goes on behind it. */
+/** Reads the first line; `rest` contains the remaining bytes. */
 const splitHeader = async (chunks: AsyncIterable<Buffer>) => {
   const iterator = chunks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
@@ -54,7 +53,7 @@ const splitHeader = async (chunks: AsyncIterable<Buffer>) => {
     end = head.indexOf(10)
   }
   if (end < 0 || end > packageFileLimits.headerBytes)
-    throw invalid('body.file', 'is no agent package: it does not begin with a line of JSON')
+    throw invalid('body.file', 'is not an agent package: it does not begin with a line of JSON')
   async function* rest(): AsyncGenerator<Buffer> {
     if (end + 1 < head.length) yield head.subarray(end + 1)
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
@@ -62,7 +61,7 @@ const splitHeader = async (chunks: AsyncIterable<Buffer>) => {
   return { header: parseHeader(head.subarray(0, end)), rest }
 }
 
-/** A file without a name: whatever happens to this process, nothing is left behind. */
+/** Opens a file without a name, so that nothing remains if this process crashes. */
 const openNameless = async (folder: string): Promise<FileHandle> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, `.upload-${randomBytes(8).toString('hex')}`)
@@ -71,25 +70,28 @@ const openNameless = async (folder: string): Promise<FileHandle> => {
   return file
 }
 
-/** Decompressor that keeps at most 8 MiB, whatever the stream asks for. */
+/** Creates a decompressor that uses at most 8 MiB, whatever the stream requests. */
 export const decompressor = () =>
   createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: packageFileLimits.windowLog } })
 
-/** Counts and hashes what was decompressed; stops at the first byte over the size that was signed. */
+/** Counts and hashes decompressed bytes; stops at the first byte beyond the signed size. */
 const digestUpTo =
   (size: number, hash: Hash, seen: { bytes: number }) =>
   async (plain: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of plain) {
       seen.bytes += chunk.length
-      if (seen.bytes > size) throw damaged(`The package holds more than the ${size} bytes that were signed.`)
+      if (seen.bytes > size) throw damaged(`The package contains more than the signed size of ${size} bytes.`)
       hash.update(chunk)
     }
   }
 
 const asDamage = (error: unknown): unknown => {
   const e = error as { code?: unknown; message?: unknown } | null
-  if (/end of multipart data/i.test(String(e?.message))) return invalid('body', 'ended before its last part did')
-  return /^(ZSTD_|Z_|ERR_ZSTD)/.test(String(e?.code)) ? damaged('The executable inside cannot be decompressed.') : error
+  if (/end of multipart data/i.test(String(e?.message)))
+    return invalid('body', 'ended before its last part was complete')
+  return /^(ZSTD_|Z_|ERR_ZSTD)/.test(String(e?.code))
+    ? damaged('The executable in the package cannot be decompressed.')
+    : error
 }
 
 const readContent = async (
@@ -112,14 +114,14 @@ const readContent = async (
   }
   if (isCut()) throw new AppError('payload_too_large', { limit: packageFileLimits.fileBytes })
   if (seen.bytes !== header.size)
-    throw damaged(`The package holds ${seen.bytes} bytes of the ${header.size} that were signed.`)
+    throw damaged(`The package contains ${seen.bytes} bytes, but the signed size is ${header.size}.`)
   if (hash.digest('hex') !== header.sha256)
-    throw damaged('The executable inside has another digest than the signed one.')
+    throw damaged('The digest of the executable does not match the signed digest.')
 }
 
 /**
- * Reads a package: the header, which `accept` may refuse before anything else is looked at, then the executable, which
- * must have the digest and size of the header. Only compressed bytes are kept, in a file; memory stays at a few megabytes.
+ * Reads a package: the header, which `accept` may refuse before anything else is read, then the executable, which must
+ * have the digest and size of the header. Stores only compressed bytes in a file; memory stays at a few megabytes.
  */
 export const readPackage = async (
   { chunks, isCut }: PackageSource,

@@ -44,7 +44,7 @@ const isWaiting = async (): Promise<boolean> =>
       select 1 from pg_stat_activity a where a.datname = current_database() and a.wait_event_type = 'Lock'`)
   ).length > 0
 
-/** What no host may get before the approval: an update, a rollout, the bytes. */
+/** Asserts that no host can get the build before its approval: by an update, a rollout or a download. */
 const assertNotOffered = async (agent: TestAgent) => {
   const update = await (await t.admin()).post('/prime/webui/agents/updateAgents', [agent.agentId])
   expect([update.statusCode, update.json().detail]).toEqual([409, 'No agent build is published for these hosts.'])
@@ -55,8 +55,8 @@ const assertNotOffered = async (agent: TestAgent) => {
   expect(got.status).toBe(404)
 }
 
-describe('finding 1: where two Administrators exist, one person alone brings no build to a host', () => {
-  it('finding 1: a published build waits for a second approver, and only exactly that build is published', async () => {
+describe('with two Administrators, one person alone cannot install a build on a host', () => {
+  it('a build waits for a second approver, and exactly this build is published', async () => {
     const agent = await enrolAgent(t)
     const { answer, problem, request } = await upload()
     expect([answer.statusCode, problem.code]).toEqual([403, 'second_person_required'])
@@ -73,7 +73,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     ])
   })
 
-  it('the same build again files no second request; another one under its version is refused', async () => {
+  it('the same build again creates no second request, and another build with its version is refused', async () => {
     await upload()
     const again = await upload()
     expect(again.problem.code).toBe('second_person_required')
@@ -102,7 +102,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     expect(await list()).toEqual([])
   })
 
-  it('a build that was exchanged in the database is not published by the approval', async () => {
+  it('a build that was replaced in the database is not published by the approval', async () => {
     const { request } = await upload()
     await t.db.execute(sql`update agent_packages set sha256 = ${Buffer.alloc(32)}`)
     expect((await decide(request.id, 'approve')).statusCode).toBe(409)
@@ -117,7 +117,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     expect(await list()).toEqual([])
   })
 
-  it('finding 1: removing a host during an update does not bypass the second approver', async () => {
+  it('removing a host during an update does not bypass the second approver', async () => {
     const { request } = await upload()
     await decide(request.id, 'approve')
     const [agent, polled] = (await rolloutsOf(t).hosts(2, 'x', { agentVersion: '1.0.0' })) as [TestAgent, TestAgent]
@@ -127,7 +127,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     await t.db.transaction(async (tx) => {
       await tx.execute(sql`lock table agent_packages in access exclusive mode`)
       order = admin.post('/prime/webui/agents/updateAgents', [agent.agentId, polled.agentId])
-      // It has read both hosts and looks for a build.
+      // The request has read both hosts and waits to read the build.
       await expect.poll(isWaiting).toBe(true)
       await tx.execute(sql`delete from agents where agent_id = ${polled.agentId}::uuid`)
     })
@@ -135,7 +135,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     expect(await commandsOf(agent)).toEqual([])
   })
 
-  it('finding 1: an update of named hosts, in bulk or in rings needs a second approver', async () => {
+  it('an update of named hosts, in bulk or in rings needs a second approver', async () => {
     const { request } = await upload()
     await decide(request.id, 'approve')
     const rollouts = rolloutsOf(t)
@@ -155,7 +155,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
     const preview = await admin.post('/prime/webui/agents/bulk/preview', { uuids: [agent.agentId], action: 'update' })
     expect(preview.json().secondPerson).toBe(true)
 
-    // Both orders for this host are the same request.
+    // Both orders for this host create the same request.
     const [ringed, named, ...more] = (await waiting()).sort((a: Titled, b: Titled) => (a.title < b.title ? -1 : 1))
     expect(more).toEqual([])
     expect([ringed.title, named.title]).toEqual([
@@ -168,7 +168,7 @@ describe('finding 1: where two Administrators exist, one person alone brings no 
       details: [
         `1.2.0 for x64: SHA-256 ${sha256}`,
         'Ring all: 100 % of the hosts, 1 host when requested',
-        'Hosts that are enrolled later are included.',
+        'Hosts that enrol later are included.',
       ],
     })
     expect(named.details).toEqual([`1.2.0 for x64: SHA-256 ${sha256}`, agent.facts.hostname])

@@ -33,7 +33,7 @@ const download = operation({
 export interface PackageRoutesDeps {
   packages: PackagesService
   clock: Clock
-  /** The agent of a session token; null when it is none of ours or over. */
+  /** Returns the agent of a session token; null: this server did not issue it, or it expired. */
   verifySession(token: string, nowSeconds: number): { agentId: string } | null
   isRevoked(agentId: string): Promise<boolean>
 }
@@ -48,13 +48,13 @@ export const registerPackageRoutes = (
   let isPublishing = false
   app.register(publishPackage, async ({ actor, query, request }) => {
     const part = await uploadedFile(request, packageFileLimits.fileBytes)
-    // One at a time: each may take 128 MiB of disk and a processor for some seconds.
+    // One upload at a time: each may take 128 MiB of disk space and CPU time for some seconds.
     if (isPublishing) throw new AppError('unavailable', {}, { headers: { 'retry-after': '10' } })
     isPublishing = true
     try {
       return await packages.publish(actor, query.trust, { chunks: part.file, isCut: () => part.file.truncated })
     } catch (error) {
-      // A browser shows the refusal only once its upload was read to the end.
+      // A browser shows the refusal only after its whole upload was read.
       request.raw.unpipe()
       request.raw.resume()
       throw error

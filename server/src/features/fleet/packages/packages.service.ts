@@ -13,10 +13,10 @@ import { type PackageSource, readPackage } from './package-file.ts'
 import type { PackageRow, PackagesStore } from './packages.store.ts'
 import { hostKeyState, type ReleaseKeySource, trustedKey } from './release-key.ts'
 
-/** Bytes of one row of the compressed executable. */
+/** Number of bytes of the compressed executable per row. */
 const chunkBytes = 1024 * 1024
 
-/** What an update command says of a build. */
+/** The part of a build that an update command contains. */
 export interface PublishedBuild {
   version: string
   architecture: string
@@ -37,16 +37,16 @@ export interface PackagesDeps {
   store(db: Db | Tx): PackagesStore
   cache: PackageCache
   audit: Audit
-  /** The release key as configured when the server started; null without one. */
+  /** The release key that was configured when the server started; null: none. */
   releaseKey: ReleaseKeySource | null
-  /** Hosts with an agent by what they report of their release key. */
+  /** Counts hosts with an agent by the release key that they report. */
   hostsByReleaseKey(): Promise<readonly { releaseKey: string; hosts: number }[]>
-  /** Folder for what is being uploaded. */
+  /** Folder for running uploads. */
   folder: string
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
 }
 
-/** A build that waits for a second approver: exactly this one is published, and no other of its version. */
+/** A build that waits for a second approver. The approval publishes exactly this build. */
 interface PublishChange {
   packageId: string
   version: string
@@ -55,7 +55,7 @@ interface PublishChange {
   sha256: string
 }
 
-/** How long a request waits for approval, plus a minute for clocks that differ. */
+/** How long a request waits for approval, plus a minute for clock skew. */
 const pendingMs = 24 * 3_600_000 + 60_000
 
 export type PackagesService = ReturnType<typeof createPackagesService>
@@ -63,7 +63,7 @@ export type PackagesService = ReturnType<typeof createPackagesService>
 const named = ({ version, architecture }: { version: string; architecture: string }): string =>
   `${version} ${architecture}`
 
-/** Refusals that may mean somebody tries to bring a build of his own onto the fleet. */
+/** Refusals that may mean an attempt to install a foreign build on the fleet. */
 const suspicious = new Set(['package_key_refused', 'package_signature_wrong', 'package_damaged'])
 
 export const createPackagesService = (deps: PackagesDeps) => {
@@ -80,7 +80,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     rotations: key?.rotations ?? [],
   })
 
-  /** Whether the configured release key, which is outside the database, signed exactly this row. */
+  /** Returns whether the configured release key, which is outside the database, signed exactly this row. */
   const isOurs = (row: PackageRow): boolean =>
     key !== null &&
     row.release_key.toString('base64') === key.releaseKey &&
@@ -115,7 +115,10 @@ export const createPackagesService = (deps: PackagesDeps) => {
     publishedBy: row.published_by,
   })
 
-  /** Refuses what must not be published; asked before the upload is read, and again by the transaction that stores it. */
+  /**
+   * Refuses packages that must not be published. Called before the upload is read and in the transaction that stores
+   * it.
+   */
   async function assertPublishable(queryable: Db | Tx, header: PackageHeader) {
     if (!isSignedBuild(header)) throw new AppError('package_signature_wrong')
     const fingerprint = releaseKeyFingerprint(header.releaseKey)
@@ -125,7 +128,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     const rows = await store(queryable).all()
     const { version, architecture } = header
     const same = rows.find((row) => row.version === version && row.architecture === architecture)
-    // A version always means the same build, except for builds that our key did not sign.
+    // A version always means the same build, except for builds that this server's key did not sign.
     const isTaken = same !== undefined && stateOf(same) !== 'Untrusted'
     if (isTaken && same.sha256.toString('hex') !== header.sha256)
       throw new AppError('package_version_taken', { version, architecture })
@@ -135,7 +138,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     return { known: same !== undefined && isOffered(same) ? same : null }
   }
 
-  /** Puts the compressed executable into the database, a piece at a time. */
+  /** Stores the compressed executable in the database, chunk by chunk. */
   async function storeChunks(tx: Tx, packageId: string, file: FileHandle): Promise<void> {
     const packages = store(tx)
     for (let n = 0; ; n++) {
@@ -145,7 +148,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
     }
   }
 
-  /** Stores a package that was found sound. The transaction waits for a local file of some 34 MB, which takes under a second. */
+  /** Stores a verified package. The transaction reads a local file of some 34 MB, which takes under a second. */
   const put = (actor: Actor, header: PackageHeader, file: FileHandle) =>
     db.transaction(async (tx) => {
       const packages = store(tx)
@@ -243,7 +246,10 @@ export const createPackagesService = (deps: PackagesDeps) => {
       }
     },
 
-    /** Reads, checks and stores an upload; nothing of a refused one stays but an audit record of what looks like an attempt. */
+    /**
+     * Reads, verifies and stores an upload. A refused upload leaves nothing except an audit record if it looks like an
+     * attack.
+     */
     publish: async (actor: Actor, trust: string | undefined, source: PackageSource): Promise<AgentPackage> => {
       let header: PackageHeader | undefined
       if (trust !== undefined) throw new AppError('release_key_not_over_http')
@@ -283,7 +289,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
         const found = (await packages.all()).find(
           (row) => row.package_id === packageId && (row.withdrawn_at === null || row.pending_since !== null),
         )
-        if (found === undefined) throw notFound('There is no such published package.')
+        if (found === undefined) throw notFound('No published package has this id.')
         const now = new Date(clock.now())
         if (found.pending_since === null) await packages.withdraw(packageId, now)
         else await packages.discard(packageId)
@@ -305,7 +311,7 @@ export const createPackagesService = (deps: PackagesDeps) => {
           })
       }),
 
-    /** The executable with this digest, for an agent. */
+    /** Returns the executable with this digest, for an agent. */
     download: async (sha256: string) => {
       const found = (await store(db).all()).find((row) => row.sha256.toString('hex') === sha256 && isOffered(row))
       if (found === undefined) throw notFound('No published package has this digest.')
@@ -313,13 +319,15 @@ export const createPackagesService = (deps: PackagesDeps) => {
       return { content, size: found.size, name: `portcullis-agent-${found.version}-${found.architecture}` }
     },
 
-    /** The newest published build for an architecture, as Node names it; null when there is none that our key signed. */
+    /**
+     * Returns the newest published build for an architecture, as Node names it; null: this server's key signed none.
+     */
     latestPackage: async (architecture: string): Promise<PublishedBuild | null> => {
       const newest = newestOf(await store(db).all(), architecture)
       return newest === undefined ? null : buildOf(newest)
     },
 
-    /** Why a build that was chosen earlier must not be sent to hosts any more; null when it still may. */
+    /** Returns why a previously selected build must no longer be sent to hosts; null: it may be sent. */
     refusalOf: async (build: Omit<PublishedBuild, 'rotations'>): Promise<string | null> => {
       const what = `Build ${build.version} for ${build.architecture}`
       if (build.releaseKey !== key?.releaseKey || !isSignedBuild({ ...build, signature: build.releaseSignature }))

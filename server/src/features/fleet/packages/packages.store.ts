@@ -12,7 +12,7 @@ export interface PackageRow {
   published_at: Date
   published_by: string
   withdrawn_at: Date | null
-  /** When it was uploaded, while it waits for a second approver; it counts as withdrawn then. */
+  /** The time of the upload, while the build waits for a second approver. It counts as withdrawn meanwhile. */
   pending_since: Date | null
   pending_by: string | null
 }
@@ -26,11 +26,11 @@ export interface FormerKeyRow {
 export type PackagesStore = ReturnType<typeof createPackagesStore>
 
 export const createPackagesStore = (db: Queryable) => ({
-  /** The key that an earlier version pinned over HTTP. */
+  /** Returns the key that an earlier version pinned over HTTP. */
   formerlyPinned: async (): Promise<FormerKeyRow | undefined> =>
     (await db.prepared<FormerKeyRow>(sql`select k.public_key, k.pinned_at, k.pinned_by from agent_release_key k`))[0],
 
-  /** Lets one publisher decide at a time; readers go on. */
+  /** Makes publishers wait for each other; reads continue. */
   lock: (): Promise<number> => db.execute(sql`lock table agent_packages in share row exclusive mode`),
 
   all: (): Promise<PackageRow[]> =>
@@ -57,20 +57,20 @@ export const createPackagesStore = (db: Queryable) => ({
     return packageId
   },
 
-  /** Offers a build that waited for a second approver. */
+  /** Publishes a build that waited for a second approver. */
   release: (packageId: string, now: Date, by: string): Promise<number> =>
     db.execute(sql`
       update agent_packages p set withdrawn_at = null, pending_since = null, pending_by = null, published_at = ${now},
         published_by = ${by}
       where p.package_id = ${packageId}::uuid`),
 
-  /** Deletes a pending build. No host ever got it, so its version is free again. */
+  /** Deletes a pending build. No host ever received it, so its version is free again. */
   discard: (packageId: string): Promise<number> =>
     db.execute(
       sql`delete from agent_packages p where p.package_id = ${packageId}::uuid and p.pending_since is not null`,
     ),
 
-  /** Deletes builds that waited since before then. */
+  /** Deletes builds that have been waiting since before then. */
   discardOlder: (before: Date): Promise<{ version: string; architecture: string }[]> =>
     db.query(sql`
       delete from agent_packages p where p.pending_since <= ${before} returning p.version, p.architecture`),

@@ -43,7 +43,7 @@ const refused = async (file: Buffer, status: number, code: string) => {
 }
 
 describe('agent packages', () => {
-  it('is published when the configured key signed it', async () => {
+  it('a package is published if the configured key signed it', async () => {
     const answer = await publish(t, packageFile(key))
     expect(answer.statusCode, answer.body).toBe(200)
     const { fingerprint } = key
@@ -66,7 +66,7 @@ describe('agent packages', () => {
     expect(data.map(({ action, entity }) => [action, entity])).toEqual([['agent_package.published', '1.0.0 x64']])
   })
 
-  it('an agent downloads the bytes of the executable, of several pieces too', async () => {
+  it('an agent downloads the bytes of the executable, including several chunks', async () => {
     const executable = Buffer.concat([randomBytes(3 * 1024 * 1024 + 17), Buffer.alloc(5_000_000)])
     const answer = await publish(t, packageFile(key, { version: '1.1.0', executable }))
     expect(answer.statusCode, answer.body).toBe(200)
@@ -83,7 +83,7 @@ describe('agent packages', () => {
     expect(many.every((got) => got.bytes.equals(executable))).toBe(true)
   })
 
-  it('another replica serves it from the database', async () => {
+  it('another replica serves the executable from the database', async () => {
     const executable = Buffer.concat([randomBytes(2 * 1024 * 1024), Buffer.from('second')])
     const { sha256 } = (await publish(t, packageFile(key, { version: '1.1.1', executable }))).json()
     const other = await startTestApp({
@@ -99,7 +99,7 @@ describe('agent packages', () => {
     }
   })
 
-  it('only agents download: no session, a foreign one, a removed agent', async () => {
+  it('only agents can download: refuses no session, a foreign session and a removed agent', async () => {
     const { sha256 } = (await list()).data[0]
     const code = async (session: string) => {
       const { status, bytes } = await download(sha256, t, session)
@@ -114,7 +114,7 @@ describe('agent packages', () => {
     expect((await download('..%2f..%2fkey')).status).toBe(404)
   })
 
-  it('a file that was lost beside the server is made again', async () => {
+  it('a lost cache file is written again', async () => {
     const { sha256 } = (await list()).data[0]
     const folder = join(t.keyDir, 'packages')
     for (const name of readdirSync(folder)) rmSync(join(folder, name))
@@ -125,7 +125,7 @@ describe('agent packages', () => {
     ).toBe(sha256)
   })
 
-  it('the same build again changes nothing; other content under its version is refused', async () => {
+  it('the same build again changes nothing, and other content with its version is refused', async () => {
     const executable = randomBytes(1000)
     const file = packageFile(key, { version: '1.2.0', executable })
     const first = (await publish(t, file)).json()
@@ -135,7 +135,7 @@ describe('agent packages', () => {
     await refused(packageFile(key, { version: '1.2.0', executable: randomBytes(1000) }), 409, 'package_version_taken')
   })
 
-  it('versions go by their order, not by their text; each architecture for itself', async () => {
+  it('versions are compared by number, separately for each architecture', async () => {
     await publish(t, packageFile(key, { version: '1.10.0' }))
     const problem = await refused(packageFile(key, { version: '1.9.0' }), 409, 'package_not_newer')
     expect(problem.detail).toBe('Version 1.9.0 for x64 is older than 1.10.0, which is published.')
@@ -148,7 +148,7 @@ describe('agent packages', () => {
     ])
   })
 
-  it('another release key is refused with its fingerprint, and the attempt is in the trail', async () => {
+  it('another release key is refused with its fingerprint, and the attempt is in the audit trail', async () => {
     const other = releaseKeyPair()
     const problem = await refused(packageFile(other, { version: '2.0.0' }), 403, 'package_key_refused')
     expect(problem.detail).toContain(other.fingerprint)
@@ -171,7 +171,7 @@ describe('agent packages', () => {
       await refused(packageFile(key, { version: '2.0.0', header }), 422, 'package_signature_wrong')
   })
 
-  it('one flipped bit anywhere is refused', async () => {
+  it('a package with one flipped bit is refused', async () => {
     const executable = Buffer.concat([randomBytes(2_000), Buffer.alloc(2_000)])
     const file = packageFile(key, { version: '2.0.0', executable })
     const before = await stored()
@@ -184,7 +184,7 @@ describe('agent packages', () => {
       codes.add(answer.json().code)
     }
     expect(codes).toContain('package_damaged')
-    // `2.0.0` read as `3.0.0`: a bit of what is signed. Those above may all have hit what is checked before.
+    // This bit is in the signed part; those above may all fail earlier checks.
     const signed = Buffer.from(file)
     const version = signed.indexOf('2.0.0')
     signed.writeUInt8((file[version] as number) ^ 1, version)
@@ -192,14 +192,14 @@ describe('agent packages', () => {
     expect(await stored()).toEqual(before)
   })
 
-  it('more, fewer or other bytes than were signed are refused', async () => {
+  it('more, fewer or different bytes than signed are refused', async () => {
     const executable = randomBytes(5_000)
     const bodies = [
       zstdCompressSync(executable.subarray(1)),
       zstdCompressSync(Buffer.concat([executable, Buffer.alloc(1)])),
       zstdCompressSync(executable).subarray(0, 3_000),
       zstdCompressSync(randomBytes(5_000)),
-      // 64 MiB of zeros in some 2 kB: stopped at the first byte over the signed size.
+      // 64 MiB of zeros in some 2 kB: stops at the first byte beyond the signed size.
       zstdCompressSync(Buffer.alloc(64 * 1024 * 1024)),
       Buffer.alloc(0),
       randomBytes(100),
@@ -214,16 +214,16 @@ describe('agent packages', () => {
     ['a line without an end', Buffer.alloc(100_000, 32)],
     ['no JSON', Buffer.from('agent\n')],
     ['another format', packageFile(key, { header: { format: 'zip' } })],
-    ['a version that is none', packageFile(key, { version: '1.0' })],
+    ['an invalid version', packageFile(key, { version: '1.0' })],
     ['a version with build metadata', packageFile(key, { version: '1.0.0+5' })],
     ['an unknown architecture', packageFile(key, { architecture: 'mips' })],
-    ['a size over the bound', packageFile(key, { header: { size: 300_000_000 } })],
+    ['a size over the limit', packageFile(key, { header: { size: 300_000_000 } })],
     ['an unknown member', packageFile(key, { header: { postInstall: 'rm -rf /' } })],
-  ])('%s is no package', async (_, file) => {
+  ])('a file with %s is refused', async (_, file) => {
     await refused(file, 400, 'validation_failed')
   })
 
-  it('a withdrawn build is handed out no more, and its version stays taken', async () => {
+  it('a withdrawn build is no longer served, and its version stays taken', async () => {
     const executable = randomBytes(2_000)
     const file = packageFile(key, { version: '3.0.0', executable })
     const made = (await publish(t, file)).json()
@@ -240,7 +240,7 @@ describe('agent packages', () => {
     expect((await download(made.sha256)).bytes.equals(executable)).toBe(true)
   })
 
-  it('is for Administrators; everybody sees the list', async () => {
+  it('publishing requires an Administrator, and every account can read the list', async () => {
     const manager = await person(t, { profile: 20 })
     const user = await person(t)
     expect((await publish(t, packageFile(key), manager.token)).statusCode).toBe(403)
@@ -249,7 +249,7 @@ describe('agent packages', () => {
     expect((await t.as(undefined).get(url)).statusCode).toBe(401)
   })
 
-  it('an upload that ends in the middle leaves nothing', async () => {
+  it('an incomplete upload leaves nothing', async () => {
     const before = await stored()
     const answer = await t.request({
       method: 'POST',

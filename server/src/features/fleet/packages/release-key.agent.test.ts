@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The agent as the build makes it, with this key inside. */
+/** Builds the agent with this key. */
 const build = (key: ReleaseKeyFile): string => {
   const file = join(folder, 'release-key.pub')
   writeFileSync(file, formatReleaseKeyFile(key))
@@ -70,7 +70,7 @@ const order = async (uuid: string): Promise<unknown> =>
 const hosts = async () => (await (await t.admin()).get('/prime/webui/agents/packages')).json().hosts
 const contentNow = () => readFileSync(join(folder, 'portcullis-agent'), 'utf8')
 
-it('finding 1: a compromised server with its own key cannot install a program on a host', async () => {
+it('a compromised server with its own key cannot install a program on a host', async () => {
   t = await startTestApp({ listen: true, releaseKey: configured(own) })
   const uuid = await enrol(build(releaseKeyFileOf(genuine)))
   const executable = Buffer.from(`#!/bin/sh\ntouch ${join(folder, 'owned')}\necho 9.9.9\n`)
@@ -87,7 +87,7 @@ it('finding 1: a compromised server with its own key cannot install a program on
   expect(await hosts()).toEqual([{ releaseKey: genuine.fingerprint.slice(0, 16), state: 'Foreign', hosts: 1 }])
 })
 
-it('a host follows a rotation that its server was given, and installs a build of the next key', async () => {
+it('a host accepts a rotation configured on its server, and installs a build of the next key', async () => {
   t = await startTestApp({ listen: true, releaseKey: configured(genuine, [rotationOf(genuine, next, 1)]) })
   const uuid = await enrol(build(releaseKeyFileOf(genuine)))
   await eventually('reported', async () => (await hosts()).find((one: { state: string }) => one.state === 'Earlier'))

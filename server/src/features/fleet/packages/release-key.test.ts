@@ -32,7 +32,7 @@ const update = async (agent: TestAgent) => (await t.admin()).post('/prime/webui/
 const commandsOf = async (agent: TestAgent): Promise<AgentCommand[]> =>
   ((await agent.checkIn()).commands ?? []).map(({ payload }) => JSON.parse(payload) as AgentCommand)
 
-/** A published build as an attacker with the database would write it, or as an earlier version left it. */
+/** Inserts a published build as an attacker with database access or an earlier version would. */
 const insert = async (key: ReleaseKeyPair, version: string) => {
   const line = JSON.parse(packageFile(key, { version }).toString('latin1').split('\n')[0] as string)
   await t.db.execute(sql`
@@ -46,11 +46,11 @@ const pin = (key: ReleaseKeyPair) =>
     insert into agent_release_key (public_key, pinned_at, pinned_by, seal)
     values (${Buffer.from(key.text, 'base64')}, now(), 'admin', '')`)
 
-describe('finding 1: a release key is never set over HTTP', () => {
+describe('a release key cannot be set over HTTP', () => {
   it.each<[string, ReleaseKeyPair | null, string]>([
     ['a server without a release key', null, 'package_key_unknown'],
     ['a server with one', ours, 'package_key_refused'],
-  ])('finding 1: %s refuses a self-made build, by session and by API token, trusted or not', async (_, key, code) => {
+  ])('%s refuses a self-made build, by session and by API token, trusted or not', async (_, key, code) => {
     await start({ releaseKey: key === null ? null : configured(key) })
     const file = packageFile(own, { version: '9.9.9' })
     for (const token of [undefined, await apiToken()]) {
@@ -73,7 +73,7 @@ describe('finding 1: a release key is never set over HTTP', () => {
     expect(await commandsOf(agent)).toEqual([])
   })
 
-  it('finding 1: a build and a key that somebody wrote into the database reach no host', async () => {
+  it('a build and a key that were written into the database reach no host', async () => {
     await start({ releaseKey: configured(ours) })
     await pin(own)
     const { sha256 } = await insert(own, '9.9.9')
@@ -89,7 +89,7 @@ describe('finding 1: a release key is never set over HTTP', () => {
       headers: { authorization: `Bearer ${agent.state.session}` },
     })
     expect(got.status).toBe(404)
-    // It takes no version from ours, and ours may be lower.
+    // It does not occupy a version: our version may be the same or lower.
     expect((await publish(t, packageFile(ours, { version: '1.5.0' }))).statusCode).toBe(200)
     expect((await publish(t, packageFile(ours, { version: '9.9.9' }))).json()).toMatchObject({
       state: 'Published',
@@ -98,7 +98,7 @@ describe('finding 1: a release key is never set over HTTP', () => {
     })
   })
 
-  it('finding 1: a rollout that was changed in the database halts before it sends a foreign build', async () => {
+  it('a rollout that was changed in the database halts before it sends a foreign build', async () => {
     await start({ releaseKey: configured(ours) })
     const rollouts = rolloutsOf(t)
     await publish(t, packageFile(ours, { version: '1.2.0' }))
@@ -138,7 +138,7 @@ describe('rotations', () => {
     ])
   })
 
-  it('a build of an earlier key is kept, not offered, and may be signed again', async () => {
+  it('a build of an earlier key is kept but not offered, and can be signed again', async () => {
     await start({ releaseKey: rotated })
     await insert(ours, '1.4.0')
     expect((await list()).data).toMatchObject([{ version: '1.4.0', state: 'Untrusted' }])
@@ -146,7 +146,7 @@ describe('rotations', () => {
   })
 })
 
-describe('what hosts report', () => {
+describe('the reported release key of hosts', () => {
   it('is counted by key and found in the list of hosts', async () => {
     await start({ releaseKey: configured(ours, [rotationOf(ours, next, 1)]) })
     const told = [next.fingerprint, next.fingerprint, ours.fingerprint, own.fingerprint, '']
@@ -168,7 +168,7 @@ describe('what hosts report', () => {
     expect(detail.json().facts.releaseKey).toBeUndefined()
   })
 
-  it('finding 1: a refused foreign build is a critical event', async () => {
+  it('a refused foreign build is a critical event', async () => {
     await start()
     const agent = await enrolAgent(t)
     await agent.checkIn({ errors: [{ at: 1, code: 'update_refused', message: `signed by ${own.fingerprint}` }] })
@@ -176,7 +176,7 @@ describe('what hosts report', () => {
     expect(data).toMatchObject([{ severity: 2, details: `signed by ${own.fingerprint}` }])
   })
 
-  it('finding 1: enrolment answers name no release key', async () => {
+  it('enrolment answers contain no release key', async () => {
     await start({ releaseKey: configured(ours) })
     const { releaseKey } = await enrolAgent(t)
     expect(releaseKey).toBeUndefined()
@@ -184,7 +184,7 @@ describe('what hosts report', () => {
   })
 })
 
-describe('where a server reads its release key', () => {
+describe('the release key of a server', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-release-key-'))
   const at = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content)
@@ -193,7 +193,7 @@ describe('where a server reads its release key', () => {
   const file = releaseKeyFileOf(ours, [rotationOf(ours, next, 1)])
   afterEach(() => void 0)
 
-  it('is the named file, else its own agent build, else nowhere', async () => {
+  it('is read from the named file, or else from its agent build', async () => {
     await start()
     const manifest = at('manifest.json', JSON.stringify({ version: '1.0.0', releaseKey: file, files: [] }))
     const named = at('release-key.pub', formatReleaseKeyFile(releaseKeyFileOf(own)))

@@ -3,15 +3,15 @@ import type { HostsByReleaseKey, ReleaseKey, ReleaseKeyFile } from '@portcullis/
 import { followRotations, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
 import { StartError } from '#platform/start-error.ts'
 
-/** Where a server reads its release key from, once, when it starts. */
+/** The source of a server's release key, read once at start. */
 export interface ReleaseKeySource {
   source: ReleaseKey['source']
-  /** For people: the path of the file. */
+  /** The path of the file, for people. */
   where: string
   file: ReleaseKeyFile
 }
 
-/** The release key of this server, with the members that answers and refusals need. */
+/** Returns the release key of this server, with the members that answers and refusals need. */
 export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
   const { releaseKey, accepted } = followRotations({ releaseKey: file.releaseKey, sequence: 0 }, file.rotations)
   const keys = [file.releaseKey, ...accepted.map((rotation) => rotation.releaseKey)].map(releaseKeyFingerprint)
@@ -27,10 +27,10 @@ export const trustedKey = ({ source, where, file }: ReleaseKeySource) => {
   return { releaseKey, where, rotations: accepted, view }
 }
 
-/** Digits of a fingerprint that are enough to tell the keys of one fleet apart in its list. */
+/** Returns enough digits of a fingerprint to distinguish the keys of a fleet. */
 const shortFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16)
 
-/** How hosts with this reported key relate to the key of this server. */
+/** Compares a key that hosts report with the key of this server. */
 export const hostKeyState = (reported: string, key: ReleaseKey | null): HostsByReleaseKey['state'] => {
   if (reported === 'none') return 'None'
   if (reported === 'unreported') return 'Unreported'
@@ -38,7 +38,7 @@ export const hostKeyState = (reported: string, key: ReleaseKey | null): HostsByR
   return key?.earlier.some((one) => shortFingerprint(one) === reported) === true ? 'Earlier' : 'Foreign'
 }
 
-/** The key that the agent build of this server holds; null without a build, or with one that holds none. */
+/** Returns the key in this server's agent build; null: there is no build, or it contains no key. */
 const keyOfBuild = (manifest: string): ReleaseKeyFile | null => {
   let held: unknown
   try {
@@ -51,9 +51,9 @@ const keyOfBuild = (manifest: string): ReleaseKeyFile | null => {
 }
 
 /**
- * Reads the release key of a server: from the file that was named, else from its own agent build.
+ * Reads the release key of a server: from the named file, or else from its own agent build.
  *
- * @throws StartError when a key is configured and cannot be used
+ * @throws StartError if a key is configured but unusable
  */
 export const loadReleaseKey = (file: string | null, manifest: string): ReleaseKeySource | null => {
   if (file === null) {

@@ -22,11 +22,11 @@ import {
 } from './rollout-machine.ts'
 import { createRolloutsStore, type RolloutRow } from './rollouts.store.ts'
 
-/** Hosts commanded in one transaction: signing takes some 0.1 s. */
+/** Number of hosts commanded per transaction: signing takes some 0.1 s. */
 const hostsAtOnce = 2_000
-/** Hosts that update at the same time: each fetches 109 MB, and a replica serves 64 at once. */
+/** Number of hosts that update concurrently: each downloads 109 MB, and a replica serves 64 at once. */
 const updatesAtOnce = 200
-/** Transactions of one run for one rollout; the rest comes with the next run. */
+/** Number of transactions per run for one rollout; the next run continues. */
 const stepsAtOnce = 30
 
 export interface AdvanceDeps {
@@ -56,7 +56,7 @@ const limitsOf = ({ settings }: RolloutRow): Limits => ({
   blocksOverPercent: settings.blocksOverPercent,
 })
 
-/** What an update has nothing to do for; null for arming. */
+/** Returns the hosts that an update can skip; null for arming. */
 export const updateFacts = async (tx: Tx | Db, row: RolloutRow): Promise<UpdateFacts | null> => {
   if (row.kind === 'arm') return null
   const versions = await createHostsStore(tx).versions(row.rollout_id)
@@ -84,7 +84,7 @@ const commandOf = (row: RolloutRow, agentId: string, architecture: string): Comm
   return build === undefined ? null : { ...common, kind: 'update', title: `Update to ${build.version}`, body: build }
 }
 
-/** Predicts what arming blocks on the hosts of a rollout, or on some of them, and notes it with each host. */
+/** Predicts what arming blocks on the hosts of a rollout, or on some of them, and stores it with each host. */
 export const predictArming = async (
   tx: Tx,
   predict: Predict,
@@ -100,11 +100,11 @@ export const predictArming = async (
 
 const actor = systemActor('rollout')
 
-/** What rollouts do by themselves: command the hosts of a ring, watch it, go on, halt, take commands back. */
+/** Advances rollouts: commands the hosts of a ring, watches it, starts the next one, halts, cancels commands. */
 export const createAdvance = (deps: AdvanceDeps) => {
   const { db, clock, log, commands, packages, predict, audit, events, announce } = deps
 
-  /** Tells of a new state; call it last in a transaction. */
+  /** Announces and records a new state; call it last in a transaction. */
   async function tell(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
     const title = `${row.kind === 'arm' ? 'Arming' : 'Update'} ${row.name}`
     await announce(tx, {})
@@ -120,7 +120,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     await audit.write(tx, by, { action: `rollout.${row.state}`, entity: title, details: row.reason })
   }
 
-  /** Fixes the hosts of a ring; returns how many. */
+  /** Selects the hosts of a ring; returns how many. */
   async function startRing(tx: Tx, row: RolloutRow, ring: number): Promise<number> {
     const settings = row.settings.rings[ring] as RolloutRow['settings']['rings'][0]
     const fixed = await createHostsStore(tx).fix(row.rollout_id, ring, settings)
@@ -128,7 +128,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return fixed
   }
 
-  /** Looks at the hosts anew; at 36,000 that are commanded this takes a second, so once in a run. */
+  /** Updates the states of the hosts. For 36,000 commanded hosts this takes a second, so it runs once per run. */
   async function refresh(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     await hosts.noteOutcomes(row)
@@ -151,7 +151,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     await createRolloutsStore(tx).save(row)
   }
 
-  /** Commands the next hosts; returns how many. Agents are locked by `queue`, before the hosts' rows are written. */
+  /** Commands the next hosts; returns how many. `queue` locks the agents before the hosts' rows are written. */
   async function commandSome(tx: Tx, row: RolloutRow, pending: number): Promise<number> {
     if (!mayCommand(positionOf(row), row.ring)) return 0
     const hosts = createHostsStore(tx)
@@ -161,7 +161,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
       .map(({ agent_id, architecture }) => commandOf(row, agent_id, architecture))
       .filter((spec) => spec !== null)
     if (specs.length === 0) return 0
-    // Taken before the commands are made: what they bring about is known by being no older.
+    // Read before the commands are created, so that their effects are never older.
     const now = clock.now()
     const { queued, missing } = await commands.queue(tx, { userName: row.created_by }, specs)
     if (row.kind === 'arm') await predictArming(tx, predict, row, queued)
@@ -170,7 +170,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return specs.length
   }
 
-  /** Halts for a build that must not be sent any more. Asked outside of the transaction, which has one connection. */
+  /** Halts for a build that must no longer be sent. Runs outside the transaction, which has only one connection. */
   async function refused(id: string): Promise<Decision | null> {
     const row = await createRolloutsStore(db).one(id)
     for (const build of Object.values(row?.builds ?? {})) {
@@ -181,8 +181,9 @@ export const createAdvance = (deps: AdvanceDeps) => {
   }
 
   /**
-   * One transaction for a running rollout. `pending` is what the step before knew of hosts that are commanded; null: look
-   * at all and decide anew. Answers the same for the next step; `done` when there is nothing more to do at once.
+   * Runs one transaction for a running rollout. `pending` is the number of commanded hosts after the previous step;
+   * null: update all states and decide again. Returns the same number for the next step, or `done` if nothing more can
+   * be done now.
    */
   async function step(id: string, pending: number | null, isFirst: boolean): Promise<number | null | 'done'> {
     const stop = pending === null ? await refused(id) : null
@@ -212,19 +213,19 @@ export const createAdvance = (deps: AdvanceDeps) => {
     for (let i = 0; i < stepsAtOnce && pending !== 'done'; i++) pending = await step(id, pending, i === 0)
   }
 
-  /** Takes commands back that are still out after a halt or an end; again after a crash in between. */
-  async function takeBack(id: string, isFinal: boolean): Promise<void> {
+  /** Cancels commands that are still active after a halt or an end, also after a crash in between. */
+  async function cancelActive(id: string, isFinal: boolean): Promise<void> {
     await db.transaction((tx) => createHostsStore(tx).noteOutcomes({ rollout_id: id }))
     await commands.cancelJob(id, isFinal ? 'The rollout ended.' : 'The rollout was halted.')
     await db.transaction(async (tx) => {
-      // A resume that came in between has commanded anew.
+      // A resume in the meantime has sent new commands.
       const row = await createRolloutsStore(tx).lock(id)
       if (row?.state === 'running' || row?.state === 'paused') return
-      await createHostsStore(tx).takeBack(id, isFinal)
+      await createHostsStore(tx).cancelActive(id, isFinal)
     })
   }
 
-  /** Frees what a reverted rollout armed; whether there is more to do at once. */
+  /** Frees the hosts that a reverted rollout armed. Returns whether more can be freed now. */
   const freeSome = (id: string, isFirst: boolean): Promise<boolean> =>
     db.transaction(async (tx) => {
       const row = await createRolloutsStore(tx).lockFree(id)
@@ -251,27 +252,31 @@ export const createAdvance = (deps: AdvanceDeps) => {
     })
 
   async function advanceOne(id: string, state: string): Promise<void> {
-    if (state === 'halted' || state === 'completed' || state === 'cancelled') return takeBack(id, state !== 'halted')
+    if (state === 'halted' || state === 'completed' || state === 'cancelled')
+      return cancelActive(id, state !== 'halted')
     if (state !== 'reverted') return stepOn(id)
     for (let i = 0; i < stepsAtOnce; i++) if (!(await freeSome(id, i === 0))) return
   }
 
   async function run(): Promise<void> {
-    // A halt within the first round leaves commands to take back.
+    // A halt in the first round leaves commands that the second round cancels.
     for (let round = 0; round < 2; round++)
       for (const { rollout_id, state } of await createRolloutsStore(db).due())
         await advanceOne(rollout_id, state).catch((error: unknown) =>
-          log.warn({ err: error, rollout: rollout_id }, 'a rollout could not go on; it is tried again'),
+          log.warn({ err: error, rollout: rollout_id }, 'cannot advance a rollout; the next run tries again'),
         )
   }
 
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
-  /** Lets every rollout go on as far as it can now; run every few seconds. What was done before the call is seen. */
+  /**
+   * Advances every rollout as far as possible; runs every few seconds. Sees everything that was committed before the
+   * call.
+   */
   function advance(): Promise<void> {
     if (running === null) {
       running = run()
-        .catch((error: unknown) => log.warn({ err: error }, 'rollouts could not go on; they are tried again'))
+        .catch((error: unknown) => log.warn({ err: error }, 'cannot advance the rollouts; the next run tries again'))
         .finally(() => {
           running = null
         })

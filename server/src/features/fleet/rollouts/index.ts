@@ -15,7 +15,7 @@ import { createRolloutsService, type RolloutsDeps, type RolloutsService } from '
 
 export type RolloutsApi = Pick<RolloutsService, 'advance'>
 
-/** Updates and arming in rings: planned, watched, halted by themselves, reverted. */
+/** Creates rollouts: updates and arming in rings, with plans, automatic halts and reverts. */
 export const rolloutsFeature = (app: HttpApp, deps: RolloutsDeps): RolloutsApi => {
   const rollouts = createRolloutsService(deps)
   app.register(listRollouts, () => rollouts.list())

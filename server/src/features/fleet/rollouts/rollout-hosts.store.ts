@@ -7,10 +7,10 @@ import { fold } from '#platform/list/columns.ts'
 import type { Tally } from './rollout-machine.ts'
 import type { RolloutRow } from './rollouts.store.ts'
 
-/** Of fewer hosts it does not matter how the database joins them. */
+/** Below this number of hosts, the join order does not matter. */
 const fewHosts = 2_000
 
-/** Which hosts an update has nothing to do for; pairs are `architecture version`. */
+/** The hosts that an update can skip; pairs are `architecture version`. */
 export interface UpdateFacts {
   architectures: readonly string[]
   unchanged: readonly string[]
@@ -24,7 +24,7 @@ const pairOf = raw(`(a.facts ->> 'architecture') || ' ' || a.version`)
 const armedByIt = raw(`x.commanded_at is not null
   and (x.state in ('commanded', 'done') or (r.armed and x.state in ('waiting', 'offline', 'failed')))`)
 
-/** State and reason of a host that was not commanded, or whose command was taken back. */
+/** State and reason of a host that was not commanded, or whose command was cancelled. */
 const readiness = (update: UpdateFacts | null): SqlFragment =>
   update === null
     ? sql`case when a.agent_id is null then array['skipped', 'The host was removed.']
@@ -41,12 +41,17 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
         when not r.connected then array['offline', ''] else array['waiting', ''] end`
 
 export const createHostsStore = (db: Queryable) => ({
-  /** In a transaction that takes everything back: statistics, which it cannot make, would tell the planner the same. */
+  /**
+   * Disables nested loops in a transaction that rolls back: it cannot run ANALYZE, which would have the same effect.
+   */
   joinByHash: async (): Promise<void> => {
     await db.execute(sql`set local enable_nestloop = off`)
   },
 
-  /** Fixes the hosts of a ring: what no ring before took. The order of a share is random, and the same at every try. */
+  /**
+   * Selects the hosts of a ring that no earlier ring took. The order of a share is random, and the same on every
+   * attempt.
+   */
   fix: async (rolloutId: string, ring: number, { tags, sharePercent }: RolloutRing): Promise<number> => {
     const folded = (tags ?? []).map((name) => fold(name.trim()))
     const chosen =
@@ -66,21 +71,21 @@ export const createHostsStore = (db: Queryable) => ({
   },
 
   /**
-   * Without knowing of hosts that were just fixed, plans for the next statements loop over 40,000 hosts for each of 40,000.
-   * It keeps others from analysing until COMMIT.
+   * Runs ANALYZE. Otherwise, plans for the next statements would loop over 40,000 hosts for each of 40,000 new ones.
+   * Blocks other ANALYZE runs until COMMIT.
    */
   analyze: async (fixed: number): Promise<void> => {
     if (fixed > fewHosts) await db.execute(sql`analyze rollout_hosts`)
   },
 
-  /** Architectures and versions that hosts of an update have. */
+  /** Returns the architectures and versions of the hosts of an update. */
   versions: (rolloutId: string): Promise<{ architecture: string; version: string }[]> =>
     db.query(sql`
       select distinct coalesce(a.facts ->> 'architecture', '') as architecture, a.version
       from rollout_hosts h join agents a on a.agent_id = h.agent_id
       where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline', 'notReady')`),
 
-  /** Looks again at hosts that were not commanded: who is back, who cannot, who has it already. */
+  /** Updates the states of hosts that were not commanded: connected again, not ready, or already up to date. */
   judge: async ({ rollout_id: id }: Owner, update: UpdateFacts | null): Promise<void> => {
     await db.execute(sql`
       update rollout_hosts x set state = c.said[1], reason = c.said[2]
@@ -92,14 +97,14 @@ export const createHostsStore = (db: Queryable) => ({
         and (x.state, x.reason) is distinct from (c.said[1], c.said[2])`)
   },
 
-  /** Hosts that are still to be armed, or those named, as a condition over `agent_rows r`. */
+  /** Returns a condition over `agent_rows r`: hosts that are still to be armed, or the named ones. */
   toArm: (rolloutId: string, agentIds: readonly string[] | null): SqlFragment =>
     agentIds === null
       ? sql`r.agent_id in (
           select h.agent_id from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.state in ('waiting', 'offline'))`
       : sql`r.agent_id = any(${agentIds}::uuid[])`,
 
-  /** Notes how many devices each host is predicted to block. */
+  /** Stores the number of devices that each host is predicted to block. */
   notePredicted: async (rolloutId: string, hosts: readonly PredictedHost[]): Promise<void> => {
     await db.execute(sql`
       update rollout_hosts x set predicted = c.n from ${unnestOf([
@@ -108,10 +113,10 @@ export const createHostsStore = (db: Queryable) => ({
       ])} c(agent_id, n) where x.rollout_id = ${rolloutId}::uuid and x.agent_id = c.agent_id`)
   },
 
-  /** Notes how the commands of hosts ended, in a transaction. All of the rollout's are read at once. */
+  /** Stores how the commands of hosts ended, for the whole rollout in one transaction. */
   noteOutcomes: async ({ rollout_id: id }: Owner): Promise<void> => {
-    // Statistics are from before the hosts were commanded, so the planner expects none of them and would loop over all
-    // commands for each: over 4 s at 30,000.
+    // The statistics are from before the hosts were commanded. The planner would expect no commanded host and loop over
+    // all commands for each: over 4 s at 30,000.
     await db.execute(sql`set local enable_nestloop = off`)
     await db.execute(sql`
       with newest as materialized (
@@ -129,7 +134,7 @@ export const createHostsStore = (db: Queryable) => ({
     await db.execute(sql`set local enable_nestloop = on`)
   },
 
-  /** Notes what armed hosts do: which devices they blocked, and who is Free again. */
+  /** Stores what armed hosts do: the devices that they blocked, and the hosts that are Free again. */
   watchArmed: async ({ rollout_id: id }: Owner): Promise<void> => {
     await db.execute(sql`
       update rollout_hosts x set was_armed = true from agent_rows r
@@ -153,7 +158,7 @@ export const createHostsStore = (db: Queryable) => ({
       where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id and x.actual < c.n`)
   },
 
-  /** Hosts of the started rings, counted. */
+  /** Counts the hosts of the started rings. */
   tallies: async ({ rollout_id: id, rings }: Pick<RolloutRow, 'rollout_id' | 'rings'>): Promise<Tally[]> => {
     const rows = await db.query<Omit<Tally, 'accepted'> & { ring: number }>(sql`
       select h.ring, count(*) filter (where h.state = 'waiting')::int as waiting,
@@ -174,7 +179,7 @@ export const createHostsStore = (db: Queryable) => ({
     })
   },
 
-  /** The next hosts to command, rings in their order. */
+  /** Returns the next hosts to command, in the order of the rings. */
   next: (
     rolloutId: string,
     upToRing: number,
@@ -191,20 +196,20 @@ export const createHostsStore = (db: Queryable) => ({
       update rollout_hosts x set state = 'commanded', reason = '', commanded_at = ${now}, actual = 0
       where x.rollout_id = ${rolloutId}::uuid and x.agent_id = any(${agentIds}::uuid[])`),
 
-  /** Commands that were out are cancelled: after a halt their hosts wait again, after an end they are left out. */
-  takeBack: (rolloutId: string, isFinal: boolean): Promise<number> =>
+  /** Updates the hosts of cancelled commands: after a halt they wait again, after an end they are skipped. */
+  cancelActive: (rolloutId: string, isFinal: boolean): Promise<number> =>
     db.execute(sql`
       update rollout_hosts x set state = ${isFinal ? 'skipped' : 'waiting'}, reason = ${isFinal ? 'The rollout ended before the host did.' : ''}
       where x.rollout_id = ${rolloutId}::uuid and x.state = 'commanded'`),
 
-  /** Marks what the rollout armed, or may have armed, to be freed. */
+  /** Marks the hosts that the rollout armed, or may have armed, for freeing. */
   markReverting: (rolloutId: string): Promise<number> =>
     db.execute(sql`
       update rollout_hosts x set state = 'reverting', reason = '', commanded_at = null
       from agent_rows r
       where x.rollout_id = ${rolloutId}::uuid and r.agent_id = x.agent_id and ${armedByIt}`),
 
-  /** How many of them there are. */
+  /** Counts the hosts that the rollout armed, or may have armed. */
   armedByIt: async (rolloutId: string): Promise<number> =>
     (
       await db.query<{ n: number }>(sql`
@@ -223,7 +228,7 @@ export const createHostsStore = (db: Queryable) => ({
       update rollout_hosts x set commanded_at = ${now}
       where x.rollout_id = ${rolloutId}::uuid and x.agent_id = any(${agentIds}::uuid[])`),
 
-  /** Hosts that are gone. */
+  /** Skips hosts that were removed. */
   skip: (rolloutId: string, agentIds: readonly string[]): Promise<number> =>
     db.execute(sql`
       update rollout_hosts x set state = 'skipped', reason = 'The host was removed.'

@@ -48,7 +48,7 @@ const steps = fc.array(
 )
 const start = (kind: 'arm' | 'update'): Position => ({ kind, state: 'running', ring: -1, rings: 4, dwellUntil: null })
 
-/** Walks a rollout through anything that may happen, and shows each transition. */
+/** Runs a rollout through random events and passes each transition to the callback. */
 const walk = (
   kind: 'arm' | 'update',
   given: readonly Step[],
@@ -72,7 +72,7 @@ const walk = (
 }
 
 describe('a rollout', () => {
-  it('goes ring by ring, each watched for its time, and completes', () => {
+  it('advances ring by ring after each dwell time, and completes', () => {
     let position = start('arm')
     const seen: string[] = []
     for (let now = 0; position.state === 'running'; now += 30_000) {
@@ -86,7 +86,7 @@ describe('a rollout', () => {
     ])
   })
 
-  it('never starts a ring before the one before was watched for its whole time', () => {
+  it('never starts a ring before the dwell time of the previous one ended', () => {
     fc.assert(
       fc.property(fc.constantFrom('arm', 'update'), steps, (kind, given) => {
         let dwellingSince: number | null = null
@@ -103,7 +103,7 @@ describe('a rollout', () => {
     )
   })
 
-  it('never goes on past a halt, a pause or a passed budget but by an order', () => {
+  it('continues after a halt, a pause or an exceeded budget only by an order', () => {
     fc.assert(
       fc.property(steps, (given) => {
         walk('arm', given, (before, after, _now, started, order) => {
@@ -124,7 +124,7 @@ describe('a rollout', () => {
     )
   })
 
-  it('stays in a final state, whatever is ordered', () => {
+  it('stays in a final state, whatever the order', () => {
     fc.assert(
       fc.property(fc.constantFrom('arm', 'update'), steps, (kind, given) => {
         walk(kind, given, (before, after) => {
@@ -135,7 +135,7 @@ describe('a rollout', () => {
     )
   })
 
-  it('waits for a host that shows something, and after the last ring for those that were offline', () => {
+  it('waits for at least one result, and after the last ring for offline hosts', () => {
     const last: Position = { ...start('arm'), ring: 3, dwellUntil: 1_000 }
     const rest = [tally(), tally(), tally()]
     expect(decide({ ...last, dwellUntil: null }, [...rest, tally({ settled: 0, offline: 3 })], limits, 0).do).toBe(
@@ -149,13 +149,13 @@ describe('a rollout', () => {
     expect(decide(last, [...rest, tally()], limits, 1_000).do).toBe('complete')
   })
 
-  it('halts on the first failure over the budget, and counts from what was accepted', () => {
+  it('halts on the first failure over the budget, and does not count accepted failures', () => {
     const position: Position = { ...start('arm'), ring: 0 }
     const judge = (change: Partial<Tally>) => decide(position, [tally(change)], limits, 0)
     expect(judge({ failed: 1 }).do).toBe('dwell')
     expect(judge({ failed: 2 })).toEqual({
       do: 'halt',
-      reason: '2 of 10 hosts of ring 1 failed, over the budget of 10 %.',
+      reason: '2 of 10 hosts of ring 1 failed, which exceeds the budget of 10 %.',
     })
     expect(judge({ over: 2 }).do).toBe('halt')
     expect(judge({ failed: 2, accepted: { failed: 1, over: 0 } }).do).toBe('dwell')

@@ -1,31 +1,32 @@
-/** When a rollout starts its next ring, halts or ends: pure, so that what must never happen can be searched for. */
+/**
+ * Decides when a rollout starts its next ring, halts or ends. Pure, so that property tests can search for violations.
+ */
 import type { RolloutKind, RolloutState } from '@portcullis/contract'
 
-/** Where a rollout stands. Times are milliseconds since 1970. */
+/** The state of a rollout. Times are milliseconds since 1970. */
 export interface Position {
   kind: RolloutKind
   state: RolloutState
-  /** Ring that runs; -1 before the first. */
+  /** The running ring; -1 before the first. */
   ring: number
-  /** Number of rings. */
   rings: number
-  /** End of dwell of the running ring; null while its hosts have not ended. */
+  /** End of the dwell time of the running ring; null while its hosts have not ended. */
   dwellUntil: number | null
 }
 
-/** Hosts of a started ring, counted. */
+/** Counts of the hosts of a started ring. */
 export interface Tally {
   /** Ready and connected, not commanded yet. */
   waiting: number
   offline: number
   /** Commanded and connected, not ended. */
   pending: number
-  /** Commanded ever, ended or not. */
+  /** Commanded at any time. */
   commanded: number
   failed: number
-  /** Blocked more devices than was predicted. */
+  /** Blocked more devices than predicted. */
   over: number
-  /** Ended in any way, cannot get it, or have it already. */
+  /** Ended in any way, not able to get it, or already in the target state. */
   settled: number
   /** Failures and hosts over prediction that a person accepted by resuming after a halt. */
   accepted: { failed: number; over: number }
@@ -52,21 +53,21 @@ export const activeStates: readonly RolloutState[] = ['running', 'paused', 'halt
 const passes = (count: number, accepted: number, of: number, percent: number): boolean =>
   count - accepted > 0 && (count - accepted) * 100 > percent * of
 
-/** The budget that a ring has passed, in words; null when it is within them. */
+/** Returns the exceeded budget of a ring as text; null: none is exceeded. */
 const passedBudget = (tally: Tally, ring: number, limits: Limits): string | null => {
   const { failed, over, commanded, accepted } = tally
   if (passes(failed, accepted.failed, commanded, limits.failurePercent))
-    return `${failed} of ${commanded} hosts of ring ${ring + 1} failed, over the budget of ${limits.failurePercent} %.`
+    return `${failed} of ${commanded} hosts of ring ${ring + 1} failed, which exceeds the budget of ${limits.failurePercent} %.`
   if (passes(over, accepted.over, commanded, limits.blocksOverPercent))
-    return `${over} of ${commanded} hosts of ring ${ring + 1} blocked more devices than was predicted, over the budget of ${limits.blocksOverPercent} %.`
+    return `${over} of ${commanded} hosts of ring ${ring + 1} blocked more devices than predicted, which exceeds the budget of ${limits.blocksOverPercent} %.`
   return null
 }
 
-/** A ring whose reachable hosts have all ended. One that has only hosts which are offline has shown nothing yet. */
+/** Returns whether all reachable hosts of a ring have ended. A ring with only offline hosts has no results yet. */
 const isSettled = (tally: Tally): boolean =>
   tally.waiting === 0 && tally.pending === 0 && (tally.settled > 0 || tally.offline === 0)
 
-/** What to do now. `tallies` are those of the started rings, in their order. */
+/** Decides what to do now. `tallies` are those of the started rings, in order. */
 export const decide = (position: Position, tallies: readonly Tally[], limits: Limits, now: number): Decision => {
   const { state, ring, rings, dwellUntil } = position
   if (state !== 'running' && state !== 'paused') return nothing
@@ -85,7 +86,7 @@ export const decide = (position: Position, tallies: readonly Tally[], limits: Li
   return isAnyLeft && now < dwellUntil + limits.catchUpMs ? nothing : { do: 'complete' }
 }
 
-/** Where a decision leads. */
+/** Returns the state after a decision. */
 export const apply = (position: Position, decision: Decision): Position => {
   switch (decision.do) {
     case 'nothing':
@@ -101,7 +102,7 @@ export const apply = (position: Position, decision: Decision): Position => {
   }
 }
 
-/** Whether hosts of a ring may be commanded. */
+/** Returns whether hosts of a ring may be commanded. */
 export const mayCommand = ({ state, ring }: Position, of: number): boolean => state === 'running' && of <= ring
 
 export const controls = ['pause', 'resume', 'halt', 'revert', 'cancel'] as const
@@ -122,6 +123,6 @@ const to: Readonly<Record<Control, RolloutState>> = {
   cancel: 'cancelled',
 }
 
-/** State after somebody's order; null when it cannot be carried out now. */
+/** Returns the state after a person's order; null: the order is not possible now. */
 export const control = (position: Position, order: Control): RolloutState | null =>
   from[order].includes(position.state) && !(order === 'revert' && position.kind === 'update') ? to[order] : null

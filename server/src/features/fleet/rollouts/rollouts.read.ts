@@ -46,7 +46,7 @@ const hostJoins = raw(
 )
 
 export const createRolloutsRead = (db: Queryable) => ({
-  /** Hosts by ring and state. */
+  /** Counts hosts by ring and state. */
   counts: (rolloutIds: readonly string[]): Promise<RingCounts[]> =>
     db.query(sql`
       select h.rollout_id, h.ring, h.state, count(*)::int as hosts,
@@ -72,7 +72,7 @@ export const createRolloutsRead = (db: Queryable) => ({
     return { total: counts[0]?.total ?? 0, filtered: counts[0]?.filtered ?? 0, data: rows.map(hostView) }
   },
 
-  /** Hosts that a person should look at before a rollout starts. */
+  /** Returns the hosts that a person should check before a rollout starts. */
   notable: async (rolloutId: string, limit: number): Promise<RolloutHost[]> =>
     (
       await db.query<HostRow>(sql`
@@ -80,7 +80,7 @@ export const createRolloutsRead = (db: Queryable) => ({
         order by h.state <> 'notReady', h.predicted desc, h.ring, h.host, h.agent_id limit ${limit}::int`)
     ).map(hostView),
 
-  /** Sums of a plan, by ring, state and reason. */
+  /** Counts the hosts of a plan by ring, state and reason. */
   plan: (
     rolloutId: string,
   ): Promise<{ ring: number; state: RolloutHostState; reason: string; hosts: number; predicted: number }[]> =>
@@ -88,7 +88,7 @@ export const createRolloutsRead = (db: Queryable) => ({
       select h.ring, h.state, h.reason, count(*)::int as hosts, sum(h.predicted)::int as predicted
       from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid group by 1, 2, 3 order by 4 desc`),
 
-  /** Hosts and devices with a kernel driver that contradicts their kind, by ring. */
+  /** Counts hosts and devices with a kernel driver that contradicts their kind, by ring. */
   mismatches: (
     rolloutId: string,
     hosts: readonly { agentId: string; mismatched: number }[],
@@ -100,11 +100,11 @@ export const createRolloutsRead = (db: Queryable) => ({
       ])} c(agent_id, n) join rollout_hosts h on h.agent_id = c.agent_id
       where h.rollout_id = ${rolloutId}::uuid and c.n > 0 group by 1`),
 
-  /** Hosts that could be in a ring. */
+  /** Counts the hosts that could be in a ring. */
   candidates: async (): Promise<number> =>
     (await db.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where not r.agentless`))[0]?.n ?? 0,
 
-  /** Which of these tags do not exist. */
+  /** Returns those of these tags that do not exist. */
   unknownTags: async (names: readonly string[]): Promise<string[]> => {
     const folded = names.map((name) => fold(name.trim()))
     const rows = await db.query<{ folded: string }>(

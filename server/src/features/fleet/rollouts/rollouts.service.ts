@@ -28,20 +28,19 @@ const shownRollouts = 100
 const shownHosts = 200
 
 export interface RolloutsDeps extends AdvanceDeps {
-  /** Pool of long statements: a plan looks at every host and every device. */
+  /** Pool of long statements: a plan reads every host and every device. */
   exportDb: Db
   packages: Pick<PackagesApi, 'latestPackage' | 'refusalOf'>
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'release' | 'require'>
 }
 
-/** The change that waits for a second approver: the hosts that the rollout armed are freed. */
+/** A revert that waits for a second approver: it frees the hosts that the rollout armed. */
 interface Revert {
   rolloutId: string
-  /** Name of the rollout. */
   name: string
-  /** Why the requester wants it; absent when they gave no reason. */
+  /** The requester's reason; absent if none was given. */
   reason?: string
-  /** How many hosts that were. */
+  /** Number of these hosts at the time of the request. */
   hosts: number
 }
 
@@ -50,7 +49,7 @@ interface UpdateChange {
   settings: RolloutSettings
   /** Exactly these builds are installed. */
   builds: Record<string, PublishedBuild>
-  /** Hosts of each ring when this was requested; absent in requests of older servers. */
+  /** Number of hosts of each ring at the time of the request; absent in requests of older servers. */
   planned?: readonly number[]
 }
 
@@ -64,7 +63,7 @@ type Input = BodyOf<typeof startRollout>
 
 export type RolloutsService = ReturnType<typeof createRolloutsService>
 
-/** Undoes the transaction of a plan and brings its answer out. */
+/** Rolls back the transaction of a plan and carries its result. */
 class Planned extends Error {
   readonly plan: RolloutPlan
   constructor(plan: RolloutPlan) {
@@ -89,9 +88,9 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   const read = createRolloutsRead(db)
   const { advance, tell, startRing } = createAdvance(deps)
 
-  /** Names stand in audit records and in requests that people approve: nothing in them may turn other text around. */
+  /** Refuses characters that reorder or hide text, because names appear in audit records and in approval requests. */
   function assertName(name: string, field: string): void {
-    if (isOddText(name)) throw invalid(field, 'holds control or invisible characters')
+    if (isOddText(name)) throw invalid(field, 'contains control or invisible characters')
   }
 
   async function assertRings(input: Input): Promise<void> {
@@ -102,7 +101,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       if ((ring.tags === undefined) === (ring.sharePercent === undefined))
         throw invalid(field, 'must have either tags or sharePercent')
       const unknown = await read.unknownTags(ring.tags ?? [])
-      if (unknown.length > 0) throw invalid(`${field}.tags`, `names tags that do not exist: ${unknown.join(', ')}`)
+      if (unknown.length > 0) throw invalid(`${field}.tags`, `contains tags that do not exist: ${unknown.join(', ')}`)
     }
   }
 
@@ -140,11 +139,11 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   async function one(id: string): Promise<Rollout> {
     const row = isId(id) ? await createRolloutsStore(db).one(id) : undefined
     const [view] = row === undefined ? [] : await views([row])
-    if (view === undefined) throw notFound('There is no such rollout.')
+    if (view === undefined) throw notFound('This rollout does not exist.')
     return view
   }
 
-  /** Fixes all rings and judges their hosts, as a rollout would. */
+  /** Selects the hosts of all rings and judges them, as a rollout would. */
   async function fixAll(tx: Tx, row: RolloutRow): Promise<void> {
     const hosts = createHostsStore(tx)
     await hosts.joinByHash()
@@ -152,7 +151,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     await hosts.judge(row, await updateFacts(tx, row))
   }
 
-  /** Goes on from a halt or a pause; what failed so far is accepted. */
+  /** Accepts the failures so far, to continue after a halt or a pause. */
   async function acceptSoFar(tx: Tx, row: RolloutRow): Promise<void> {
     const tallies = await createHostsStore(tx).tallies(row)
     for (const [i, { failed, over }] of tallies.entries()) {
@@ -161,15 +160,15 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
-  /** The state that an order leads to; a conflict when it cannot be carried out. */
+  /** Returns the state after an order. Throws a conflict if the order is not possible now. */
   function after(row: RolloutRow, order: Control): RolloutState {
     const state = control(positionOf(row), order)
     if (state !== null) return state
     throw new AppError('conflict', {
       detail:
         order === 'revert' && row.kind === 'update'
-          ? 'An update cannot be reverted: a host goes back by itself when the new build fails.'
-          : `The rollout is ${row.state}: it cannot ${order}.`,
+          ? 'An update cannot be reverted. If the new build fails, the host returns to the previous one by itself.'
+          : `The rollout is ${row.state}. The action ${order} is not possible in this state.`,
     })
   }
 
@@ -185,7 +184,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   }
 
   /**
-   * Freeing many hosts needs a second approver, however they were armed. A running rollout can arm more hosts in the
+   * Frees many hosts only with a second approver, however they were armed. A running rollout can arm more hosts in the
    * meantime, so each host is counted before the transaction that frees it.
    */
   async function revertAlone(actor: Actor, id: string, reason: string): Promise<void> {
@@ -211,14 +210,14 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
-  /** Reverts what a second approver agreed to, in that transaction; the next run commands its hosts. */
+  /** Reverts an approved rollout in the transaction of the approval; the next run commands its hosts. */
   async function revert(tx: Tx, actor: Actor, { rolloutId, hosts, reason }: Revert): Promise<void> {
     const row = await createRolloutsStore(tx).lock(rolloutId)
     if (row === undefined) throw new AppError('conflict', { detail: 'The rollout no longer exists.' })
     const now = await createHostsStore(tx).armedByIt(rolloutId)
     if (now > hosts)
       throw new AppError('conflict', {
-        detail: `The rollout has armed ${now} hosts by now; the request is for ${hosts}. Halt it and request again.`,
+        detail: `The rollout has armed ${now} hosts by now, but the request is for ${hosts}. Halt the rollout and request the revert again.`,
       })
     await carryOut(tx, actor, row, 'revert', reason)
   }
@@ -235,13 +234,13 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     },
   })
 
-  /** Inserts a rollout, which the next run begins. */
+  /** Inserts a rollout, which the next run starts. */
   async function insert(tx: Tx, actor: Actor, row: RolloutRow): Promise<void> {
     await createRolloutsStore(tx).insert(row)
     await tell(tx, row, actor)
   }
 
-  /** Says which rollout is in the way when one of this kind is active. */
+  /** Runs `work`, and names the rollout of this kind that is already active. */
   async function begin({ kind }: RolloutRow, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -254,7 +253,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     }
   }
 
-  /** Runs the beginning of a rollout and takes it back: what it says is what a start would do. */
+  /** Runs the start of a rollout and rolls it back, so that the plan matches a real start. */
   async function planOf(row: RolloutRow): Promise<RolloutPlan> {
     try {
       await exportDb.transaction(async (tx) => {
@@ -272,7 +271,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       if (error instanceof Planned) return error.plan
       throw error
     }
-    throw new Error('a plan ends by taking itself back')
+    throw new Error('the transaction of a plan must roll back')
   }
 
   const titleOf = ({ name, builds }: UpdateChange): string =>
@@ -286,7 +285,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
       const scope = tags === undefined ? `${sharePercent ?? 100} % of the hosts` : `hosts with tag ${tags.join(', ')}`
       return `Ring ${name}: ${scope}${planned[i] === undefined ? '' : `, ${hostsText(planned[i])} when requested`}`
     }),
-    'Hosts that are enrolled later are included.',
+    'Hosts that enrol later are included.',
   ]
 
   approvals.handle<UpdateChange>('rollout-update', {
@@ -335,11 +334,11 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
         await approvals.require<UpdateChange>(actor, {
           kind: 'rollout-update',
           change: { name: row.name, settings: row.settings, builds: row.builds, planned },
-          detail: 'Updating agents needs a second approver: request {id} waits for another Administrator.',
+          detail: 'Updating agents needs a second approver. Ask another Administrator to approve request {id}.',
         })
       }
       await begin(row, () => db.transaction((tx) => insert(tx, actor, row)))
-      // Not waited for: a ring of 4,000 hosts takes seconds.
+      // Not awaited, because a ring of 4,000 hosts takes seconds.
       void advance()
       return one(row.rollout_id)
     },

@@ -3,10 +3,10 @@ import type { PublishedBuild } from '#features/fleet/packages/index.ts'
 import type { Queryable } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 
-/** What a rollout was asked to be, with every default filled in. */
+/** The requested settings of a rollout, with all defaults filled in. */
 export type RolloutSettings = Required<RolloutInput>
 
-/** What is remembered of a ring that started; times are milliseconds since 1970. */
+/** The stored state of a started ring; times are milliseconds since 1970. */
 export interface RingMark {
   startedAt: number
   dwellUntil: number | null
@@ -20,7 +20,6 @@ export interface RolloutRow {
   state: RolloutState | 'planned'
   reason: string
   settings: RolloutSettings
-  /** By architecture. */
   builds: Record<string, PublishedBuild>
   ring: number
   rings: RingMark[]
@@ -53,7 +52,7 @@ export const createRolloutsStore = (db: Queryable) => ({
       )
     )[0],
 
-  /** Takes one for this transaction; undefined when another replica has it. */
+  /** Locks a rollout for this transaction; undefined: another replica holds it. */
   lockFree: async (id: string): Promise<RolloutRow | undefined> =>
     (
       await db.query<RolloutRow>(
@@ -64,7 +63,7 @@ export const createRolloutsStore = (db: Queryable) => ({
   lock: async (id: string): Promise<RolloutRow | undefined> =>
     (await db.query<RolloutRow>(sql`select ${columns} from rollouts t where t.rollout_id = ${id}::uuid for update`))[0],
 
-  /** Those that have something to do by themselves: running ones, and stopped ones with commands that are still out. */
+  /** Returns the rollouts to advance: running ones, and stopped ones with active commands. */
   due: async (): Promise<{ rollout_id: string; state: RolloutState }[]> =>
     db.prepared(sql`
       select t.rollout_id, t.state from rollouts t

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => t.close())
 
 describe('arming in rings', () => {
-  it('arms ring by ring, each watched for its time, and completes', async () => {
+  it('arms ring by ring after each dwell time, and completes', async () => {
     const { canary, rest } = await rollouts.fleet(2, 3)
     const { id, rings } = await rollouts.start()
     expect(rings.map((r) => r.state)).toEqual(['running', 'waiting'])
@@ -44,7 +44,7 @@ describe('arming in rings', () => {
     expect((await pageOf(t, 'agents?Status=Armed')).recordsFiltered).toBe(5)
   })
 
-  it('knows its own commands while the clock runs', async () => {
+  it('recognises its own commands while the clock advances', async () => {
     const { now } = t.clock
     let passed = 0
     t.clock.now = () => now() + passed++
@@ -61,7 +61,7 @@ describe('arming in rings', () => {
     }
   })
 
-  it('fixes the hosts of a ring when it starts', async () => {
+  it('selects the hosts of a ring when the ring starts', async () => {
     const { canary } = await rollouts.fleet(1, 1)
     const { id } = await rollouts.start()
     await takeAll(canary)
@@ -72,7 +72,7 @@ describe('arming in rings', () => {
     expect(ring(await rollouts.advance(id, 60), 1)).toEqual({ commanded: 2 })
   })
 
-  it('halts when failures pass the budget, and arms nobody after it', async () => {
+  it('halts when failures exceed the budget, and arms no more hosts', async () => {
     const { canary, rest } = await rollouts.fleet(4, 2)
     const { id } = await rollouts.start({ failurePercent: 30 })
     await take(canary[0] as TestAgent, 'failed')
@@ -81,7 +81,7 @@ describe('arming in rings', () => {
     const halted = await rollouts.advance(id)
     expect(halted).toMatchObject({
       state: 'halted',
-      reason: '2 of 4 hosts of ring 1 failed, over the budget of 30 %.',
+      reason: '2 of 4 hosts of ring 1 failed, which exceeds the budget of 30 %.',
     })
     expect(ring(halted, 0)).toEqual({ failed: 2, waiting: 2 })
     for (const agent of canary.slice(2)) {
@@ -101,7 +101,7 @@ describe('arming in rings', () => {
     expect((await rollouts.advance(id)).rings[0]?.state).toBe('dwelling')
   })
 
-  it('halts when hosts block more than was predicted for them', async () => {
+  it('halts when hosts block more devices than predicted', async () => {
     const { canary } = await rollouts.fleet(1, 1)
     const { id } = await rollouts.start()
     await takeAll(canary)
@@ -110,11 +110,11 @@ describe('arming in rings', () => {
     await canary[0]?.plug({ ...plainKeyboard(), enforced, authorized: false })
     const halted = await rollouts.advance(id)
     expect(halted.state).toBe('halted')
-    expect(halted.reason).toContain('blocked more devices than was predicted')
+    expect(halted.reason).toContain('blocked more devices than predicted')
     expect(halted.rings[0]).toMatchObject({ actualBlocks: 1, overPrediction: 1 })
   })
 
-  it('counts what was predicted: devices that would be blocked do not halt it', async () => {
+  it('counts predicted blocks, which do not halt the rollout', async () => {
     const canary = await rollouts.hosts(1, 'canary', {}, [plainKeyboard()])
     const body = { kind: 'arm', name: 'p', applyToPresent: true, rings: [{ name: 'canary', tags: ['canary'] }] }
     const plan = (await rollouts.post('plan', body)).json()
@@ -131,7 +131,7 @@ describe('arming in rings', () => {
     })
   })
 
-  it('finding 3: a plan counts devices whose kernel driver contradicts their kind, host by host', async () => {
+  it('a plan counts devices whose kernel driver contradicts their kind, host by host', async () => {
     const bound = [{ interface: 0, claims: 'Hub' as const, driver: 'rtl8150' }]
     const liar = { ...hub({ portPath: '1-3', vid: '0BDA', pid: '8150' }), mismatch: { bound } }
     await rollouts.hosts(2, 'canary', {}, [liar])
@@ -147,7 +147,7 @@ describe('arming in rings', () => {
     ])
   })
 
-  it('a host that goes back to Free by itself is a failure, one that was freed is not', async () => {
+  it('a host that returns to Free by itself counts as a failure, but a freed host does not', async () => {
     const { canary } = await rollouts.fleet(2, 0)
     const { id } = await rollouts.start({ failurePercent: 60 })
     await takeAll(canary)
@@ -159,7 +159,7 @@ describe('arming in rings', () => {
     expect(data[0]?.reason).toBe('The host went back to Free by itself: no contact after arming')
   })
 
-  it('lists hosts that are offline and catches up with them later', async () => {
+  it('lists offline hosts and commands them later', async () => {
     const { canary, rest } = await rollouts.fleet(2, 1)
     const [gone] = canary.slice(1)
     await rollouts.silence([gone as TestAgent])
@@ -180,7 +180,7 @@ describe('arming in rings', () => {
     expect((await rollouts.advance(id)).state).toBe('completed')
   })
 
-  it('says who is not ready and why, and leaves them out', async () => {
+  it('lists hosts that are not ready, with the reason, and skips them', async () => {
     await rollouts.hosts(1, 'canary', { enforcement: 'observe' })
     const [armed] = await rollouts.hosts(1, 'canary')
     await armed?.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '' } })
@@ -209,7 +209,7 @@ describe('arming in rings', () => {
     expect(commands?.commands).toBeUndefined()
   })
 
-  it('reverting frees what it armed, and ends it', async () => {
+  it('reverting a rollout frees the hosts that it armed, and ends it', async () => {
     const { canary, rest } = await rollouts.fleet(2, 1)
     const { id } = await rollouts.start()
     await take(canary[0] as TestAgent)
@@ -226,13 +226,13 @@ describe('arming in rings', () => {
     expect((await pageOf(t, 'agents?Status=Armed')).recordsFiltered).toBe(0)
   })
 
-  it('a plan holds no rollout up that is started beside it', async () => {
+  it('a plan does not delay a rollout that starts at the same time', async () => {
     await rollouts.fleet(1, 1)
     const { db } = t.server
-    // Enough that the database is told of them.
+    // Enough hosts that the rollout runs ANALYZE.
     await insertFleet(t, 2_100)
     await db.execute(sql`update agent_rows r set connected = false where r.host not like 'host-%'`)
-    // A plan that takes long: it waits for whom it lists.
+    // The trigger makes the plan wait for a lock.
     const body = { kind: 'arm', name: 'p', rings: [{ name: 'all', sharePercent: 100 }] }
     await db.execute(sql`create table plan_waits (n int)`)
     await db.execute(sql`
@@ -248,7 +248,7 @@ describe('arming in rings', () => {
     let plan: ReturnType<typeof rollouts.post> | undefined
     const { id } = await db.transaction(async (tx) => {
       await tx.execute(sql`lock table plan_waits in access exclusive mode`)
-      // Of hosts that are armed already the plan changes the state, so that the trigger fires.
+      // The plan changes the state of armed hosts, so the trigger fires.
       await db.execute(sql`update agent_rows r set armed = true`)
       plan = rollouts.post('plan', body)
       await expect
@@ -265,7 +265,7 @@ describe('arming in rings', () => {
     expect((await plan)?.statusCode).toBe(200)
   })
 
-  it('reverting it frees many hosts only when a second person agrees', async () => {
+  it('reverting a rollout with many hosts needs a second approver', async () => {
     const { canary } = await rollouts.fleet(3, 0)
     const { id } = await rollouts.start({ name: 'Kiosks' })
     await takeAll(canary.slice(0, 2))
@@ -273,7 +273,7 @@ describe('arming in rings', () => {
     const { settings } = (await (await t.admin()).get('/prime/webui/policy')).json()
     const saved = await (await t.admin()).put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: 2 })
     expect(saved.statusCode, saved.body).toBe(200)
-    // Two people are needed where there are two Administrators.
+    // Two people are needed because two Administrators exist.
     const [alice, bob] = [await person(t, { profile: 10 }), await person(t, { profile: 20 })]
 
     const refused = await alice.api.post(`${rolloutsBase}/${id}/revert`)
@@ -302,7 +302,7 @@ describe('arming in rings', () => {
     for (const agent of canary) expect((await take(agent)).at(-1)).toMatchObject({ kind: 'configure', mode: 'Free' })
   })
 
-  it('finding 4: a revert also counts hosts that the rollout arms in the meantime', async () => {
+  it('a revert also counts hosts that the rollout arms in the meantime', async () => {
     const { canary } = await rollouts.fleet(3, 0)
     const { id } = await rollouts.start()
     await takeAll(canary)
@@ -330,7 +330,7 @@ describe('arming in rings', () => {
     expect((await rollouts.read(id)).state).not.toBe('reverted')
   })
 
-  it('what a second person approved is not more hosts than he was told of', async () => {
+  it('an approval never frees more hosts than the request stated', async () => {
     const { canary, rest } = await rollouts.fleet(2, 1)
     const { id } = await rollouts.start()
     await takeAll(canary)
@@ -350,7 +350,7 @@ describe('arming in rings', () => {
     expect((await rollouts.read(id)).state).toBe('running')
   })
 
-  it('pause holds it, also over the end of the dwell; cancel leaves what was done', async () => {
+  it('pausing outlasts the dwell time, and cancelling keeps completed changes', async () => {
     const { canary, rest } = await rollouts.fleet(1, 1)
     const { id } = await rollouts.start()
     await takeAll(canary)
@@ -372,7 +372,7 @@ describe('arming in rings', () => {
     ])
   })
 
-  it('shares are of the hosts no ring before took; a removed host is left out', async () => {
+  it('shares apply to hosts that no earlier ring took, and removed hosts are skipped', async () => {
     const { canary, rest } = await rollouts.fleet(1, 9)
     const { id } = await rollouts.start({
       rings: [
@@ -391,7 +391,7 @@ describe('arming in rings', () => {
     expect(ring(await rollouts.advance(id, 60), 2)).toEqual({ commanded: 6 })
   })
 
-  it('two replicas advance it once', async () => {
+  it('two replicas advance a rollout once', async () => {
     const { canary } = await rollouts.fleet(6, 0)
     const other = await startTestApp({ database: t.database, clock: t.clock, keyDir: t.keyDir })
     try {
@@ -407,8 +407,8 @@ describe('arming in rings', () => {
   })
 })
 
-describe('bad input', () => {
-  it('one of a kind at a time', async () => {
+describe('invalid input', () => {
+  it('only one rollout of each kind can run at a time', async () => {
     await rollouts.fleet(1, 0)
     const { id } = await rollouts.start({ name: 'first' })
     const body = { kind: 'arm', name: 'second', rings: [{ name: 'all', sharePercent: 100 }] }
@@ -425,15 +425,15 @@ describe('bad input', () => {
 
   it.each([
     ['no rings', { rings: [] }],
-    ['a ring of neither', { rings: [{ name: 'x' }] }],
-    ['a ring of both', { rings: [{ name: 'x', tags: ['canary'], sharePercent: 5 }] }],
+    ['a ring without tags and share', { rings: [{ name: 'x' }] }],
+    ['a ring with tags and share', { rings: [{ name: 'x', tags: ['canary'], sharePercent: 5 }] }],
     ['a tag that does not exist', { rings: [{ name: 'x', tags: ['nowhere'] }] }],
     ['a share over 100', { rings: [{ name: 'x', sharePercent: 101 }] }],
     ['no dwell', { dwellMinutes: 0 }],
     ['an unknown kind', { kind: 'free' }],
     ['a name with control characters', { name: 'a\u0007' }],
-    ['a name that turns text around', { name: 'a\u202egnp.exe' }],
-    ['a name of a ring that is not seen', { rings: [{ name: 'all\u200b', sharePercent: 100 }] }],
+    ['a name that reorders text', { name: 'a\u202egnp.exe' }],
+    ['a ring name with invisible characters', { rings: [{ name: 'all\u200b', sharePercent: 100 }] }],
     ['an unknown member', { force: true }],
   ])('%s is a 400, and nothing is started', async (_, change) => {
     const body = { kind: 'arm', name: 'x', rings: [{ name: 'all', sharePercent: 100 }], ...change }
@@ -441,7 +441,7 @@ describe('bad input', () => {
     expect((await (await t.admin()).get(rolloutsBase)).json().data).toEqual([])
   })
 
-  it('is for Managers; everybody reads', async () => {
+  it('starting requires a Manager, and every account can read rollouts', async () => {
     const { id } = await rollouts.start({ rings: [{ name: 'all', sharePercent: 100 }] })
     const user = await person(t)
     for (const path of [

@@ -18,7 +18,7 @@ afterEach(() => t.close())
 describe('updates in rings', () => {
   const rings = [{ name: 'all', sharePercent: 100 }]
 
-  it('brings the newest build to hosts that are older, and counts a version that arrived as done', async () => {
+  it('sends the newest build to older hosts, and counts an installed version as done', async () => {
     const x64 = await rollouts.hosts(1, 'x', { agentVersion: '1.0.0' })
     await rollouts.hosts(1, 'x', { agentVersion: '1.2.0' })
     await rollouts.hosts(1, 'x', { agentVersion: '1.3.0-dev' })

@@ -37,7 +37,7 @@ const hostsByState = (counts: readonly RingCounts[]): Ring['hosts'] =>
 const sum = (rows: readonly RingCounts[], member: 'predicted' | 'actual' | 'over'): number =>
   rows.reduce((total, row) => total + row[member], 0)
 
-/** A rollout as it is shown; `counts` may be those of others, too. */
+/** Returns a rollout as the interface shows it; `counts` may include other rollouts. */
 export const rolloutView = (row: RolloutRow, counts: readonly RingCounts[]): Rollout => {
   const own = counts.filter((count) => count.rollout_id === row.rollout_id)
   const { settings } = row
@@ -75,7 +75,7 @@ export const rolloutView = (row: RolloutRow, counts: readonly RingCounts[]): Rol
   }
 }
 
-/** What a rollout would do. */
+/** Returns the preview of a rollout. */
 export const planView = (
   row: RolloutRow,
   rows: Awaited<ReturnType<RolloutsRead['plan']>>,

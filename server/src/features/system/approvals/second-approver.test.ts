@@ -117,7 +117,7 @@ describe('freeing more hosts than one person may', () => {
     ]
     expect((await alice.api.post('/prime/webui/agents/configuration', asked)).statusCode).toBe(403)
     const [request] = await requests()
-    expect(request?.title).toBe('Free 3 hosts, approve what is attached to 1 host')
+    expect(request?.title).toBe('Free 3 hosts, approve the devices attached to 1 host')
     t.clock.advance(1)
     const made = await person(t, { profile: 10 })
     const refused = await decide(made, request?.id ?? '', 'approve')

@@ -148,7 +148,7 @@ describe('verify-audit', () => {
       /13 genuine checkpoints agree; the newest is 13 of 2031-05-04T10:24:12\.000Z by key [0-9a-f]{16}/,
     )
     expect(out).toMatch(
-      /Not covered: record \d+; what is not covered could be made anew, or cut off, unseen\.\nThe trail is whole\.\n$/,
+      /Not covered: record \d+; these records could be rebuilt or removed without detection\.\nThe trail is intact\.\n$/,
     )
     const alone = await run(['--file', at('trail')])
     expect([alone.code, alone.out]).toEqual([2, expect.stringContaining('No checkpoints were given')])
@@ -175,10 +175,7 @@ describe('verify-audit', () => {
     const lines = files.checkpoints.toString().split('\n')
     writeFileSync(at('other'), lines.with(4, lines[3] as string).join('\n'))
     const { code, out } = await run(['--file', at('trail'), ...given, '--checkpoints', at('other')])
-    expect([code, out]).toEqual([
-      1,
-      expect.stringContaining('BROKEN checkpoint 5 (line 5): the copies have it otherwise.'),
-    ])
+    expect([code, out]).toEqual([1, expect.stringContaining('BROKEN checkpoint 5 (line 5): the copies differ.')])
     writeFileSync(at('fewer'), `${lines.slice(0, 3).join('\n')}\n`)
     const fewer = await run(['--file', at('trail'), '--checkpoints', at('fewer'), ...given])
     expect([fewer.code, fewer.out]).toEqual([0, expect.stringContaining('/fewer has 3 checkpoints of 13.')])
@@ -193,12 +190,12 @@ describe('verify-audit', () => {
         'empty-folder has no checkpoint',
       ],
       [['--file', at('trail'), '--key', at('key'), '--checkpoints', at('nothing')], 'nothing has no checkpoint'],
-      [['--file', at('nothing')], 'there is no record, and nothing says that there was none'],
+      [['--file', at('nothing')], 'the trail has no records, and nothing proves that it never had any'],
     ]
     for (const [args, why] of cases) {
       const { code, out } = await run(args)
       expect([code, out]).toEqual([2, expect.stringContaining(`${why}.`)])
-      expect(out).not.toContain('The trail is whole')
+      expect(out).not.toContain('The trail is intact')
     }
     const cut = await run(['--file', at('nothing'), ...given])
     expect([cut.code, cut.out]).toEqual([1, expect.stringContaining('BROKEN at record 1')])
@@ -221,10 +218,10 @@ describe('verify-audit', () => {
 
   it.each([
     [[], 'Give --file with an exported trail, or --database.'],
-    [['--file', '/nowhere'], 'There is no file /nowhere.'],
-    [['--file', at('trail'), '--checkpoints', at('checkpoints')], 'give --key as well'],
-    [['--file', at('trail'), '--key', at('trail')], 'holds no public key in PEM'],
-    [['--database'], 'There is no key file'],
+    [['--file', '/nowhere'], 'The file /nowhere does not exist.'],
+    [['--file', at('trail'), '--checkpoints', at('checkpoints')], 'Add --key.'],
+    [['--file', at('trail'), '--key', at('trail')], 'contains no public key in PEM format'],
+    [['--database'], 'does not exist. Use --key'],
   ])('ends with 2 when it cannot tell: %j', async (args, message) => {
     const { code, out, error } = await run(args)
     expect([code, out, error]).toEqual([2, '', expect.stringContaining(message)])
@@ -256,7 +253,7 @@ describe('verify-audit', () => {
       renameSync(sink, `${sink}.away`)
       expect(await ofDatabase()).toMatchObject({
         code: 2,
-        verdict: { ok: false, notProven: [`the folder of checkpoints ${sink} is not there`] },
+        verdict: { ok: false, notProven: [`the checkpoint folder ${sink} does not exist`] },
       })
       renameSync(`${sink}.away`, sink)
       await tamper(`update audit_records set severity = 7 - severity where audit_id = 60`)

@@ -39,7 +39,7 @@ describe('install script', () => {
     expect(checked.stdout).toBe('')
   })
 
-  it('carries every word literally', () => {
+  it('quotes every word literally', () => {
     for (const word of [hostile, "'", "''\n$(id)", '-n', '']) {
       expect(sh(`printf %s ${quoteShellWord(word)}`).stdout).toBe(word)
     }
@@ -48,7 +48,7 @@ describe('install script', () => {
     expect(sh(`${assignment}\nprintf %s "$SERVER"`).stdout).toBe(hostile)
   })
 
-  it('refuses what it cannot carry', () => {
+  it('refuses unsafe addresses and digests', () => {
     expect(() => installScript({ serverUrl: 'https://p.example/\nid', sha256 })).toThrow(RangeError)
     expect(() => installScript({ serverUrl: 'ftp://p.example', sha256 })).toThrow(RangeError)
     expect(() => installScript({ serverUrl: 'https://p.example', sha256: '$(id)' })).toThrow(RangeError)
@@ -68,32 +68,32 @@ ls "$d"; rm -r "$d"`,
     expect(ran.stdout).toMatch(/^release before\nThe Portcullis agent was removed\..*\n$/)
   })
 
-  it('says how to start the agent on a host without systemd', () => {
+  it('explains how to start the agent on a host without systemd', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const end = script.slice(script.lastIndexOf('if has_systemd; then'))
     const ran = sh(
       `has_systemd() { return 1; }; EXECUTABLE=/opt/agent; SERVER=https://p.example; STATE_DIR=/state\n${end}`,
     )
-    expect(ran.stdout).toContain('the agent does not run yet')
+    expect(ran.stdout).toContain('the agent is not running')
     expect(ran.stdout).toMatch(
       /run this command as root.*\n {2}\/opt\/agent --server https:\/\/p\.example --state-dir \/state\n$/,
     )
   })
 
-  it('stops with a sentence without root, without a token and with something else in its place', () => {
+  it('stops with an explanation without root, without a token and with an invalid token', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const run = (uid: number, input: string, args: string[] = []) =>
       spawnSync('sh', ['-c', `id() { echo ${uid}; }\n${script}`, 'install.sh', ...args], { input, encoding: 'utf8' })
-    expect(run(1000, 'pce_1_x\n').stderr).toContain('as root')
+    expect(run(1000, 'pce_1_x\n').stderr).toContain('root is required')
     expect(run(0, '').stderr).toContain('not an enrolment token')
     expect(run(0, 'nonsense\n').stderr).toContain('not an enrolment token')
     expect(run(0, 'nonsense\n').status).toBe(1)
-    expect(run(0, '', ['--nothing']).stderr).toContain('the options are')
+    expect(run(0, '', ['--nothing']).stderr).toContain('Valid options')
     expect(run(0, '', ['--token-file', '/nowhere']).stderr).toContain('does not exist')
-    expect(run(0, '', ['--token-file', '/etc/passwd']).stderr).toContain('others can read /etc/passwd')
+    expect(run(0, '', ['--token-file', '/etc/passwd']).stderr).toContain('other users can read /etc/passwd')
   })
 
-  it('finding 9: refuses a token as an argument, and says that it was visible', () => {
+  it('refuses a token as an argument, and explains that it was visible', () => {
     const script = installScript({ serverUrl: 'https://p.example', sha256 })
     const ran = sh(`id() { echo 0; }\n${script}`, ['pce_1_x'])
     expect([ran.status, ran.stderr]).toEqual([1, expect.stringContaining('Revoke this token')])
@@ -105,11 +105,11 @@ describe('unit', () => {
     expect(quoteUnitWord('a%b$c"d\\')).toBe('"a%%b$$c\\"d\\\\"')
   })
 
-  it('gives the defaults back however the agent ends, by the version before where an update is under way', () => {
+  it('restores the defaults however the agent ends, with the previous version during an update', () => {
     const line = agentUnit({ serverUrl: 'https://p.example' })
       .split('\n')
       .find((found) => found.startsWith('ExecStopPost='))
-    // As systemd reads it: doubled dollars are single ones, the script is one word.
+    // Unescapes the line as systemd does: doubled dollars are single ones, and the script is one word.
     const script = /^ExecStopPost=-\/bin\/sh -c '(.*)'$/.exec(line ?? '')?.[1]?.replaceAll('$$', '$') ?? ''
     const run = (previous: boolean) =>
       sh(
@@ -134,10 +134,10 @@ printf '#!/bin/sh\necho "\${0##*/} $*"\n' >"$d/$f"; chmod +x "$d/$f"; done
 })
 
 describe('install command', () => {
-  it('runs a script only when its digest is the announced one, with sudo where there is one', () => {
+  it('runs a script only if its digest matches, with sudo if installed', () => {
     const script = 'read -r token; echo "ran with $token and $# arguments"\n'
     const digest = createHash('sha256').update(script).digest('hex')
-    // Stand-ins on a path of its own: curl that writes the script, and where asked for a sudo that says so.
+    // Fakes on a separate PATH: curl writes the script, and the optional sudo prints a line.
     const run = (scriptSha256: string, token: string, { sudo = false } = {}) => {
       const command = installCommand({ serverUrl: 'https://p.example', scriptSha256, caPin: 'x' })
       const standIns = [
@@ -163,7 +163,7 @@ describe('install command', () => {
   })
 })
 
-/** Whether a text is in the arguments or the environment of any process of this machine. */
+/** Returns where a text appears in the arguments or the environment of any process of this machine. */
 const isInProcesses = (text: string): string | undefined =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -177,9 +177,9 @@ const isInProcesses = (text: string): string | undefined =>
       }),
     )
 
-describe('finding 9: the copied command in a real shell', () => {
+describe('the copied command in a real shell', () => {
   it.each(['typed at its question', 'on standard input'])(
-    'finding 9: the token, %s, is in no arguments, no log of sudo and no history, and enrols the host',
+    'the token, %s, appears in no arguments, sudo log or history, and enrols the host',
     async (how) => {
       const token = `pce_${randomBytes(16).toString('hex')}_${randomBytes(32).toString('base64url')}`
       const dir = mkdtempSync(join(tmpdir(), 'portcullis-install-'))
@@ -187,7 +187,7 @@ describe('finding 9: the copied command in a real shell', () => {
       const bin = join(dir, 'bin')
       mkdirSync(bin)
       const put = (path: string, text: string) => writeFileSync(path, text, { mode: 0o755 })
-      // An agent that takes its time, so that what runs meanwhile can be looked at, and keeps what it was given.
+      // A slow agent that records its token, so that the test can inspect running processes.
       const agent = join(dir, 'agent')
       put(
         agent,
@@ -222,7 +222,7 @@ cp "$from" "$to"
         ? spawn('script', ['-qfec', 'bash --norc -i', '/dev/null'], { env })
         : spawn('bash', ['--norc', '-c', command], { env })
       const closed = new Promise((resolve) => shell.once('close', resolve))
-      // The script may be gone already when the input ends.
+      // The script may have exited when the input ends.
       shell.stdin.on('error', () => {})
       let shown = ''
       for (const stream of [shell.stdout, shell.stderr])
@@ -248,7 +248,7 @@ cp "$from" "$to"
         await until('a prompt', () => shown.includes('$ '))
         shell.stdin.write(`${command}\n`)
         await until('the question', () => shown.includes('Enrolment token (not shown): '))
-        // The terminal shows what is typed until the script has told it not to.
+        // The terminal echoes input until the script turns the echo off.
         await sleep(300)
       }
       shell.stdin.write(`${token}\n`)

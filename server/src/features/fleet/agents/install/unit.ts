@@ -1,19 +1,17 @@
-/** Where the agent lives on a host. Uninstalling removes exactly these. */
+/** Paths of the agent on a host. Uninstalling removes exactly these. */
 export const installPaths = {
   directory: '/usr/local/lib/portcullis',
   executable: '/usr/local/lib/portcullis/portcullis-agent',
-  /** Link in root's PATH. */
   link: '/usr/local/sbin/portcullis-agent',
   unit: '/etc/systemd/system/portcullis-agent.service',
   stateDir: '/var/lib/portcullis-agent',
 } as const
 
-/** Name of the systemd unit. */
 export const unitName = 'portcullis-agent.service'
 
 /**
- * One word of a unit file's ExecStart. systemd expands `%` (specifiers) and `$` (variables) and reads C escapes inside
- * double quotes (systemd.service(5), "Command lines"), so all of them are doubled or escaped.
+ * Quotes one word of a unit file's ExecStart. systemd expands `%` (specifiers) and `$` (variables) and reads C escapes
+ * inside double quotes (systemd.service(5), "Command lines"), so this doubles or escapes all of them.
  *
  * @throws RangeError for control characters: a line end would begin a new setting
  */
@@ -23,11 +21,10 @@ export const quoteUnitWord = (word: string): string => {
 }
 
 /**
- * The systemd unit of the agent.
+ * Returns the systemd unit of the agent. It contains no token: the install script enrols the host, and the unit only
+ * needs the address.
  *
- * The token is no part of it: the host is enrolled by the install script, and the unit only needs the address.
- *
- * @param serverUrl base address that the host reaches the server by
+ * @param serverUrl base address at which the host reaches the server
  */
 export const agentUnit = ({ serverUrl }: { serverUrl: string }): string => `[Unit]
 Description=Portcullis agent: knows the USB devices of this host and decides which may be used
