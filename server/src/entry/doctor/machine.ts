@@ -65,5 +65,5 @@ export const variables = (unknown: readonly string[]): Finding =>
     : error(
         'environment',
         `unknown: ${unknown.join(', ')}`,
-        'Correct or remove them, because the server does not start with unknown variables. The README lists the valid ones.',
+        'Correct or remove them, because the server does not start with unknown variables. docs/reference/configuration.md lists the valid ones.',
       )
