@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs once, when the database container makes its cluster: the product connects as the owner of its database, not as the
-# superuser. The image's own programs and variables are used; psql puts the password into SQL as a literal.
+# Runs once, when the database container creates its cluster. The server connects as the owner of its database, not as the
+# superuser. psql inserts the password into SQL as a literal.
 set -eu
 psql -v ON_ERROR_STOP=1 --no-psqlrc --username "$POSTGRES_USER" --dbname postgres \
   -v password="$(cat /run/secrets/database-password)" <<'SQL'

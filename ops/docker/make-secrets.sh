@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the secrets of compose.yaml, once: those that are there stay. The folder is closed to others; the files in it are
-# not, since a container reads them as a user of its own.
+# Creates the secrets of compose.yaml, and keeps existing ones. Only the owner can enter the folder. The files in it are
+# readable, because a container reads them as another user.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p -m 0700 secrets
@@ -13,8 +13,8 @@ put database-password "$(random)"
 put database-url "postgres://portcullis:$(cat database-password)@database:5432/portcullis"
 put postgres-password "$(random)"
 put admin-password "$(random)"
-# Of a worker only, to be written by hand; compose wants the files to be there.
+# For a worker only. Write them by hand; compose requires that the files exist.
 put worker-token '' 0644
 put server-ca '' 0644
 
-echo "The first administrator is admin; his password is in $PWD/admin-password: change it after the first sign-in."
+echo "Sign in as admin with the password in $PWD/admin-password, and change it after the first sign-in."
