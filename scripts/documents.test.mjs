@@ -1,0 +1,67 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ROOT } from './bootstrap/say.mjs'
+
+const read = (path) => readFileSync(join(ROOT, path), 'utf8')
+/** Pages that people write. Generated pages and decisions, which are never edited, are left out. */
+const pages = globSync(
+  [
+    '*.md',
+    '.github/*.md',
+    'agent/*.md',
+    'knowledge/*.md',
+    'docs/*.md',
+    'docs/{guide,security}/*.md',
+    'docs/reference/configuration.md',
+  ],
+  { cwd: ROOT },
+)
+  .filter((path) => path !== 'THIRD-PARTY-LICENSES.md')
+  .sort()
+
+/** The anchors of a page, as sites that show Markdown derive them from headings, and those written as `<a id>`. */
+const anchorsOf = (path) => {
+  const text = read(path).replace(/^```[\s\S]*?^```/gm, '')
+  const seen = new Map()
+  const headings = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, title]) => {
+    const slug = title
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  })
+  return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id)]
+}
+
+it.each(pages)('%s links only to files and headings that exist', (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+  const broken = links.filter(([, path, anchor]) => {
+    const target = path === '' ? page : join(dirname(page), path)
+    if (!existsSync(join(ROOT, target))) return true
+    return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor)
+  })
+  expect(broken.map(([link]) => link)).toEqual([])
+})
+
+it.each(pages)('%s names only source files that exist', (page) => {
+  const paths = [
+    ...read(page).matchAll(
+      /`((?:server|scripts|ops|docs|e2e|domain|agent|contract|poller|gate|drill|bench)\/[\w./-]+)`/g,
+    ),
+  ].map((match) => match[1])
+  // Made on the machine, and not part of the repository.
+  const isMade = (path) => path.includes('/secrets/') || path.startsWith('agent/v1')
+  expect(paths.filter((path) => !(isMade(path) || existsSync(join(ROOT, path))))).toEqual([])
+})
+
+it('lists every guide in the index', () => {
+  const index = read('docs/guide/README.md')
+  const missing = pages.filter(
+    (page) => /^docs\/guide\/(?!README)/.test(page) && !index.includes(`](${page.replace('docs/guide/', '')}`),
+  )
+  expect(missing).toEqual([])
+})
