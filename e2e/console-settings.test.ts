@@ -147,7 +147,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await dialog(page).getByRole('row').filter({ hasText: '127.0.0.1' }).getByText('localhost').waitFor()
     await confirmed(page)
     // The password would be sent elsewhere: it has to be given again, and the keyboard stands there.
-    await page.getByText('is needed again, because “Server” changes where it is sent').waitFor()
+    await page.getByText('must be entered again, because “Server” changes where it is sent').waitFor()
     await page.keyboard.type('a secret of mail')
     await page.keyboard.press('Enter')
     await confirmed(page)

@@ -18,7 +18,7 @@ export const ok = <T = any>(answer: { statusCode: number; body: string; json(): 
   return answer.json() as T
 }
 
-/** A poll that found a Linux with a stick in it. */
+/** Returns the result of a poll that found a Linux host with a stick. */
 export const success = (poll: Poll, devices = [storageStick({ portPath: '1-1' })]): PollResult => ({
   id: poll.id,
   fence: poll.fence,
@@ -42,7 +42,7 @@ export const failure = (poll: Poll, cause: PollResult['failure'], message = ''):
   devices: [],
 })
 
-/** What tests of polls do again and again, as the administrator and as a worker; the app has to listen. */
+/** Returns helpers for the administrator and a worker. The app must listen. */
 export const agentlessOf = (t: TestApp) => {
   const post = async (path: string, body: unknown) => (await t.admin()).post(`${agentlessBase}/${path}`, body)
   const put = async (path: string, body: unknown) => (await t.admin()).put(`${agentlessBase}/${path}`, body)
@@ -55,7 +55,7 @@ export const agentlessOf = (t: TestApp) => {
   const activate = async (isActivated = true) =>
     ok(await put('workerpollerdetails/activatedstatus', { id: (await worker()).id, isActivated }))
 
-  /** A worker process as the server sees it. It may poll where the worker is activated already, unless it has to wait. */
+  /** Registers a worker. Activates it if the previous worker was active, unless `waits` is set. */
   const registerWorker = async (options: { waits?: boolean } = {}) => {
     const { token } = ok(await post('workerpollerdetails/token', undefined))
     const call = async (path: string, body: unknown, key?: string) => {

@@ -17,10 +17,10 @@ import { createFakeClock, templateDatabase } from './database.ts'
 export { createFakeClock }
 
 export const adminPassword = 'correct horse battery'
-/** A hash of some 2 ms; the real one takes 30. */
+/** Parameters of a hash that takes some 2 ms. The real one takes 30. */
 const cheapPasswords = { memory: 64, passes: 1, parallelism: 1 }
 
-/** Read once per test file. */
+/** Loaded once per test file. */
 const knowledge = loadKnowledge(new URL('../../knowledge', import.meta.url).pathname)
 
 export interface TestAppOptions {
@@ -31,30 +31,30 @@ export interface TestAppOptions {
   keys?: Keys
   /** Key folder of another test app, for a second replica. */
   keyDir?: string
-  /** Where the server finds its database instead: a proxy that can fail (`createDatabaseProxy`). */
+  /** Address of a database proxy that can fail (`createDatabaseProxy`). */
   through?: { host: string; port: number }
-  /** Folder of a built console. */
+  /** Directory of a built console. */
   consoleDir?: string
-  /** Listens on a free port of 127.0.0.1, for what `request` does not reach: check-ins, wake sockets, raw bytes. */
+  /** Listens on a free port of 127.0.0.1, for tests that need sockets: check-ins, wake sockets, raw bytes. */
   listen?: boolean
   logLevel?: string
-  /** Loopback networks that the configuration may lead to, and webhooks by plain HTTP; all when absent: peers are here. */
+  /** Allowed loopback networks, also for webhooks over plain HTTP. Default: all, because test peers run here. */
   outboundAllow?: string[]
-  /** NATS that assets are published to. */
+  /** NATS server for published assets. */
   natsUrl?: string
-  /** Brokers of Kafka that assets are published to. */
+  /** Kafka brokers for published assets. */
   kafkaBrokers?: string[]
-  /** Folder of the second sink of audit checkpoints. */
+  /** Directory of the second sink of audit checkpoints. */
   auditDir?: string
-  /** The release key of this server; none unless given. */
+  /** Release key of this server. None by default. */
   releaseKey?: ReleaseKeySource | null
-  /** Where traces go. */
+  /** Receiver of traces. */
   tracing?: TracingConfig
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
 
-/** The whole server on a database of its own, cloned from the migrated template; requests go in without a socket. */
+/** Starts the whole server on its own clone of the migrated template database. Requests bypass the network. */
 export const startTestApp = async (options: TestAppOptions = {}) => {
   const connection = inject('postgres')
   const database = options.database ?? `t_${randomBytes(6).toString('hex')}`
@@ -97,7 +97,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const address = options.listen === true ? `http://127.0.0.1:${await server.app.listen('127.0.0.1', 0)}` : null
 
   const request = (given: InjectOptions): Promise<Response> => server.app.fastify.inject(given)
-  /** Token of an account, by LocalLogin. */
+  /** Signs in with LocalLogin and returns the token. */
   const signIn = async (username = 'admin', password = adminPassword): Promise<string> => {
     const answer = await request({
       method: 'POST',
@@ -143,9 +143,9 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   return {
     ...server,
     server,
-    /** Where it listens. */
+    /** Address of the server. */
     get address(): string {
-      if (address === null) throw new Error('startTestApp was not told to listen')
+      if (address === null) throw new Error('startTestApp needs the option listen')
       return address
     },
     clock,
@@ -153,9 +153,9 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     keyDir,
     request,
     signIn,
-    /** Requests as the account of a token; none: anonymous. */
+    /** Returns requests with a token. Undefined: anonymous. */
     as,
-    /** Requests as the first administrator. */
+    /** Returns requests of the first Administrator. */
     admin: async () => {
       // A session is fresh for 5 minutes of the fake clock.
       if (clock.now() >= adminTokenEnds) {
@@ -170,7 +170,8 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
         await admin.withClient((client) =>
           client
             .query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
-            // An autovacuum worker is in there, which only a superuser may end by force; without it, it is asked to go.
+            // Only a superuser may end an autovacuum worker in this database by force. Without force, it is asked to
+            // stop.
             .catch(() => client.query(`DROP DATABASE IF EXISTS ${database}`)),
         )
       await admin.close()

@@ -5,7 +5,7 @@ import { pageOf } from './builders.ts'
 
 const check = Compile(AssetMessage)
 
-/** Messages of a body of NDJSON, each judged by the contract. */
+/** Parses a body of NDJSON and checks each message against the contract. */
 export const messagesOf = (text: string): AssetMessage[] =>
   text
     .split('\n')
@@ -17,14 +17,17 @@ export const messagesOf = (text: string): AssetMessage[] =>
       return value
     })
 
-/** All messages after a place, over HTTP. */
+/** Reads all messages after a position over HTTP. */
 export const readStream = async (t: TestApp, after = 0, query = ''): Promise<AssetMessage[]> => {
   const answer = await (await t.admin()).get(`/prime/webui/assetproducer/stream?follow=false&after=${after}${query}`)
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
   return messagesOf(answer.body)
 }
 
-/** What a consumer holds that follows the documented rule: newest message per asset, an older one changes nothing. */
+/**
+ * Creates a consumer that follows the documented rule: the newest message of an asset applies, older ones change
+ * nothing.
+ */
 export const createFollower = () => {
   const assets = new Map<string, { sequence: string; data: AssetAgent | AssetPeripheral | null }>()
   const ids = new Map<string, string>()
@@ -35,7 +38,7 @@ export const createFollower = () => {
     get position() {
       return position
     },
-    /** Messages that came more than once, each with the id it had. */
+    /** Number of repeated messages. */
     get duplicates() {
       return duplicates
     },
@@ -54,7 +57,7 @@ export const createFollower = () => {
         data: message.type === 'asset.removed' ? null : (message.data as AssetAgent | AssetPeripheral),
       })
     },
-    /** What it holds now, by subject. */
+    /** Returns the current assets by subject. */
     held: (): Record<string, AssetAgent | AssetPeripheral> =>
       Object.fromEntries(
         [...assets]
@@ -67,7 +70,7 @@ export const createFollower = () => {
 
 const tagsOf = (text: string): string[] => (text === '' ? [] : text.split(','))
 
-/** The inventory as the lists and details answer it, in the shape of the stream. */
+/** Reads the inventory from lists and details, in the shape of the stream. */
 export const inventoryOf = async (
   get: <T>(path: string) => Promise<T>,
 ): Promise<Record<string, AssetAgent | AssetPeripheral>> => {

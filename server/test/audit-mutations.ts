@@ -1,6 +1,6 @@
 /**
- * A trail and its checkpoints, changed in as many ways as there are to change them, and held against a verifier: each
- * change has to be found, and the record named that was the first to be touched. Plain: whoever has the files can run it.
+ * Changes a trail and its checkpoints in every possible way and runs a verifier on each result. The verifier must
+ * detect each change and name the first changed record. Does not depend on a server.
  */
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import {
@@ -20,14 +20,14 @@ import {
 } from '@portcullis/domain'
 
 export interface AuditFiles {
-  /** An exported trail that is whole, of which the last records need not be covered. */
+  /** A complete exported trail. Its last records need not be covered. */
   trail: Buffer
   checkpoints: Buffer
-  /** Public halves of the keys that signed. */
+  /** Public keys of the signers. */
   keys: readonly KeyObject[]
 }
 
-/** What is to be named: a record exactly, a record in the range that is named, or a checkpoint. */
+/** Expected result: an exact record, a record within the named range, or a checkpoint. */
 type Expected = { record: number } | { within: number } | { checkpoint: number }
 
 interface Mutation {
@@ -40,16 +40,16 @@ interface Mutation {
 export interface MutationReport {
   tried: number
   detected: number
-  /** Of those detected, how many named what was touched first. */
+  /** Number of detected changes whose first changed record was named correctly. */
   named: number
   byKind: Record<string, number>
-  /** Those that were missed or named wrongly, a sentence each. */
+  /** Changes that were missed or named wrongly, one sentence each. */
   failures: string[]
 }
 
 type Random = (below: number) => number
 
-/** Mulberry32: the same changes for the same seed. */
+/** Returns random numbers that repeat for a seed (mulberry32). */
 const randomOf = (seed: number): Random => {
   let state = seed
   return (below) => {
@@ -65,8 +65,8 @@ const bytesOf = (lines: readonly string[]): Buffer => Buffer.from(lines.map((lin
 const numberOfLineAt = (bytes: Buffer, at: number): number =>
   bytes.subarray(0, at).toString('latin1').split('\n').length
 
-/** Makes the numbers and hashes of these records anew from `from` on, as who holds the database can. */
-const chained = (records: readonly AuditLine[], from: number): string[] => {
+/** Rebuilds the numbers and hashes of records from `from` on, as an attacker with the database can. */
+const rebuilt = (records: readonly AuditLine[], from: number): string[] => {
   let hash = from === 0 ? AUDIT_GENESIS : Buffer.from(records[from - 1]?.hash ?? '', 'hex')
   return records.map((one, i) => {
     if (i < from) return auditLineText(one)
@@ -75,8 +75,8 @@ const chained = (records: readonly AuditLine[], from: number): string[] => {
   })
 }
 
-/** A record by somebody else, its columns with it. */
-const otherwise = (line: AuditLine, word: string): AuditLine => ({
+/** Returns the record with another actor, in the record and its columns. */
+const withOtherActor = (line: AuditLine, word: string): AuditLine => ({
   ...line,
   actor: `${word}${line.actor}`,
   record: JSON.stringify({ ...JSON.parse(line.record), userName: `${word}${line.actor}` }),
@@ -118,7 +118,7 @@ const mutationsOf = ({ trail, checkpoints }: AuditFiles, random: Random) => {
     changed[at] = ((bytes[at] as number) + 1 + random(255)) % 256
     return { changed, line: numberOfLineAt(bytes, at) }
   }
-  /** All that follow from this checkpoint on, signed by somebody else. */
+  /** Signs all checkpoints from this one on with the attacker's key. */
   const resigned = (trailLines: readonly string[], from: number): string[] => {
     let previous = from === 0 ? CHECKPOINT_GENESIS : checkpointHash(signed[from - 1] ?? '')
     return signed.map((line, i) => {
@@ -147,7 +147,7 @@ const mutationsOf = ({ trail, checkpoints }: AuditFiles, random: Random) => {
     'text of a record': () => {
       const id = any()
       return forRecord(
-        edit(id, (line) => otherwise(line, 'x')),
+        edit(id, (line) => withOtherActor(line, 'x')),
         id,
         'text of',
       )
@@ -204,41 +204,41 @@ const mutationsOf = ({ trail, checkpoints }: AuditFiles, random: Random) => {
     },
     insertion: () => {
       const at = random(n)
-      const made = { ...otherwise(records[at] as AuditLine, 'i'), hash: records[random(n)]?.hash ?? '' }
+      const made = { ...withOtherActor(records[at] as AuditLine, 'i'), hash: records[random(n)]?.hash ?? '' }
       return forRecord(lines.toSpliced(at, 0, auditLineText(made)), at + 1, 'insertion at')
     },
-    'insertion that fits the one before': () => {
+    'insertion that follows from its predecessor': () => {
       const at = random(n)
-      const made = chained(records.with(at, otherwise(records[at] as AuditLine, 'i')), at)[at] as string
-      return forRange(lines.toSpliced(at, 0, made), at + 1, 'fitting insertion at')
+      const made = rebuilt(records.with(at, withOtherActor(records[at] as AuditLine, 'i')), at)[at] as string
+      return forRange(lines.toSpliced(at, 0, made), at + 1, 'matching insertion at')
     },
-    'record with a hash made anew': () => {
-      // Of the last record nobody behind it tells, unless a checkpoint does.
+    'record with a rebuilt hash': () => {
+      // No later record reveals a change of the last one, unless a checkpoint covers it.
       const id = 1 + random(covered < n ? n - 1 : n)
-      const made = chained(records.with(id - 1, otherwise(records[id - 1] as AuditLine, 'h')), id - 1)[id - 1] as string
-      return forRange(lines.with(id - 1, made), id, 'hash made anew of')
+      const made = rebuilt(records.with(id - 1, withOtherActor(records[id - 1] as AuditLine, 'h')), id - 1)[id - 1] as string
+      return forRange(lines.with(id - 1, made), id, 'rebuilt hash of')
     },
-    'trail made anew': () => {
+    'rebuilt trail': () => {
       const id = 1 + random(covered)
       return forRange(
-        chained(records.with(id - 1, otherwise(records[id - 1] as AuditLine, 'r')), id - 1),
+        rebuilt(records.with(id - 1, withOtherActor(records[id - 1] as AuditLine, 'r')), id - 1),
         id,
-        'made anew from',
+        'rebuilt from',
       )
     },
-    'trail made anew without a record': () => {
+    'rebuilt trail without a record': () => {
       const id = 1 + random(covered)
-      return forRange(chained(records.toSpliced(id - 1, 1), id - 1), id, 'made anew without')
+      return forRange(rebuilt(records.toSpliced(id - 1, 1), id - 1), id, 'rebuilt without')
     },
-    'end cut off': () => {
+    'truncated end': () => {
       const kept = random(covered)
-      return forRecord(lines.slice(0, kept), kept + 1, 'cut off from')
+      return forRecord(lines.slice(0, kept), kept + 1, 'truncated from')
     },
-    'end cut off within a line': () => {
+    'truncated within a line': () => {
       const at = 1 + random(trail.length - 1)
       const record = numberOfLineAt(trail, at)
       const kept = trail.subarray(0, trail[at - 1] === 10 ? at + 1 : at)
-      return { what: `cut off within ${record}`, trail: kept, checkpoints, expected: { record } }
+      return { what: `truncated within ${record}`, trail: kept, checkpoints, expected: { record } }
     },
     'byte of the checkpoints': () => {
       const { changed, line } = otherByte(checkpoints)
@@ -264,19 +264,19 @@ const mutationsOf = ({ trail, checkpoints }: AuditFiles, random: Random) => {
       const made = resigned(lines, number - 1)[number - 1] as string
       return forCheckpoint(signed.with(number - 1, made), number, 'forged checkpoint')
     },
-    'checkpoint by another key under the name of the right one': () => {
+    'checkpoint by another key under the name of the correct key': () => {
       const number = 1 + random(signed.length)
       const own = checkpointKeyId(createPublicKey(attacker))
       const right = parseCheckpoint(signed[number - 1] as string)?.keyId ?? ''
       const made = (resigned(lines, number - 1)[number - 1] as string).replace(own, right)
       return forCheckpoint(signed.with(number - 1, made), number, 'checkpoint under a false name')
     },
-    'trail and checkpoints made anew by another key': () => {
+    'trail and checkpoints rebuilt with another key': () => {
       const id = 1 + random(covered)
-      const changed = chained(records.with(id - 1, otherwise(records[id - 1] as AuditLine, 'f')), id - 1)
+      const changed = rebuilt(records.with(id - 1, withOtherActor(records[id - 1] as AuditLine, 'f')), id - 1)
       const from = ids.findIndex((last) => last >= id)
       return {
-        what: `all made anew from ${id}`,
+        what: `all rebuilt from ${id}`,
         trail: bytesOf(changed),
         checkpoints: bytesOf(resigned(changed, from)),
         expected: { checkpoint: from + 1 },
@@ -292,11 +292,11 @@ const isNamed = (verdict: TrailVerdict, expected: Expected): boolean => {
   if (brokenRecord === null) return false
   return 'record' in expected
     ? brokenRecord.record === expected.record
-    : // One record further, where the first that was left alone does not follow.
+    : // The break shows one record later, where the first unchanged record does not follow.
       brokenRecord.since <= expected.within && expected.within <= brokenRecord.to
 }
 
-/** Tries so many changes, all kinds in turn. */
+/** Tries the given number of changes, cycling through all kinds. */
 export const tryMutations = async (
   files: AuditFiles,
   {
@@ -310,7 +310,7 @@ export const tryMutations = async (
   const report: MutationReport = { tried: 0, detected: 0, named: 0, byKind: {}, failures: [] }
   if (!whole.ok || whole.checkpoints < 3) {
     report.failures.push(
-      `the trail to start from is not whole, or has fewer than three checkpoints: ${JSON.stringify(whole)}`,
+      `the original trail is not intact, or has fewer than three checkpoints: ${JSON.stringify(whole)}`,
     )
     return report
   }

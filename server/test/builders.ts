@@ -17,7 +17,7 @@ import {
 import { factsHash, inventoryHash } from '@portcullis/domain'
 import type { TestApp } from './app.ts'
 
-/** Facts of a host; a name of its own when none is given. */
+/** Returns the facts of a host, with a unique name by default. */
 export const hostFacts = (change: Partial<HostFacts> = {}): HostFacts => ({
   hostname: `host-${randomBytes(4).toString('hex')}`,
   address: '10.1.2.3',
@@ -41,7 +41,7 @@ export interface HttpAnswer {
   text: string
 }
 
-/** A real request over the socket; the test app has to listen. */
+/** Sends a request over a real socket. The test app must listen. */
 export const fetchText = async (
   t: Pick<TestApp, 'address'>,
   path: string,
@@ -51,7 +51,7 @@ export const fetchText = async (
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
-/** POST of a JSON body (text goes as it is) to an agent path. */
+/** Sends a JSON body to an agent path with POST. Text is sent unchanged. */
 export const agentPost = (
   t: Pick<TestApp, 'address'>,
   path: string,
@@ -84,7 +84,7 @@ const okJson = <T>(answer: HttpAnswer): T => {
   return JSON.parse(answer.text) as T
 }
 
-/** An enrolment token made by the administrator. */
+/** Creates an enrolment token as the administrator. */
 export const enrolmentToken = async (t: TestApp, change: Record<string, unknown> = {}): Promise<string> => {
   const made = await (await t.admin()).post('/prime/webui/agents/enrollmenttokens', {
     name: 'test',
@@ -104,24 +104,24 @@ const sharedToken = (t: TestApp): Promise<string> => {
 
 export interface EnrolOptions {
   facts?: Partial<HostFacts>
-  /** Facts that differ from those of the enrolment by the first check-in. */
+  /** Facts in the first check-in that differ from those of the enrolment. */
   laterFacts?: Partial<HostFacts>
   token?: string
   devices?: readonly DeviceReport[]
   machineIdHash?: string | null
   smbiosHash?: string | null
-  /** Key of another agent: a copied one. */
+  /** Key of another agent, to simulate a copied one. */
   privateKey?: KeyObject
-  /** Leaves the session and the first check-in to the test. */
+  /** Skips the session and the first check-in. */
   only?: 'enrol'
 }
 
 export type TestAgent = Awaited<ReturnType<typeof enrolAgent>>
 
-/** What a check-in of a test says beyond the counter and the hash. */
+/** Members of a check-in besides the counter and the hash. */
 export type Said = Partial<Omit<CheckInRequest, 'bootId'>>
 
-/** A host that speaks the real protocol: enrolled, with a session and its first inventory sent. The test app has to listen. */
+/** Enrols a host over the real protocol, with a session and its first inventory. The test app must listen. */
 export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const facts = hostFacts(options.facts)
   const privateKey = options.privateKey ?? generateKeyPairSync('ed25519').privateKey
@@ -144,15 +144,15 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
   const devices = new Map((options.devices ?? []).map((device) => [device.portPath, device]))
   const state = { bootId: randomUUID() as string, seq: 0, session: '' }
 
-  /** A session request with its proof. */
+  /** Returns a session request with its proof. */
   const proven = (bootId: string) => {
     const request = { agentId, bootId, timestamp: t.clock.now(), nonce: randomBytes(24).toString('base64url') }
     return { ...request, signature: signed(sessionProofText(request)) }
   }
-  /** Opens a session for a start. Does not touch the agent's own state. */
+  /** Opens a session for a boot, without changing the agent's own state. */
   const openSession = async (bootId: string): Promise<{ token: string; nextSeq: number }> =>
     okJson(await agentPost(t, agentPaths.session, proven(bootId)))
-  /** Opens a session and goes on with it; `restart` makes a new start of the agent. */
+  /** Opens a session and continues with it. `restart` simulates a restart of the agent. */
   const session = async (restart = false): Promise<void> => {
     if (restart) state.bootId = randomUUID()
     const opened = await openSession(state.bootId)
@@ -167,7 +167,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     clock: t.clock.now(),
     ...said,
   })
-  /** The bare exchange, for repeats and malformed reports. */
+  /** Sends a raw check-in, for repeated and malformed reports. */
   const post = (request: unknown, session = state.session): Promise<HttpAnswer> =>
     agentPost(t, agentPaths.checkIn, request, session)
   const checkIn = async (said: Said = {}): Promise<CheckInResponse> => okJson(await post(body(said)))
@@ -182,7 +182,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     privateKey,
     tookOver: enrolled.tookOver,
     releaseKey: enrolled.releaseKey,
-    /** What is attached, by port. */
+    /** Attached devices by port. */
     devices,
     state,
     proven,
@@ -192,7 +192,7 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     body,
     post,
     checkIn,
-    /** Sends everything that is attached, and the facts. */
+    /** Sends all attached devices and the facts. */
     inventory,
     plug: (device: DeviceReport): Promise<CheckInResponse> => {
       devices.set(device.portPath, device)
@@ -206,12 +206,12 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
       devices.delete(portPath)
       return checkIn({ changes: [{ op: 'removed', at: t.clock.now(), portPath }] })
     },
-    /** The agent as its page shows it. */
+    /** Reads the agent as its page shows it. */
     detail: async (): Promise<AgentDetail> =>
       okAnswer(await (await t.admin()).get(`/prime/webui/agents/agent/${agentId}`)),
     peripherals: async (query = ''): Promise<Peripheral[]> =>
       (await pageOf<Peripheral>(t, `peripherals/${agentId}?PageSize=5000&SortBy=deviceID${query}`)).data,
-    /** All its events, oldest first. */
+    /** Reads all events of the host, oldest first. */
     events: async (): Promise<FleetEvent[]> =>
       (
         await pageOf<FleetEvent>(t, `events/getevents?PageSize=1000000&source=${encodeURIComponent(facts.hostname)}`)
@@ -235,11 +235,11 @@ export interface Page<T> {
   data: T[]
 }
 
-/** A list as the administrator sees it; `path` below `/prime/webui/`. */
+/** Reads a list as the administrator. `path` is below `/prime/webui/`. */
 export const pageOf = async <T = Agent>(t: TestApp, path: string): Promise<Page<T>> =>
   okAnswer(await (await t.admin()).get(`/prime/webui/${path}`))
 
-/** Bytes out, text back, until the server closes: what clients and frameworks in between would tidy up. */
+/** Sends raw bytes and returns the text until the server closes, without a client that would correct the request. */
 export const rawHttp = (t: Pick<TestApp, 'address'>, text: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(t.address).port) })
@@ -247,7 +247,7 @@ export const rawHttp = (t: Pick<TestApp, 'address'>, text: string): Promise<stri
     socket.setTimeout(3_000, () => socket.destroy())
     socket.on('data', (data) => {
       got += data.toString('utf8')
-      // A refusal of the parser is all there is to wait for.
+      // A refusal of the parser is the last response.
       if (!text.includes('connection: close') && got.includes('\r\n\r\n')) socket.destroy()
     })
     socket.on('error', () => {})

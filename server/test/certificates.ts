@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { issueCertificate } from '../src/platform/tls/certificate.ts'
 
 const day = 86_400_000
-/** Beyond the clock that tests have, and begun before the real one. */
+/** Long enough to cover the test clock and the real clock. */
 const longMs = 20 * 365 * day
 
 export interface IssuedCertificate {
@@ -11,7 +11,7 @@ export interface IssuedCertificate {
   key: string
 }
 
-/** A certificate authority of a test. */
+/** Creates a certificate authority for a test. */
 export const createAuthority = async (name = 'Test authority') => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const now = Date.now()
@@ -26,7 +26,7 @@ export const createAuthority = async (name = 'Test authority') => {
       notAfter: now + longMs,
       server: null,
     }),
-    /** A server's certificate for these names and addresses; `expired` ended an hour ago. */
+    /** Issues a server certificate for these names and addresses. `expired` ended an hour ago. */
     issue: async (names: readonly string[], state: 'valid' | 'expired' = 'valid'): Promise<IssuedCertificate> => {
       const leaf = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
       return {

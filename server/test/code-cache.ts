@@ -1,5 +1,5 @@
 const { NODE_COMPILE_CACHE } = process.env
 
-/** For the environment of a Node process that a test starts: where vitest.config.ts keeps compiled code. */
+/** Environment for Node processes that a test starts: the code cache of vitest.config.ts. */
 export const codeCache: Readonly<Record<string, string>> =
   NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }

@@ -1,6 +1,6 @@
 import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
 
-/** All records of a CSV file. */
+/** Returns all records of a CSV file. */
 export const allCsvRecords = async (bytes: Buffer): Promise<CsvRecord[]> => {
   const { header, batches } = readCsv(bytes)
   const all = header === undefined ? [] : [header]

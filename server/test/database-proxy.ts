@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { inject } from 'vitest'
 
-/** A way to the test database that can be cut and can hang, as networks and disks do. */
+/** Starts a proxy to the test database that can be cut or hang, as networks and disks do. */
 export const createDatabaseProxy = async () => {
   const { host, port } = inject('postgres')
   const pairs = new Set<{ client: Socket; server: Socket }>()
@@ -43,13 +43,13 @@ export const createDatabaseProxy = async () => {
         server.destroy()
       }
     },
-    /** Nothing passes either way any more; connections stay. */
+    /** Stops all traffic in both directions. Connections stay open. */
     hang: () => {
       mode = 'hung'
       pairs.forEach(hang)
     },
     heal: () => {
-      // A second pipe would say every byte twice.
+      // A second pipe would send every byte twice.
       const wasHung = mode === 'hung'
       mode = 'open'
       if (!wasHung) return

@@ -5,7 +5,7 @@ import { createLog } from '#platform/log.ts'
 
 export const templateDatabase = 'portcullis_template'
 
-/** A clock that stands still until a test moves it. */
+/** Creates a clock that moves only when a test advances it. */
 export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
   let now = start
   return {
@@ -17,8 +17,8 @@ export const createFakeClock = (start = Date.UTC(2031, 4, 4, 10, 11, 12)) => {
 }
 
 /**
- * A database of its own, cloned from the migrated template: for stores and services without the HTTP application.
- * `template` names another one, such as `template0`, which is empty.
+ * Clones the migrated template database, for stores and services without the HTTP application. `template` selects
+ * another template, such as the empty `template0`.
  */
 export const cloneDatabase = async (template = templateDatabase) => {
   const connection = inject('postgres')

@@ -3,19 +3,19 @@ import { startTestApp, type TestApp } from './app.ts'
 
 export const notificationsBase = '/prime/webui/systemNotification'
 
-/** A server that may send to this machine, with what tests of deliveries do again and again, and the peers they opened. */
+/** Starts a server that may send to this machine, with helpers for deliveries and their peers. */
 export const startSender = async () => {
   const t: TestApp = await startTestApp({ outboundAllow: ['127.0.0.0/8'] })
   const peers: { close(): unknown }[] = []
   const get = async (path: string) => (await (await t.admin()).get(`${notificationsBase}/${path}`)).json()
-  /** What the timers do, once. */
+  /** Runs the timers once. */
   const tick = async (): Promise<void> => {
     await t.notifications.run()
     await t.deliveries.deliver()
   }
   return {
     t,
-    /** A peer that is closed at the end. */
+    /** Registers a peer to close at the end. */
     opened: <T extends { close(): unknown }>(peer: T): T => {
       peers.push(peer)
       return peer

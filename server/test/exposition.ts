@@ -1,4 +1,4 @@
-/** A family of the text format 0.0.4 of Prometheus, as a strict reader takes it. */
+/** A metric family of the Prometheus text format 0.0.4, parsed strictly. */
 export interface Family {
   name: string
   type: string
@@ -15,18 +15,18 @@ const labelsOf = (text: string, line: string): Record<string, string> => {
   while (at < text.length) {
     label.lastIndex = at
     const match = label.exec(text)
-    if (match === null) throw new Error(`labels that cannot be read: ${line}`)
-    if (Object.hasOwn(labels, match[1] as string)) throw new Error(`a label twice: ${line}`)
+    if (match === null) throw new Error(`invalid labels: ${line}`)
+    if (Object.hasOwn(labels, match[1] as string)) throw new Error(`duplicate label: ${line}`)
     labels[match[1] as string] = unescaped(match[2] as string)
     at = label.lastIndex
-    if (at < text.length && text[at++] !== ',') throw new Error(`labels that cannot be read: ${line}`)
+    if (at < text.length && text[at++] !== ',') throw new Error(`invalid labels: ${line}`)
   }
   return labels
 }
 
 const numberOf = (text: string, line: string): number => {
   if (text === '+Inf') return Number.POSITIVE_INFINITY
-  if (!/^[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(text)) throw new Error(`no number: ${line}`)
+  if (!/^[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(text)) throw new Error(`not a number: ${line}`)
   return Number(text)
 }
 
@@ -57,13 +57,13 @@ const assertHistogram = ({ name, samples }: Family): void => {
       buckets.at(-1)?.[1] !== count ||
       sum === undefined
     )
-      throw new Error(`${name}${key} is no histogram`)
+      throw new Error(`${name}${key} is not a valid histogram`)
   }
 }
 
-/** Reads an exposition; throws on whatever a strict reader refuses, or its authors advise against. */
+/** Parses an exposition. Throws on everything that a strict parser rejects or the specification advises against. */
 export const readExposition = (text: string): Map<string, Family> => {
-  if (!text.endsWith('\n')) throw new Error('the last line has no end')
+  if (!text.endsWith('\n')) throw new Error('the last line has no line feed')
   const families = new Map<string, Family>()
   const seen = new Set<string>()
   let current: Family | null = null
@@ -77,20 +77,20 @@ export const readExposition = (text: string): Map<string, Family> => {
         continue
       }
       if (help?.name !== name) throw new Error(`${name} has no help before its type`)
-      if (families.has(name)) throw new Error(`${name} stands in two places`)
+      if (families.has(name)) throw new Error(`${name} appears twice`)
       if (!Object.hasOwn(suffixes, rest)) throw new Error(`${name} is a ${rest}`)
       current = { name, type: rest, help: help.text, samples: [] }
       families.set(name, current)
       continue
     }
     const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/.exec(line)
-    if (sample === null || current === null) throw new Error(`no line of this format: ${line}`)
+    if (sample === null || current === null) throw new Error(`invalid line: ${line}`)
     const [, name = '', labels = '', value = ''] = sample
     const family: Family = current
     if (!(suffixes[family.type] as readonly string[]).some((suffix) => name === family.name + suffix))
-      throw new Error(`${name} stands among ${family.name}`)
+      throw new Error(`${name} is listed under ${family.name}`)
     const key = `${name}{${labels}}`
-    if (seen.has(key)) throw new Error(`twice: ${key}`)
+    if (seen.has(key)) throw new Error(`duplicate sample: ${key}`)
     seen.add(key)
     family.samples.push({ name, labels: labelsOf(labels, line), value: numberOf(value, line) })
   }

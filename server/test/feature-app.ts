@@ -7,7 +7,7 @@ import { createHttpApp, type HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import { cloneDatabase, createFakeClock } from './database.ts'
 
-/** What features are built from in this application. */
+/** Dependencies of the features in this application. */
 export interface FeatureDeps {
   db: Db
   exportDb: Db
@@ -18,8 +18,8 @@ export interface FeatureDeps {
 const profiles: Readonly<Record<string, UserProfile>> = { administrator: 10, manager: 20, user: 30 }
 
 /**
- * Some features behind the real HTTP layer on a database of their own, without accounts: the bearer token is the name of
- * a profile. For what does not depend on sign-in; whole flows use `startTestApp`.
+ * Starts some features behind the real HTTP layer on their own database, without accounts. The bearer token is the name
+ * of a profile. For tests that do not depend on sign-in; others use `startTestApp`.
  */
 export const startFeatureApp = async <T>(register: (app: HttpApp, deps: FeatureDeps) => T | Promise<T>) => {
   const { db, log, close } = await cloneDatabase()

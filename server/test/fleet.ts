@@ -1,7 +1,7 @@
 import { sql } from '#platform/db/sql.ts'
 import type { TestApp } from './app.ts'
 
-/** Host names that break out of JSON, CSV, COPY or LIKE where one of them is formed by hand. */
+/** Host names that break code which builds JSON, CSV, COPY or LIKE by hand. */
 export const awkwardNames = [
   'plain',
   'quote"d',
@@ -25,10 +25,10 @@ export const awkwardNames = [
   '=1+1',
 ] as const
 
-/** Rows of one transaction: each statement ends within its time on a machine that has other work. */
+/** Rows per transaction, so that no statement times out on a busy machine. */
 const atOnce = 2_000
 
-/** Agents with one peripheral each, straight into the tables: for large lists. */
+/** Inserts agents with one peripheral each directly into the tables, for large lists. */
 export const insertFleet = async (t: TestApp, count: number): Promise<void> => {
   for (let from = 1; from <= count; from += atOnce) await insertSome(t, from, Math.min(count, from + atOnce - 1))
 }

@@ -1,4 +1,4 @@
-/** The file `client.ts`: a client for the types that openapi-typescript generated from the document (`./api.d.ts`). */
+/** Source of `client.ts`, a client for the types that openapi-typescript generates from the document (`./api.d.ts`). */
 export const clientSource = `
 import type { paths } from './api.d.ts'
 
@@ -73,19 +73,19 @@ export const run = async (address: string, password: string, agentId: string) =>
 }
 
 export const wrong = async (call: ReturnType<typeof createClient>) => {
-  // @ts-expect-error there is no such path
+  // @ts-expect-error unknown path
   await call('get', '/prime/webui/agentz', {})
-  // @ts-expect-error it is not deleted like this
+  // @ts-expect-error the path has no such method
   await call('delete', '/prime/webui/agents', {})
-  // @ts-expect-error there is no such filter
+  // @ts-expect-error unknown filter
   await call('get', '/prime/webui/agents', { query: { HostIdentifer: 'lab' } })
-  // @ts-expect-error the path needs its parameter
+  // @ts-expect-error missing path parameter
   await call('get', '/prime/webui/agents/agent/{agentId}', {})
-  // @ts-expect-error there is no such profile
+  // @ts-expect-error unknown profile
   await call('post', '/prime/webui/admin/adduser', { body: { userName: 'eve', userProfile: 40 } })
-  // @ts-expect-error a body is needed
+  // @ts-expect-error missing body
   await call('post', '/prime/webui/admin/updateuser', {})
-  // @ts-expect-error the answer has no such member
+  // @ts-expect-error unknown member of the answer
   ;(await call('get', '/prime/webui/admin/PrimeVersion', {})).versions
 }
 `

@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** One throw-away PostgreSQL for the run, with a migrated template that each test file clones. */
+/** Starts a temporary PostgreSQL for the run, with a migrated template that each test file clones. */
 export default async function setup(project: TestProject) {
   const postgres = await startTestPostgres()
   const log = createLog('silent')

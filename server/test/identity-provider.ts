@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import type { IssuedCertificate } from './certificates.ts'
 
-/** Somebody whom the provider knows. */
+/** A person known to the provider. */
 export interface ProviderPerson {
   preferred_username: string
   groups?: string[]
@@ -20,7 +20,7 @@ export interface IdentityProviderOptions {
 
 export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>
 
-/** A real OpenID provider over https; whoever comes is signed in as `next`. */
+/** Starts a real OpenID provider over https. It signs every visitor in as `next`. */
 export const startIdentityProvider = async (options: IdentityProviderOptions) => {
   const { tls, clientId, clientSecret, redirectUri } = options
   const people = new Map<string, ProviderPerson>()
@@ -78,12 +78,12 @@ export const startIdentityProvider = async (options: IdentityProviderOptions) =>
 
   return {
     issuer,
-    /** Makes somebody known, and who signs in from now on; null: the next one declines. */
+    /** Registers a person and signs visitors in as this person from now on. Null: the next visitor declines. */
     signsInAs: (subject: string | null, person?: ProviderPerson): void => {
       next = subject
       if (subject !== null && person !== undefined) people.set(subject, person)
     },
-    /** Follows a browser from the server's redirect through the provider; the address it is sent back to. */
+    /** Follows a browser from the server's redirect through the provider. Returns the address it is sent back to. */
     visit: async (from: string): Promise<URL> => {
       const jar = new Map<string, string>()
       let url = new URL(from)
@@ -93,7 +93,7 @@ export const startIdentityProvider = async (options: IdentityProviderOptions) =>
           const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
           if (name !== undefined) jar.set(name, value ?? '')
         }
-        if (location === undefined) throw new Error(`the provider led nowhere: ${url.pathname}`)
+        if (location === undefined) throw new Error(`the provider did not redirect: ${url.pathname}`)
         url = new URL(location, url)
       }
       return url

@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
 /**
- * A stub of a Kafka broker: ApiVersions, Metadata, InitProducerId and Produce in their versions before compact encoding,
- * one topic of three partitions, records of batches (format 2) without compression. It keeps what it acknowledged, once for
- * each producer and sequence, as a broker does with idempotent producers.
+ * A stub of a Kafka broker: ApiVersions, Metadata, InitProducerId and Produce in the versions before compact encoding,
+ * one topic with three partitions, and batches (format 2) without compression. It stores each record once per producer
+ * and sequence, as brokers do for idempotent producers.
  */
 interface Record {
   partition: number
@@ -29,7 +29,7 @@ const int64 = (n: number | bigint): Buffer => {
 const text = (s: string): Buffer => Buffer.concat([int16(Buffer.byteLength(s)), Buffer.from(s)])
 const array = (items: readonly Buffer[]): Buffer => Buffer.concat([int32(items.length), ...items])
 
-/** Most versions that are spoken, by key of the call. */
+/** Supported versions by API key. */
 const apis: readonly (readonly [key: number, least: number, most: number])[] = [
   [0, 3, 7],
   [3, 0, 8],
@@ -70,7 +70,9 @@ export const startKafka = async () => {
   let server: Server | null = null
   let port = 0
   let producers = 0
-  /** Connections end after so many produced batches, the last of them kept but not acknowledged; null: never. */
+  /**
+   * Number of produced batches after which connections end. The last one is stored but not acknowledged. Null: never.
+   */
   let dieAfter: number | null = null
   const sockets = new Set<Socket>()
   const records: Record[] = []

@@ -3,8 +3,8 @@ import { type SqlFragment, sql } from '#platform/db/sql.ts'
 import type { TestApp } from './app.ts'
 
 /**
- * Starts `work` while a transaction holds the rows that `lock` locks; carries out `change` and commits when `n` statements
- * wait for them. So what runs at once in life runs at once in the test, each time.
+ * Starts `work` while a transaction holds the rows that `lock` locks. Runs `change` and commits when `n` statements
+ * wait for these rows. This makes a race happen every time.
  */
 export const whileLocked = async <T>(
   { db }: Pick<TestApp, 'db'>,

@@ -6,7 +6,7 @@ import { createAuthority } from './certificates.ts'
 import { type CounterActOptions, startCounterAct } from './peers/counteract.ts'
 import { type IseOptions, startIse } from './peers/ise.ts'
 
-/** The server beside a Cisco ISE and a CounterACT; neither is configured yet. */
+/** Starts the server with a Cisco ISE and a CounterACT. Neither is configured yet. */
 export const startNac = async (
   options: {
     app?: TestAppOptions
@@ -58,9 +58,9 @@ export const startNac = async (
     cactItems,
     useIse: (more: Record<string, string> = {}) => ok('generalconfig/AddOrUpdateISEServer', iseItems(more)),
     useCact: (more: Record<string, string> = {}) => ok('generalconfig/AddOrUpdateCACTServer', cactItems(more)),
-    /** Quarantines as the list shows them, newest first. */
+    /** Reads quarantines as the list shows them, newest first. */
     all,
-    /** The newest one of a host. */
+    /** Reads the newest quarantine of a host. */
     quarantineOf: async (agent: Pick<TestAgent, 'agentId'>, system: NacSystem = 'ise'): Promise<Quarantine> => {
       const [first] = await all(`&uuid=${agent.agentId}&system=${system}`)
       if (first === undefined) throw new Error(`no quarantine of ${agent.agentId} by ${system}`)
@@ -78,7 +78,7 @@ export const startNac = async (
         ...more,
       }),
     run: () => t.server.nac.run(),
-    /** What the timers do within so many milliseconds from now: looks every 5 s and carries out. */
+    /** Runs the timers of this period: probes every 5 s, then the pending steps. */
     pass: async (milliseconds: number): Promise<void> => {
       for (let left = milliseconds; left > 0; left -= 5_000) {
         t.clock.advance(Math.min(left, 5_000))
@@ -95,7 +95,7 @@ export const startNac = async (
 
 export type NacTest = Awaited<ReturnType<typeof startNac>>
 
-/** A host with addresses of its own. */
+/** Enrols a host with unique MAC addresses. */
 export const nacHost = (t: TestApp, options: EnrolOptions & { nics?: number } = {}): Promise<TestAgent> => {
   const { nics = 1, facts, ...rest } = options
   const mac = (): string => `02${randomBytes(5).toString('hex').replace(/../g, ':$&')}`

@@ -9,7 +9,7 @@ import { connect } from '@nats-io/transport-node'
 
 const program = '/usr/sbin/nats-server'
 
-/** Why no NATS can be started; null when one can. */
+/** Returns why NATS cannot be started. Null if it can. */
 export const whyNoNats = (): string | null =>
   existsSync(program) ? null : 'nats-server is missing (apt-get install nats-server)'
 
@@ -33,7 +33,7 @@ const answers = (port: number): Promise<boolean> =>
       .on('error', () => resolve(false))
   })
 
-/** A message as NATS holds it. */
+/** A message stored in NATS. */
 export interface HeldMessage {
   seq: number
   subject: string
@@ -43,7 +43,9 @@ export interface HeldMessage {
 
 export type TestNats = Awaited<ReturnType<typeof startNats>>
 
-/** A real NATS server with JetStream on a port of its own; started again on the same port and store, or without it. */
+/**
+ * Starts a real NATS server with JetStream on its own port. It can restart on the same port, with or without its store.
+ */
 export const startNats = async (options: { user?: string; password?: string } = {}) => {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-nats-'))
@@ -73,11 +75,11 @@ export const startNats = async (options: { user?: string; password?: string } = 
     port,
     url: `nats://${user === undefined ? '' : `${user}:${password}@`}127.0.0.1:${port}`,
     start,
-    /** As a power cut. */
+    /** Stops it like a power failure. */
     kill: () => end('SIGKILL'),
     /** Everything it kept is gone. */
-    loseStore: (): void => rmSync(dir, { recursive: true, force: true }),
-    /** What its stream holds, in order. */
+    /** Deletes its store. */
+    /** Reads the messages of its stream, in order. */
     held: async (name = 'PORTCULLIS_ASSETS'): Promise<HeldMessage[]> => {
       const connection = await connect({ servers: `127.0.0.1:${port}`, ...auth })
       try {
@@ -99,7 +101,7 @@ export const startNats = async (options: { user?: string; password?: string } = 
         await connection.close()
       }
     },
-    /** Changes what is there, as an operator does. */
+    /** Changes its streams, as an operator does. */
     manage: async <T>(work: (manager: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>): Promise<T> => {
       const connection = await connect({ servers: `127.0.0.1:${port}`, ...auth })
       try {

@@ -3,7 +3,7 @@ import { SMTPServer } from 'smtp-server'
 import { deviceDetails, type NewEvent } from '#features/system/events/index.ts'
 import type { TestApp } from './app.ts'
 
-/** An event of a USB device, as ingest appends it. */
+/** Returns an event of a USB device, as ingest appends it. */
 export const deviceEvent = (
   kind: EventKind,
   more: Partial<NewEvent> & { vid?: string; pid?: string; name?: string } = {},
@@ -22,16 +22,18 @@ export const deviceEvent = (
 export const append = (t: TestApp, ...events: NewEvent[]): Promise<number[]> =>
   t.db.transaction((tx) => t.events.append(tx, events))
 
-/** A mail as a server took it. */
+/** A received mail. */
 export interface TakenMail {
   to: string[]
   text: string
 }
 
-/** An SMTP server on loopback without TLS, and the product configured for it. `refuse` says what it answers instead. */
+/**
+ * Starts an SMTP server on loopback without TLS and configures the product to use it. `refuse` sets its error answer.
+ */
 export const startMail = async (t: TestApp) => {
   const taken: TakenMail[] = []
-  /** `of`: only this recipient. */
+  /** `of`: refuse only this recipient. */
   const state: { refuse: { code: number; message: string; of?: string } | null } = { refuse: null }
   const server = new SMTPServer({
     authOptional: true,

@@ -5,7 +5,7 @@ import { type ReleaseKeyPair, releaseKeyFileOf } from '@portcullis/domain/testin
 import type { ReleaseKeySource } from '#features/fleet/packages/index.ts'
 import type { TestApp } from './app.ts'
 
-/** The release key of a server, as configured when it starts. */
+/** Returns the release key of a server, as configured at start. */
 export const configured = (key: ReleaseKeyPair, rotations: ReleaseKeyRotation[] = []): ReleaseKeySource => ({
   source: 'file',
   where: '/etc/portcullis/release-key.pub',
@@ -16,15 +16,15 @@ export interface PackageOptions {
   version?: string
   architecture?: string
   executable?: Buffer
-  /** Members of the header to replace after it was signed. */
+  /** Header members to replace after signing. */
   header?: Record<string, unknown>
-  /** The compressed executable as it is to stand in the file. */
+  /** Compressed executable, as stored in the file. */
   body?: Buffer
 }
 
 const signed = (text: string, key: KeyObject): string => sign(null, Buffer.from(text), key).toString('base64')
 
-/** A package file, sound unless told otherwise. */
+/** Returns a package file, valid by default. */
 export const packageFile = (key: ReleaseKeyPair, options: PackageOptions = {}): Buffer => {
   const executable = options.executable ?? Buffer.from(`agent ${options.version ?? '1.0.0'}`)
   const build = {
@@ -44,7 +44,7 @@ export const packageFile = (key: ReleaseKeyPair, options: PackageOptions = {}): 
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), options.body ?? zstdCompressSync(executable)])
 }
 
-/** Sends a package file as the administrator, or with the token given. */
+/** Uploads a package file as the administrator, or with the given token. */
 export const publish = async (t: TestApp, file: Buffer, token?: string, query = '') => {
   const boundary = 'portcullis-test-boundary'
   return t.request({

@@ -7,7 +7,7 @@ export interface PersonOptions {
   mustChangePassword?: boolean
 }
 
-/** An account made through the API, signed in. */
+/** Creates an account through the API and signs in. */
 export const person = async (t: TestApp, options: PersonOptions = {}) => {
   const userName = options.userName ?? `user-${randomBytes(4).toString('hex')}`
   const password = `pw ${randomBytes(9).toString('hex')}`

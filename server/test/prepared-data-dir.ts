@@ -8,8 +8,8 @@ import { createLog } from '#platform/log.ts'
 import { startEmbeddedPostgres } from '#platform/postgres/index.ts'
 
 /**
- * Makes a data directory with an empty database of this release: PostgreSQL is installed, the schema is there, nothing
- * else. A server on a copy of it starts as on an empty directory, only sooner.
+ * Creates a data directory with PostgreSQL and an empty database of this release. A server starts on a copy of it as on
+ * an empty directory, only faster.
  */
 export const makePreparedDataDir = async (): Promise<{ dir: string; remove(): void }> => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-prepared-'))
@@ -25,10 +25,10 @@ export const makePreparedDataDir = async (): Promise<{ dir: string; remove(): vo
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }
 
-/** Fills an empty directory with a copy. The programs of PostgreSQL, which nobody writes, are linked. */
+/** Fills an empty directory with a copy. PostgreSQL's programs, which are never written, are hard links. */
 export const copyPreparedDataDir = (prepared: string, to: string): void => {
   const programs = readdirSync(prepared).filter((name) => name.startsWith('postgres-bin-'))
-  // Owners stay, which `fs.cp` does not keep: the database of a server run by root belongs to another user.
+  // Keeps owners, which `fs.cp` does not: the database of a server run by root belongs to another user.
   execFileSync('cp', ['-a', join(prepared, 'postgres'), to])
   execFileSync('cp', ['-al', ...programs.map((name) => join(prepared, name)), to])
 }

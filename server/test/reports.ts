@@ -6,7 +6,7 @@ import { pageOf } from './builders.ts'
 export const reportsBase = '/prime/webui/reports'
 
 let names = 0
-/** A schedule as it is sent: agents as CSV, daily at six in Berlin, to nobody. */
+/** Returns a schedule to send: agents as CSV, daily at six in Berlin, without recipients. */
 export const scheduleInput = (change: Partial<ReportScheduleInput> = {}): ReportScheduleInput => ({
   name: `schedule ${++names}`,
   list: 'agents',
@@ -20,7 +20,7 @@ export const scheduleInput = (change: Partial<ReportScheduleInput> = {}): Report
   ...change,
 })
 
-/** What tests of reports do again and again, as the administrator. */
+/** Returns helpers for reports, as the administrator. */
 export const reportsOf = (t: TestApp) => {
   const ok = <T>(answer: Response): T => {
     if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
@@ -36,15 +36,15 @@ export const reportsOf = (t: TestApp) => {
       return data.find((one) => one.id === id) as ReportSchedule
     },
     runs,
-    /** Runs it now, to its end. */
+    /** Runs a schedule now and waits for the result. */
     runNow: async (id: string): Promise<ReportRun> => {
-      // Two orders of one instant have no order.
+      // Two runs at the same time would have no order.
       t.clock.advance(1)
       const { runId } = ok<{ runId: string }>(await (await t.admin()).post(`${reportsBase}/schedules/${id}/run`))
       await t.server.jobs.drain()
       return (await runs(id)).find((run) => run.id === runId) as ReportRun
     },
-    /** What runs by the clock: orders what is due and makes it. */
+    /** Runs the timers: starts due schedules and waits for their results. */
     serve: async (): Promise<void> => {
       await t.server.reports.tick()
       await t.server.jobs.drain()

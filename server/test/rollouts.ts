@@ -5,17 +5,17 @@ import { enrolAgent, enrolmentToken, pageOf, type Said, type TestAgent } from '.
 export const rolloutsBase = '/prime/webui/rollouts'
 const minute = 60_000
 
-/** What a ring's hosts are, without the zeros. */
+/** Returns the host counts of a ring without zeros. */
 export const ring = (rollout: Rollout, i: number) =>
   Object.fromEntries(Object.entries(rollout.rings[i]?.hosts ?? {}).filter(([, n]) => n > 0))
 
-/** A check-in under a session of its own: dwelling outlives one. */
+/** Checks in with a new session, because the dwell time is longer than a session. */
 export const checkIn = async (agent: TestAgent, said: Said = {}) => {
   await agent.session()
   return agent.checkIn(said)
 }
 
-/** Lets a host take its commands; it says that it is armed or free. */
+/** Makes a host take its commands and report the new mode. */
 export const take = async (
   agent: TestAgent,
   outcome: 'confirmed' | 'failed' = 'confirmed',
@@ -39,9 +39,9 @@ export const takeAll = async (agents: readonly TestAgent[], outcome: 'confirmed'
   for (const agent of agents) await take(agent, outcome)
 }
 
-/** What tests of rollouts do again and again, as the administrator and as hosts; the app has to listen. */
+/** Returns helpers for rollouts, as the administrator and as hosts. The app must listen. */
 export const rolloutsOf = (t: TestApp) => {
-  /** Hosts with a tag, connected. */
+  /** Enrols connected hosts with a tag. */
   const hosts = async (count: number, tag: string, facts: Partial<HostFacts> = {}, devices: DeviceReport[] = []) => {
     const token = await enrolmentToken(t, { hashtags: [tag] })
     return Promise.all(Array.from({ length: count }, () => enrolAgent(t, { token, facts, devices })))
@@ -71,7 +71,7 @@ export const rolloutsOf = (t: TestApp) => {
     if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
     return advance(id)
   }
-  /** All hosts of `fleet`. */
+  /** All hosts created by `fleet`. */
   let all: TestAgent[] = []
   const fleet = async (canaries: number, others: number) => {
     const [canary, rest] = [await hosts(canaries, 'canary'), await hosts(others, 'office')]

@@ -8,7 +8,7 @@ import type { IssuedCertificate } from './certificates.ts'
 
 const program = '/usr/sbin/rsyslogd'
 
-/** Why there is no rsyslogd to test with, by this driver of TLS; null when there is one. */
+/** Returns why no rsyslogd with this TLS driver can be started. Null if it can. */
 export const whyNoRsyslogd = (driver?: 'gtls' | 'ossl'): string | null => {
   if (!existsSync(program)) return `${program} is missing (apt-get install rsyslog)`
   const roots = ['/usr/lib/x86_64-linux-gnu/rsyslog', '/usr/lib/aarch64-linux-gnu/rsyslog', '/usr/lib/rsyslog']
@@ -30,7 +30,7 @@ export interface RsyslogdOptions {
   tls?: IssuedCertificate & { ca: string; driver: 'gtls' | 'ossl' }
 }
 
-/** A real rsyslogd on 127.0.0.1 that writes each message as it came, and once more as it read it. */
+/** Starts a real rsyslogd on 127.0.0.1. It writes each message as received, and again as parsed. */
 export const startRsyslogd = async ({ protocol, tls }: RsyslogdOptions) => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-rsyslog-'))
   const file = (name: string): string => join(dir, name)
@@ -64,20 +64,20 @@ export const startRsyslogd = async ({ protocol, tls }: RsyslogdOptions) => {
   const child: ChildProcess = spawn(program, ['-n', '-f', file('rsyslog.conf'), '-i', file('pid')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
+      output += chunk.toString()
     })
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
 
-  const wait = async <T>(what: string, look: () => T | null, ms = 20_000): Promise<T> => {
+  const wait = async <T>(what: string, read: () => T | null, ms = 20_000): Promise<T> => {
     for (const until = performance.now() + ms; ; ) {
-      const found = look()
+      const found = read()
       if (found !== null) return found
-      if (performance.now() > until || child.exitCode !== null) throw new Error(`${what}: ${said}`)
+      if (performance.now() > until || child.exitCode !== null) throw new Error(`${what}: ${output}`)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }
@@ -99,9 +99,9 @@ export const startRsyslogd = async ({ protocol, tls }: RsyslogdOptions) => {
     })
   return {
     port: listening,
-    /** Lines it wrote, as they came, once there are so many. */
+    /** Returns the lines as received, once there are this many. */
     raw: (count: number) => wait(`rsyslogd has not written ${count} lines`, () => filled(linesOf('raw'), count)),
-    /** The same as it read them: facility, severity, time, host, app, process, message id, structured data, message. */
+    /** Returns the parsed lines: facility, severity, time, host, app, process, message id, structured data, message. */
     read: async (count: number): Promise<string[][]> =>
       (await wait(`rsyslogd has not written ${count} lines`, () => filled(linesOf('read'), count))).map((line) =>
         line.split('\t'),

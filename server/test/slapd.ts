@@ -9,7 +9,7 @@ import type { IssuedCertificate } from './certificates.ts'
 
 const program = '/usr/sbin/slapd'
 
-/** Why no directory can be started; null when one can. */
+/** Returns why no directory can be started. Null if it can. */
 export const whyNoSlapd = (): string | null =>
   existsSync(program) ? null : 'slapd is missing (apt-get install slapd ldap-utils)'
 
@@ -43,13 +43,13 @@ const answers = (port: number): Promise<boolean> =>
   })
 
 export interface SlapdOptions {
-  /** What it shows, and the authority that issued it. */
+  /** Certificate of the directory, and its issuer. */
   tls: IssuedCertificate & { ca: string }
 }
 
 export type Slapd = Awaited<ReturnType<typeof startSlapd>>
 
-/** A real directory on high ports, with two organisational units and a reader; ended by `stop`. */
+/** Starts a real directory on high ports, with two organisational units and a reader. End it with `stop`. */
 export const startSlapd = async ({ tls }: SlapdOptions) => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-slapd-'))
   mkdirSync(join(dir, 'data'))
@@ -64,13 +64,13 @@ export const startSlapd = async ({ tls }: SlapdOptions) => {
     `include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
-# userAccountControl and its like.
+# userAccountControl and similar attributes.
 include ${join(dir, 'extra.schema')}
 pidfile ${join(dir, 'slapd.pid')}
 modulepath /usr/lib/ldap
 moduleload back_mdb
 moduleload memberof
-# A bind with a DN and no password succeeds, as in directories that are set up badly.
+# A bind with a DN and no password succeeds, as in misconfigured directories.
 allow bind_anon_cred bind_anon_dn
 TLSCACertificateFile ${join(dir, 'ca.pem')}
 TLSCertificateFile ${join(dir, 'cert.pem')}
@@ -84,7 +84,7 @@ rootpw "${rootPassword}"
 directory ${join(dir, 'data')}
 dbnosync
 index objectClass,uid,member,uniqueMember,memberOf eq
-# Lists come in pages or not at all.
+# Lists are returned only in pages.
 limits dn.exact="${readerDn}" size.soft=50 size.hard=50 size.prtotal=unlimited
 overlay memberof
 memberof-refint TRUE
@@ -117,7 +117,7 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
       await sleep(25)
     }
   }
-  /** Ends the process and keeps the data. */
+  /** Stops the process and keeps the data. */
   const halt = async (): Promise<void> => {
     const ended = child
     child = null
@@ -139,7 +139,7 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
     userPassword: readerPassword,
   })
 
-  /** A value of a DN by RFC 4514. */
+  /** Escapes a value for a DN (RFC 4514). */
   const escaped = (text: string): string => text.replace(/[\\,+"<>;=#]/g, '\\$&')
   return {
     plainUrl: `ldap://127.0.0.1:${port}`,
@@ -148,7 +148,7 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
     tlsPort,
     start,
     halt,
-    /** Adds a person; gives his DN. */
+    /** Adds a person and returns the DN. */
     person: async (uid: string, password: string, more: Record<string, string | string[]> = {}): Promise<string> => {
       const dn = `uid=${escaped(uid)},${peopleDn}`
       await client.add(dn, {
@@ -163,7 +163,9 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
       })
       return dn
     },
-    /** Adds a group by the members' DNs; gives its DN. A group needs one: the reader, when nobody is given. */
+    /**
+     * Adds a group with the members' DNs and returns its DN. An empty group gets the reader, because one is required.
+     */
     group: async (cn: string, members: readonly string[] = [], kind = 'groupOfNames'): Promise<string> => {
       const dn = `cn=${escaped(cn)},${groupsDn}`
       const attribute = { groupOfNames: 'member', groupOfUniqueNames: 'uniqueMember', posixGroup: 'memberUid' }[kind]
@@ -178,7 +180,7 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
       client.modify(dn, new Change({ operation, modification: new Attribute({ type, values }) })),
     remove: (dn: string): Promise<void> => client.del(dn),
     add: (dn: string, attributes: Record<string, string | string[]>): Promise<void> => client.add(dn, attributes),
-    /** Looks as root: what is there. */
+    /** Searches as root. */
     search: (base: string, filter: string) => client.search(base, { filter }),
     stop: async (): Promise<void> => {
       await client.unbind().catch(() => {})

@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writ
 import { join } from 'node:path'
 
 const GB = 1024 ** 3
-/** What a run holds at once is below half of it. */
+/** Twice the memory that a run uses at most. */
 const needed = 6 * GB
-/** Short: a socket's path has 107 bytes at most, and databases in folders of tests make some. */
+/** Short, because the path of a socket has at most 107 bytes, and tests create sockets deep inside. */
 const prefix = 'pt-'
 
 const freeBytes = (memory: string): number => {
@@ -13,14 +13,14 @@ const freeBytes = (memory: string): number => {
   return Math.min(bavail * bsize, process.availableMemory())
 }
 
-/** Whether programs start from there: a container may mount its memory without that. */
+/** Returns whether programs can run from there. Containers may mount memory without that right. */
 const startsPrograms = (dir: string): boolean => {
   const probe = join(dir, 'probe')
   writeFileSync(probe, '#!/bin/sh\n', { mode: 0o700 })
   return spawnSync(probe).status === 0
 }
 
-/** Removes what runs left that were killed. */
+/** Removes the directories of killed runs. */
 const sweep = (memory: string): void => {
   for (const name of readdirSync(memory))
     if (/^pt-\d+$/.test(name) && !existsSync(join('/proc', name.slice(prefix.length))))
@@ -28,8 +28,8 @@ const sweep = (memory: string): void => {
 }
 
 /**
- * Makes a folder in memory for the temporary files of this process and of those that it starts. A disk takes more time to
- * make and remove a thousand files of a database than its test does. Null where there is no such memory, or too little.
+ * Creates a directory in memory for the temporary files of this process and its children. On disk, creating and
+ * deleting the thousand files of a database takes longer than its test. Returns null without enough memory.
  */
 export const makeMemoryDir = (memory = '/dev/shm', freeIn = freeBytes): string | null => {
   if (process.platform !== 'linux' || !existsSync(memory) || freeIn(memory) < needed) return null
@@ -41,13 +41,13 @@ export const makeMemoryDir = (memory = '/dev/shm', freeIn = freeBytes): string |
     chmodSync(dir, 0o755)
     if (startsPrograms(dir)) return dir
   } catch {
-    // Not ours to write to: the disk does it, too.
+    // Not writable: use the disk instead.
   }
   rmSync(dir, { recursive: true, force: true })
   return null
 }
 
-/** Global setup, before those that make files. A TMPDIR that somebody set stays. */
+/** Global setup, which runs before setups that create files. An existing TMPDIR stays. */
 export default function setup(): void {
   if (process.env.TMPDIR !== undefined) return
   const dir = makeMemoryDir()

@@ -13,7 +13,7 @@ export interface ReceivedSpan {
   status: { code?: number }
 }
 
-/** Takes OTLP as JSON over HTTP, as a collector does. */
+/** Receives OTLP as JSON over HTTP, like a collector. */
 export const startTraceReceiver = async () => {
   const spans: ReceivedSpan[] = []
   const requests: { url: string; headers: IncomingHttpHeaders; body: string }[] = []
@@ -36,7 +36,7 @@ export const startTraceReceiver = async () => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     requests,
-    /** `hang` reads and never answers; a number is the status of every answer. */
+    /** `hang` reads and never answers. A number is the status of every answer. */
     set: (next: typeof mode) => {
       mode = next
     },

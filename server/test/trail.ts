@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from './app.ts'
 
 export const minute = 60_000
 
-/** Folder of the second sink. */
+/** Returns the directory of the second sink. */
 export const sinkDir = (app: TestApp): string => join(app.keyDir, 'audit-checkpoints')
 
 export const sinkFiles = (dir: string): string[] =>
@@ -13,19 +13,19 @@ export const sinkFiles = (dir: string): string[] =>
     .filter((name) => name.endsWith('.jsonl'))
     .sort()
 
-/** All that a sink holds. */
+/** Returns the contents of a sink. */
 export const sinkText = (dir: string): string =>
   sinkFiles(dir)
     .map((name) => readFileSync(join(dir, name), 'utf8'))
     .join('')
 
-/** One record more. */
+/** Makes a change that adds one record. */
 export const change = async (app: TestApp, name: string): Promise<void> => {
   const { statusCode, body } = await (await app.admin()).post('/prime/webui/agents/enrollmenttokens', { name })
   if (statusCode !== 200) throw new Error(body)
 }
 
-/** The turn that the timer takes, so much later. */
+/** Advances the clock and runs the checkpoint timer once. */
 export const turn = async (app: TestApp, ms: number): Promise<void> => {
   app.clock.advance(ms)
   await app.server.checkpoints.run()
@@ -34,13 +34,13 @@ export const turn = async (app: TestApp, ms: number): Promise<void> => {
 export const auditStatusOf = async (app: TestApp): Promise<AuditStatus> =>
   (await (await app.admin()).get('/prime/webui/admin/audit')).json()
 
-/** What was done, by the newest records. */
+/** Returns the actions of the newest records. */
 export const actionsOf = async (app: TestApp): Promise<string[]> =>
   (await (await app.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=50'))
     .json()
     .data.map(({ action }: { action: string }) => action)
 
-/** As who holds the role of the database does. */
+/** Changes the trail like an attacker with the database role. */
 export const tamper = (app: TestApp, statement: string): Promise<unknown> =>
   app.db.withClient(async (client) => {
     for (const how of ['disable', 'enable'])
@@ -49,7 +49,7 @@ export const tamper = (app: TestApp, statement: string): Promise<unknown> =>
       )
   })
 
-/** Lends a server of its own. */
+/** Runs a function with its own server. */
 export const withApp = async (work: (app: TestApp) => Promise<void>): Promise<void> => {
   const app = await startTestApp()
   try {

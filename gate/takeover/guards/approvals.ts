@@ -21,7 +21,7 @@ export const approvalGuards = defineGuards({
   },
   latchedGate: {
     does: 'The gate stays on once two Administrators have existed; only the server’s command line can lift it',
-    test: { file: bypasses, name: 'finding 4a: the gate stays on when the other Administrator is gone' },
+    test: { file: bypasses, name: 'the gate stays on after the other Administrator is removed' },
     removedBy: [
       {
         file: 'server/src/features/system/approvals/approvals.store.ts',
@@ -32,7 +32,7 @@ export const approvalGuards = defineGuards({
   },
   approverForRules: {
     does: 'A rule change that newly allows devices on more hosts than the limit needs a second approver',
-    test: { file: bypasses, name: 'finding 4c: one allow rule for all kinds needs a second approver' },
+    test: { file: bypasses, name: 'one allow rule for all kinds needs a second approver' },
     removedBy: [
       {
         file: 'domain/src/approval-gate.ts',
@@ -45,7 +45,7 @@ export const approvalGuards = defineGuards({
     does: 'Disabling, demoting or deleting another Administrator, or setting their password, second factor or email address, needs a second approver',
     test: {
       file: bypasses,
-      name: 'finding 4a: disabling, demoting or deleting the other Administrator needs a second approver and lifts nothing',
+      name: 'disabling, demoting or deleting the other Administrator needs a second approver and does not lift the gate',
     },
     removedBy: [
       {
@@ -59,7 +59,7 @@ export const approvalGuards = defineGuards({
     does: 'The requester cannot approve through an account that they created, promoted or set the password of',
     test: {
       file: bypasses,
-      name: 'finding 4b: accounts that one person made do not approve for that person, at any distance',
+      name: 'accounts that one person created cannot approve for that person, even indirectly',
     },
     removedBy: [
       {
@@ -115,7 +115,7 @@ export const approvalGuards = defineGuards({
     does: 'Changing the mail server or the domain name, which decide who receives set-password links, needs fresh authentication and a second approver on every path',
     test: {
       file: links,
-      name: 'finding 4b: one Administrator alone moves neither the mail server nor the domain name, on any path',
+      name: 'one Administrator alone can change neither the mail server nor the domain name, on any path',
     },
     removedBy: [
       {
@@ -129,7 +129,7 @@ export const approvalGuards = defineGuards({
     does: 'An account whose password was set by a mailed link does not approve for 24 hours',
     test: {
       file: links,
-      name: 'finding 4b: an account whose password was set by a mailed link does not approve for 24 hours',
+      name: 'an account whose password was set by a mailed link cannot approve for 24 hours',
     },
     removedBy: [
       {
@@ -143,7 +143,7 @@ export const approvalGuards = defineGuards({
     does: 'An account whose link was created after a change of the mail server or domain name does not approve until 24 hours after that change',
     test: {
       file: links,
-      name: 'finding 4b: an account whose link was made after a change of the domain name does not approve for 24 hours after it',
+      name: 'an account whose link was created after a change of the domain name cannot approve for 24 hours',
     },
     removedBy: [
       {
@@ -171,7 +171,7 @@ export const approvalGuards = defineGuards({
     does: 'A request for sign-in settings shows old and new values, and is refused when it would change anything else',
     test: {
       file: links,
-      name: 'finding 4b: a second approver sees old and new values, and exactly those are applied',
+      name: 'a second approver sees old and new values, and exactly those are applied',
     },
     removedBy: [
       {
@@ -185,7 +185,7 @@ export const approvalGuards = defineGuards({
     does: 'Only the requester and accounts that may approve a request can reject it, with fresh authentication',
     test: {
       file: links,
-      name: 'finding 4b: rejecting a request needs a fresh session of an account that may approve it, or of the requester',
+      name: 'rejecting a request needs a fresh session of an account that may approve it, or of the requester',
     },
     removedBy: [
       {
@@ -199,7 +199,7 @@ export const approvalGuards = defineGuards({
     does: 'A rule that ends soon, such as a deny, does not hide what another rule newly allows',
     test: {
       file: 'server/src/features/system/approvals/hidden-allows.test.ts',
-      name: 'finding 4c: a deny that ends soon does not hide an allow',
+      name: 'a deny that ends soon does not hide an allow',
     },
     removedBy: [
       {
@@ -213,7 +213,7 @@ export const approvalGuards = defineGuards({
     does: 'A rule that allows a known attack tool on hosts that are added later needs a second approver',
     test: {
       file: 'server/src/features/system/approvals/hidden-allows.test.ts',
-      name: 'finding 4c: allowing an attack tool on later hosts needs a second approver, even without hosts',
+      name: 'allowing an attack tool on later hosts needs a second approver, even without hosts',
     },
     removedBy: [
       {
@@ -227,7 +227,7 @@ export const approvalGuards = defineGuards({
     does: 'Deleting a deny counts the armed hosts whose agents may then allow its devices',
     test: {
       file: 'server/src/features/system/approvals/late-orders.test.ts',
-      name: 'finding 4: deleting a deny counts armed hosts whose guards may allow its devices',
+      name: 'deleting a deny counts armed hosts whose guards may allow its devices',
     },
     removedBy: [
       {
@@ -241,7 +241,7 @@ export const approvalGuards = defineGuards({
     does: 'A job never allows devices on more hosts than were counted when it was created',
     test: {
       file: 'server/src/features/system/approvals/late-orders.test.ts',
-      name: 'finding 4: an approval of attached devices covers no further hosts when rules change before the job runs',
+      name: 'an approval of attached devices covers no further hosts when rules change before the job runs',
     },
     removedBy: [
       {
@@ -283,7 +283,7 @@ export const approvalGuards = defineGuards({
     does: 'Changing tags that rules use on more hosts than the limit needs a second approver',
     test: {
       file: 'server/src/features/system/approvals/tag-changes.test.ts',
-      name: 'finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts',
+      name: 'nobody alone can remove a deny by deleting its tag or untagging its hosts',
     },
     removedBy: [
       {
@@ -311,7 +311,7 @@ export const approvalGuards = defineGuards({
     does: 'A known attack tool is allowed only with fresh authentication',
     test: {
       file: 'server/src/features/system/approvals/hidden-allows.test.ts',
-      name: 'finding 4c: a known attack tool is allowed by a fresh session only',
+      name: 'allowing a known attack tool needs a fresh session',
     },
     removedBy: [
       {

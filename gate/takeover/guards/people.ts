@@ -41,7 +41,7 @@ export const peopleGuards = defineGuards({
     does: 'A Manager changes accounts of profile User only',
     test: {
       file: 'server/src/features/people/accounts/accounts.test.ts',
-      name: 'leaves a Manager the accounts of profile User',
+      name: 'lets a Manager change only accounts of profile User',
     },
     removedBy: [
       {
@@ -55,7 +55,7 @@ export const peopleGuards = defineGuards({
     does: 'Disabling, demoting or deleting an account raises an event and a notice that name both people',
     test: {
       file: 'server/src/features/people/accounts/withdrawal.test.ts',
-      name: 'finding 6: raises an event and a notice for each account, whoever it belongs to',
+      name: 'raises an event and an alert for each account',
     },
     removedBy: [
       {
@@ -69,7 +69,7 @@ export const peopleGuards = defineGuards({
     does: 'Clients can write secrets of the configuration but never read them',
     test: {
       file: 'server/src/features/system/settings/settings.test.ts',
-      name: 'is written as a whole, masked when read, kept in versions and audited with its differences',
+      name: 'is saved as a whole, masked when read, kept in versions and audited with its changes',
     },
     removedBy: [
       {
@@ -98,7 +98,7 @@ export const peopleGuards = defineGuards({
     does: 'Password guesses from other addresses never lock the owner out',
     test: {
       file: 'server/src/features/people/accounts/signin.test.ts',
-      name: 'checks ten guesses per account from strange addresses and still lets the owner in',
+      name: 'checks ten guesses per account from unknown addresses and still accepts the owner',
     },
     removedBy: [
       {
@@ -112,7 +112,7 @@ export const peopleGuards = defineGuards({
     does: 'A change commits only together with its audit record',
     test: {
       file: 'server/src/features/system/audit/audit.test.ts',
-      name: 'that cannot be written stops the change itself',
+      name: 'rolls back a change that it cannot record',
     },
     removedBy: [
       {
@@ -141,7 +141,7 @@ export const peopleGuards = defineGuards({
     does: 'Operations that move the fleet or its secrets need a password or second factor entered within five minutes; API tokens cannot call them',
     test: {
       file: 'server/src/features/people/accounts/reauthentication.test.ts',
-      name: 'finding 1: an API token never performs an operation that needs fresh authentication',
+      name: 'an API token never performs an operation that needs fresh authentication',
     },
     removedBy: [
       {
@@ -155,7 +155,7 @@ export const peopleGuards = defineGuards({
     does: 'An API token can use only the permissions that its scopes name',
     test: {
       file: 'server/src/features/people/accounts/token-scopes.test.ts',
-      name: 'finding 11: a token cannot use a permission that is not among its scopes',
+      name: 'a token cannot use a permission that is not among its scopes',
     },
     removedBy: [
       {
@@ -169,7 +169,7 @@ export const peopleGuards = defineGuards({
     does: 'Sign-ins take turns by address, so that a flood from one address does not delay or refuse others',
     test: {
       file: 'server/src/features/people/accounts/signin.flood.test.ts',
-      name: 'finding 6: a correct sign-in from another address is accepted during a flood',
+      name: 'a correct sign-in from another address is accepted during a flood',
     },
     removedBy: [
       {
@@ -181,7 +181,7 @@ export const peopleGuards = defineGuards({
   },
   freshForAccounts: {
     does: 'An API token or old session neither disables nor deletes an account above profile User',
-    test: { file: others, name: 'finding 4b: an API token deletes and disables accounts of profile User only' },
+    test: { file: others, name: 'an API token can delete and disable only accounts of profile User' },
     removedBy: [
       {
         file: 'server/src/features/people/accounts/accounts.fresh.ts',
@@ -194,7 +194,7 @@ export const peopleGuards = defineGuards({
     does: 'An API token or old session does not change the e-mail address of an account above profile User',
     test: {
       file: others,
-      name: 'finding 4b: an API token changes no e-mail address of an account above User, not even its own',
+      name: 'an API token cannot change the e-mail address of an account above User, not even its own',
     },
     removedBy: [
       {
@@ -208,7 +208,7 @@ export const peopleGuards = defineGuards({
     does: 'An API token or old session does not revoke the API tokens of another account above profile User',
     test: {
       file: others,
-      name: 'finding 4b: an API token revokes neither the tokens of Managers nor of other Administrators',
+      name: 'an API token cannot revoke tokens of Managers or of other Administrators',
     },
     removedBy: [
       {

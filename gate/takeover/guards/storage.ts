@@ -87,7 +87,7 @@ export const storageGuards = defineGuards({
     does: 'A changed audit trail does not match its signed checkpoints, which are also kept outside the database',
     test: {
       file: 'server/src/features/system/audit/verify-audit.test.ts',
-      name: 'that is changed in 1,000 ways is detected every time, with the first changed record',
+      name: 'detects 1,000 kinds of changes, with the first changed record',
     },
     removedBy: [
       {
@@ -112,7 +112,7 @@ export const storageGuards = defineGuards({
     does: 'The key file can be exported only on the server’s command line',
     test: {
       file: 'server/src/features/system/backup/key-file.test.ts',
-      name: 'finding 2: a backup with keys is refused over HTTP, says where it is made, and is recorded',
+      name: 'a backup with keys is refused over HTTP with the command to use, and recorded',
     },
     removedBy: [
       {

@@ -3,8 +3,9 @@ import type { IssuedCertificate } from '../certificates.ts'
 import { isBasic, type Reply, type Seen, startHttpsPeer } from './https-peer.ts'
 
 /**
- * Forescout CounterACT as its documentation and public clients describe it: the Web API (a token by login as bare text, good
- * for five minutes; HAL JSON; read only) and Data Exchange (XML; errors as CODE and MESSAGE; one property per delete).
+ * Simulates Forescout CounterACT as its documentation and public clients describe it. Web API: read-only HAL JSON, with
+ * a login token as plain text that is valid for five minutes. Data Exchange: XML, errors as CODE and MESSAGE, and one
+ * property per delete.
  */
 export interface CounterActOptions {
   certificate: IssuedCertificate
@@ -12,12 +13,12 @@ export interface CounterActOptions {
   password?: string
   dexAccount?: string
   dexPassword?: string
-  /** Properties that are defined in the console. */
+  /** Properties defined in the CounterACT console. */
   properties?: readonly string[]
   tokenStyle?: 'bare' | 'bearer'
-  /** Milliseconds that a token is good for. */
+  /** Validity of a token in milliseconds. */
   tokenMs?: number
-  /** Knows every MAC address that it is asked about, as if it had seen the host. */
+  /** Treats every requested MAC address as known. */
   seesAll?: boolean
   port?: number
 }
@@ -124,7 +125,7 @@ export const startCounterAct = async (options: CounterActOptions) => {
         return dexAnswer(400, 'FSAPI_ERR_UNKNOWN_PROPERTY', `Property ${name} is not defined for this account`)
     const host = hosts.find((one) => one.ip === ip)
     if (host === undefined) return dexAnswer(400, 'FSAPI_ERR_NO_HOST', `Host ${ip} does not exist`)
-    // A delete takes the first property and leaves the others, whatever it says.
+    // A delete removes only the first property, whatever it contains.
     for (const [, name = '', value = ''] of type === 'delete' ? given.slice(0, 1) : given) {
       changes.push({ type, ip, property: name, value })
       if (type === 'delete') delete host.fields[name]
@@ -157,7 +158,7 @@ export const startCounterAct = async (options: CounterActOptions) => {
       hosts.push(host)
       return host
     },
-    /** Takes all tokens back, as a restart does. */
+    /** Revokes all tokens, like a restart. */
     forgetTokens: (): void => tokens.clear(),
   }
 }

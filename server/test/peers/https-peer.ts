@@ -3,12 +3,12 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { IssuedCertificate } from '../certificates.ts'
 
-/** One request as a peer saw it. */
+/** A request received by a peer. */
 export interface Seen {
   /** Milliseconds of a monotonic clock. */
   at: number
   method: string
-  /** With its query. */
+  /** With the query. */
   path: string
   headers: IncomingMessage['headers']
   body: string
@@ -21,12 +21,12 @@ export interface Reply {
   body?: string
 }
 
-/** How a peer behaves as a whole: as itself, as a proxy with a page, failing, silent, sending elsewhere, without end. */
+/** Behaviour of a peer: normal, a proxy page, failing, silent, redirecting, or an endless response. */
 export type PeerMode = 'ok' | 'page' | 'failing' | 'silent' | 'redirect' | 'flood'
 
 const page = '<!DOCTYPE html><html><head><title>Sign in</title></head><body>Welcome</body></html>'
 
-/** A server over TLS that remembers what it was asked. */
+/** Starts a TLS server that records its requests. */
 export const startHttpsPeer = async (
   certificate: IssuedCertificate,
   answer: (seen: Seen) => Reply | Promise<Reply>,
@@ -82,6 +82,6 @@ export const startHttpsPeer = async (
   }
 }
 
-/** True for `Authorization: Basic` of this user. */
+/** Returns whether the header is `Authorization: Basic` of this user. */
 export const isBasic = (header: string | undefined, user: string, password: string): boolean =>
   header === `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

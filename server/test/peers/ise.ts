@@ -4,20 +4,21 @@ import type { IssuedCertificate } from '../certificates.ts'
 import { isBasic, type Reply, type Seen, startHttpsPeer } from './https-peer.ts'
 
 /**
- * Cisco ISE as its documentation and public clients describe it: ERS, XML unless JSON is asked for, an HTML page for
- * a wrong password, 204 for what ANC takes, custom attributes only when they are defined, and the monitoring node's XML.
+ * Simulates Cisco ISE as its documentation and public clients describe it: ERS with XML unless JSON is requested, an
+ * HTML page for a wrong password, 204 for ANC operations, custom attributes only if defined, and XML from the
+ * monitoring node.
  */
 export interface IseOptions {
   certificate: IssuedCertificate
   user?: string
   password?: string
-  /** `read`: a user of the group ERS Operator. */
+  /** `read`: a member of the group ERS Operator. */
   rights?: 'write' | 'read'
-  /** ANC policies that exist. */
+  /** Existing ANC policies. */
   policies?: readonly string[]
-  /** Custom attributes that are defined. */
+  /** Defined custom attributes. */
   attributes?: readonly string[]
-  /** Demands X-CSRF-TOKEN with changes. */
+  /** Requires X-CSRF-TOKEN for changes. */
   csrf?: boolean
   port?: number
 }
@@ -35,7 +36,7 @@ const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 const encode = (text: string): string => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 const isMac = (text: string): boolean => /^[0-9A-F]{2}(:[0-9A-F]{2}){5}$/.test(text)
 
-/** Transactions of one second after which ISE gets slow; it never says so. */
+/** Transactions per second above which ISE slows down without an error. */
 const tooMany = 100
 
 export const startIse = async (options: IseOptions) => {
@@ -48,12 +49,12 @@ export const startIse = async (options: IseOptions) => {
   const anc = new Map<string, { mac: string; policy: string }>()
   const sessions = new Map<string, { user: string; address: string; nas: string; port: string; server: string }>()
   const changes: { operation: 'apply' | 'clear'; mac: string; policy: string }[] = []
-  /** Moments of a test: ANC that takes without effect, a read-back that hangs after so many changes. */
+  /** Test switches: ANC accepts changes without effect, or reading hangs after this many changes. */
   const knobs: { ancIsIdle: boolean; hangAfter: number | null } = { ancIsIdle: false, hangAfter: null }
   const token = { value: randomBytes(16).toString('hex').toUpperCase(), usedAt: Number.NEGATIVE_INFINITY }
 
   const wantsJson = (seen: Seen): boolean => (seen.headers.accept ?? '').includes('application/json')
-  /** An error in the form of ERS. */
+  /** Returns an error in ERS format. */
   const ersError = (seen: Seen, status: number, title: string, code: string): Reply => {
     const operation = `${seen.method}-${seen.path.split('?')[0]?.split('/').slice(3).join('-')}`
     return wantsJson(seen)
@@ -292,13 +293,13 @@ export const startIse = async (options: IseOptions) => {
     sessions,
     changes,
     knobs,
-    /** An endpoint that ISE has seen. */
+    /** Adds an endpoint that ISE has seen. */
     addEndpoint: (mac: string, customAttributes: Record<string, string> = {}): Endpoint => {
       const one = { id: randomUUID(), mac, groupId: 'Unknown', customAttributes }
       endpoints.set(one.id, one)
       return one
     },
-    /** The policy of an address; undefined: none. */
+    /** Returns the policy of an address. Undefined if it has none. */
     policyOf: (mac: string): string | undefined => [...anc.values()].find((one) => one.mac === mac)?.policy,
   }
 }

@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:tls'
 import type { IssuedCertificate } from '../certificates.ts'
 
 /**
- * `normal`; `neverReads`: accepts and leaves everything in the socket; `reset`: resets after so many bytes;
- * `closesEarly`: closes after so many bytes; `halfCloses`: ends its side after so many bytes, reads no more, and goes away
- * when `state.leave` is called; `slow`: reads so many bytes a second.
+ * `normal`; `neverReads`: accepts connections and reads nothing; `reset`: resets after this many bytes; `closesEarly`:
+ * closes after this many bytes; `halfCloses`: ends its side after this many bytes, stops reading, and closes at
+ * `state.leave`; `slow`: reads this many bytes a second.
  */
 export type SyslogBehaviour =
   | 'normal'
@@ -19,14 +19,14 @@ export type SyslogBehaviour =
 export interface SyslogReceiverOptions {
   protocol: 'udp' | 'tcp' | 'tls'
   behaviour?: SyslogBehaviour
-  /** For `tls`; issued for `127.0.0.1`. */
+  /** For `tls`. Issued for `127.0.0.1`. */
   certificate?: IssuedCertificate
   port?: number
-  /** False: counts messages, keeps none. */
+  /** False: counts messages without keeping them. */
   keep?: boolean
 }
 
-/** Takes octet-counted messages out of a stream. Throws on what is none: tests fail then. */
+/** Extracts octet-counted messages from a stream. Throws on malformed frames, which fails the test. */
 const createFrames = (take: (message: Buffer) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   return (bytes: Buffer): void => {
@@ -36,7 +36,7 @@ const createFrames = (take: (message: Buffer) => void) => {
       const blank = rest.indexOf(0x20, at)
       if (blank === -1 && rest.length - at < 7) break
       const digits = rest.toString('latin1', at, blank === -1 ? at + 7 : blank)
-      if (!/^[1-9]\d{0,5}$/.test(digits)) throw new Error(`no length: ${JSON.stringify(digits.slice(0, 20))}`)
+      if (!/^[1-9]\d{0,5}$/.test(digits)) throw new Error(`invalid length: ${JSON.stringify(digits.slice(0, 20))}`)
       const end = blank + 1 + Number(digits)
       if (end > rest.length) break
       take(rest.subarray(blank + 1, end))
@@ -46,36 +46,36 @@ const createFrames = (take: (message: Buffer) => void) => {
   }
 }
 
-/** A syslog receiver on 127.0.0.1 that remembers whole messages; `state.behaviour` may change while it runs. */
+/** Starts a syslog receiver on 127.0.0.1 that records complete messages. `state.behaviour` can change while it runs. */
 export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
   const { protocol, certificate, port = 0, keep = true } = options
   const state: { behaviour: SyslogBehaviour; leave: () => void; hasEnded: boolean } = {
     behaviour: options.behaviour ?? 'normal',
     leave: () => {},
-    /** Whether its own side has ended (`halfCloses`). */
+    /** Whether the receiver has ended its side (`halfCloses`). */
     hasEnded: false,
   }
   const messages: Buffer[] = []
   const faults: Error[] = []
   const sockets = new Set<Socket>()
-  /** By the port of the client: below TLS, which cannot reset. */
+  /** Sockets by client port. They are below TLS, which cannot reset a connection. */
   const raw = new Map<number, Socket>()
   const counts = { messages: 0, connections: 0, bytes: 0 }
   const take = (message: Buffer): void => {
     counts.messages++
-    // A copy: a part of what was read would keep all of it.
+    // Copies the message, because a slice would keep the whole read buffer alive.
     if (keep) messages.push(Buffer.from(message))
   }
   const finish = (port: number, close: () => Promise<void>) => ({
     state,
-    /** Messages that arrived whole, in order. */
+    /** Complete messages, in order. */
     messages,
     texts: (): string[] => messages.map((message) => message.toString('utf8')),
     counts,
-    /** What was no octet counting. */
+    /** Framing errors. */
     faults,
     port,
-    /** As a group names it. */
+    /** Address in the format of groups. */
     address: `127.0.0.1:${port}`,
     close,
   })
@@ -132,7 +132,7 @@ export const startSyslogReceiver = async (options: SyslogReceiverOptions) => {
         state.leave = () => void socket.destroy()
       } else read(bytes)
     })
-    // Ours goes when theirs has come to its end, and not before.
+    // Ends this side only after the peer's side has ended.
     socket.on('end', () => socket.end())
   }
   const server =

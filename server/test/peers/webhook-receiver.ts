@@ -4,28 +4,28 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { IssuedCertificate } from '../certificates.ts'
 import type { Seen } from './https-peer.ts'
 
-/** What a receiver does with a request. */
+/** Reaction of a receiver to a request. */
 export type WebhookReply =
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** Answers nothing. */
+  /** Never answers. */
   | 'hang'
-  /** Resets when the request has come. */
+  /** Resets the connection after the request. */
   | 'reset'
-  /** Sends the head of an answer with 200, and no end. */
+  /** Sends the head of an answer with 200, but never ends it. */
   | 'slow'
 
 export interface WebhookReceiverOptions {
-  /** Without one it speaks plain HTTP: the server takes that only with `outboundAllow: ['127.0.0.0/8']`. */
+  /** Without it, the receiver speaks plain HTTP, which the server allows only with `outboundAllow: ['127.0.0.0/8']`. */
   certificate?: IssuedCertificate
-  /** Answers of the first requests; afterwards, and without it, 204. */
+  /** Answers to the first requests. Further requests get 204. */
   replies?: readonly WebhookReply[]
   port?: number
 }
 
-/** A receiver of webhooks on 127.0.0.1 that remembers what came; `state.always` answers for all that no reply is left for. */
+/** Starts a webhook receiver on 127.0.0.1 that records its requests. `state.always` answers after the last reply. */
 export const startWebhookReceiver = async ({ certificate, replies = [], port = 0 }: WebhookReceiverOptions = {}) => {
   const seen: Seen[] = []
-  /** By the port of the client: below TLS, which cannot reset. */
+  /** Sockets by client port. They are below TLS, which cannot reset a connection. */
   const raw = new Map<number, Socket>()
   const state: { next: WebhookReply[]; always: WebhookReply } = { next: [...replies], always: { status: 204 } }
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

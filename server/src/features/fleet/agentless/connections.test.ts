@@ -245,7 +245,7 @@ describe('connections', () => {
     expect(preview.errors.map(({ line }) => line)).toEqual([3, 4, 6, 8, 9, 10, 11])
     expect(preview.errors.slice(3).map(({ message }) => message)).toEqual([
       'The line has 6 cells, but the header has 5. Put cells that contain a comma in quotes.',
-      'A tag must not hold a comma, semicolon, # or control character.',
+      'A tag must not contain a comma, semicolon, # or control character.',
       'The line is a second header.',
       'port is not a whole number from 1 to 65,535.',
     ])

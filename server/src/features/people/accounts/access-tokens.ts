@@ -4,11 +4,11 @@ import type { Clock } from '#platform/clock.ts'
 import { isId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
 
-/** What an access token says; everything else is looked up on each call. */
+/** Claims of an access token. Everything else is looked up on each call. */
 export interface AccessClaims {
   accountId: string
   sessionId: string
-  /** token_version of the account when it was signed. */
+  /** token_version of the account when the token was signed. */
   version: number
 }
 
@@ -18,7 +18,7 @@ const issuer = 'portcullis'
 const audience = 'portcullis-console'
 const type = 'at+jwt'
 
-/** Access tokens: JWT, HS256 only, with a key from the key file. */
+/** Creates access tokens: JWT, HS256 only, with a key derived from the key file. */
 export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; clock: Clock }) => {
   // Imported once: verifying with raw bytes costs nearly twice as much.
   const hmac = await crypto.subtle.importKey(
@@ -29,7 +29,7 @@ export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; 
     ['sign', 'verify'],
   )
   return {
-    /** Signs a token that ends after 15 minutes, or with its session; gives its end in milliseconds too. */
+    /** Signs a token that expires after 15 minutes or with its session. Also returns the expiry in milliseconds. */
     sign: async (claims: AccessClaims, sessionEnds: number): Promise<{ token: string; expiresAt: number }> => {
       const now = Math.floor(clock.now() / 1000)
       const exp = Math.min(now + accessTokenSeconds, Math.floor(sessionEnds / 1000))
@@ -44,9 +44,9 @@ export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; 
       return { token, expiresAt: exp * 1000 }
     },
 
-    /** The claims of a token of ours that has not ended; null for anything else. */
+    /** Returns the claims of a valid access token. Returns null for anything else. */
     read: async (token: string): Promise<AccessClaims | null> => {
-      // What has not even the form of one is not worth the errors that the library makes of it.
+      // Cheap check first: the library throws a costly error for text that is not a JWT.
       if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null
       try {
         const { payload, protectedHeader } = await jwtVerify(token, hmac, {
@@ -58,7 +58,7 @@ export const createAccessTokens = async ({ key, clock }: { key: Secret<Buffer>; 
           requiredClaims: ['sub', 'sid', 'ver', 'iat', 'exp'],
         })
         const { sub, sid, ver, iat = 0, exp = 0, aud } = payload
-        // A token of ours has these two header members and one audience; more is somebody else's.
+        // Our tokens have exactly these two header members and one audience.
         if (Object.keys(protectedHeader).length !== 2 || Array.isArray(aud)) return null
         if (exp - iat > accessTokenSeconds || iat * 1000 > clock.now() + 60_000) return null
         if (typeof sub !== 'string' || !isId(sub) || typeof sid !== 'string' || !isId(sid)) return null

@@ -15,7 +15,7 @@ export type AccountApprovals = Pick<
 export interface AccountUpdate {
   accountId: string
   userName: string
-  /** Without the password: its hash is the sealed part. */
+  /** Without the password: its hash is the sealed secret of the request. */
   given: Omit<AccountChange, 'password'>
   title: string
 }
@@ -29,7 +29,7 @@ export interface FactorReset {
   userName: string
 }
 
-/** Which parts of a change could take over or disable an account. */
+/** Returns the parts of a change that could take over or disable an account. */
 export const gatedParts = (before: AccountRow, after: AccountRow): AccountChangeKind[] => [
   ...(before.is_enabled && !after.is_enabled ? (['disable'] as const) : []),
   ...(after.user_profile > before.user_profile ? (['demote'] as const) : []),
@@ -37,7 +37,7 @@ export const gatedParts = (before: AccountRow, after: AccountRow): AccountChange
   ...(after.email !== before.email ? (['email'] as const) : []),
 ]
 
-/** Everything that a change does to an Administrator, for the approver. */
+/** Describes everything that a change does to an Administrator, for the approver. */
 export const updateTitle = (before: AccountRow, after: AccountRow): string => {
   const name = `Administrator ${before.user_name}`
   const parts: Record<AccountChangeKind, string> = {
@@ -63,7 +63,7 @@ export const updateTitle = (before: AccountRow, after: AccountRow): string => {
 export const deletionTitle = ({ accounts }: AccountDeletion): string =>
   `Delete ${accounts.map((one) => `${one.isAdministrator ? 'Administrator ' : ''}${one.userName}`).join(', ')}`
 
-/** Whether one person may do all of this to an account. */
+/** Returns whether one person may make all of these changes to an account. */
 export const mayChangeAlone = async (
   approvals: AccountApprovals,
   tx: Tx,
@@ -83,7 +83,7 @@ export const mayChangeAlone = async (
   return true
 }
 
-/** Stores who could act as an account from now on. */
+/** Records which people could act as an account from now on. */
 export const noteInfluences = async (
   approvals: AccountApprovals,
   tx: Tx,

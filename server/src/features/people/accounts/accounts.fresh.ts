@@ -3,10 +3,10 @@ import type { Actor } from '#platform/http/actor.ts'
 import { assertFresh } from '#platform/http/fresh.ts'
 import type { AccountRow } from './accounts.store.ts'
 
-/** Whether this profile can move the fleet. Anyone who controls such an account can sign in with it and do so. */
-const movesTheFleet = (profile: UserProfile): boolean => profile < profiles.user
+/** Returns whether this profile can change hosts. Anyone who controls such an account can sign in and do so. */
+const controlsHosts = (profile: UserProfile): boolean => profile < profiles.user
 
-/** The members that decide who can sign in with an account, and with which profile. The e-mail address receives its links. */
+/** Compares the members that decide who can sign in, and with which profile. Sign-in links go to the e-mail address. */
 const isTakeover = (before: AccountRow, after: AccountRow): boolean =>
   before.user_profile !== after.user_profile ||
   before.password_hash !== after.password_hash ||
@@ -22,10 +22,10 @@ export const assertFreshForAccount = (
 ): void => {
   const isSensitive =
     'made' in change
-      ? movesTheFleet(change.made)
+      ? controlsHosts(change.made)
       : 'deleted' in change
-        ? movesTheFleet(change.deleted.user_profile)
+        ? controlsHosts(change.deleted.user_profile)
         : isTakeover(change.before, change.after) &&
-          (movesTheFleet(change.before.user_profile) || movesTheFleet(change.after.user_profile))
+          (controlsHosts(change.before.user_profile) || controlsHosts(change.after.user_profile))
   if (isSensitive) assertFresh(actor, now)
 }

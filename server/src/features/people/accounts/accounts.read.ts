@@ -1,7 +1,7 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** Items of the general configuration that sign-in shows or builds links from. None of them is a secret. */
+/** Reads configuration items for the sign-in page and for links. None of them is a secret. */
 export const createAccountsRead = (db: Queryable) => ({
   configItems: async (names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
     const rows = await db.query<{ name: string; value: string }>(

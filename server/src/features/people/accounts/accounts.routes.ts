@@ -37,7 +37,7 @@ export interface AccountsRoutesDeps {
 export const registerAccountsRoutes = (app: HttpApp, deps: AccountsRoutesDeps): void => {
   const { accounts, ownAccount, apiTokens, sessions, suspension, license, clock } = deps
 
-  /** Only its own account is reachable, until the password was changed or the second factor set up. */
+  /** Returns whether the account must first change its password or set up its second factor. */
   const isLimited = ({ mustChangePassword, secondFactorDueAt }: Actor): boolean =>
     mustChangePassword || (secondFactorDueAt !== null && secondFactorDueAt <= clock.now())
 

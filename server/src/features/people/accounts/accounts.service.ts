@@ -58,7 +58,6 @@ export type NewAccountAnswer = AccountView & {
   isMailed: boolean
 }
 
-/** A mail about an account. */
 export interface AccountMail {
   subject: string
   heading: string
@@ -68,7 +67,7 @@ export interface AccountMail {
 
 export type AccountsService = ReturnType<typeof createAccountsService>
 
-/** A Manager has accounts of profile User in his hands, nobody gives more than he has. */
+/** Checks the change of an account: Managers change only Users, and nobody grants more than they have. */
 const assertMayChange = (actor: Actor, present: UserProfile, wanted: UserProfile): void => {
   // Whoever creates an account or sets its password can act as it, so a token must have all of its permissions.
   for (const permission of [...permissionsOf(wanted), ...permissionsOf(present)])
@@ -76,18 +75,18 @@ const assertMayChange = (actor: Actor, present: UserProfile, wanted: UserProfile
   if (actor.profile === profiles.administrator) return
   if (present !== profiles.user || wanted !== profiles.user)
     throw new AppError('forbidden_object', {
-      detail: `A ${profileNames[actor.profile]} works on accounts of profile User only; this needs an Administrator.`,
+      detail: `A ${profileNames[actor.profile]} can change only accounts with profile User. Ask an Administrator.`,
     })
 }
 
-/** Whether somebody could sign in with the account and administrate. */
+/** Returns whether someone could sign in with the account and administer the server. */
 const isUsableAdministrator = (row: AccountRow): boolean =>
   row.user_profile === profiles.administrator &&
   row.is_enabled &&
   row.auth_source === 'Local' &&
   row.password_hash !== null
 
-/** The account with the members of a change that are given. */
+/** Returns the account with the given members of a change applied. */
 export const withPersonal = (
   row: AccountRow,
   change: Partial<Pick<AccountChange, 'firstName' | 'lastName' | 'email' | 'phone' | 'image'>>,
@@ -110,7 +109,7 @@ const shown: readonly (readonly [keyof AccountRow, string])[] = [
   ['must_change_password', 'mustChangePassword'],
 ]
 
-/** What changed, for the audit trail; empty when nothing did. */
+/** Lists the changed members for the audit trail. Empty if nothing changed. */
 export const differences = (before: AccountRow, after: AccountRow): string => {
   const parts = shown
     .filter(([key]) => before[key] !== after[key])
@@ -120,7 +119,7 @@ export const differences = (before: AccountRow, after: AccountRow): string => {
   return parts.join('; ')
 }
 
-/** The event of an account that somebody else disabled, demoted or deleted. */
+/** Returns the event of an account that another person disabled, demoted or deleted. */
 const withdrawal = (actor: Actor, { user_name, user_profile }: AccountRow, what: string): NewEvent => ({
   kind: 'accountDisabled',
   agentId: null,
@@ -129,13 +128,13 @@ const withdrawal = (actor: Actor, { user_name, user_profile }: AccountRow, what:
   details: `${actor.userName} ${what}; its profile was ${profileNames[user_profile]}.`,
 })
 
-/** How somebody hears of an account. */
+/** Returns the mail to the owner of a new account. */
 const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: Date }): AccountMail => ({
   subject: 'Your Portcullis account',
   heading: `Your account ${row.user_name}`,
   paragraphs: [
-    'An account of Portcullis was made for you. Choose a password by the link; it works once.',
-    `It ends at ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. If you do not know why you get this, ask your administrator.`,
+    'A Portcullis account was created for you. Use the link to choose a password. The link works once.',
+    `The link expires at ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. If you did not expect this message, ask your administrator.`,
   ],
   link: { text: 'Choose a password', url, isOneTime: true },
 })
@@ -143,7 +142,7 @@ const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: 
 export const createAccountsService = (deps: AccountsDeps) => {
   const { db, clock, audit, events, passwords, links, store, sessionsStore, credentials, approvals, mail } = deps
 
-  /** The caller as the locked rows have him: he may have been deleted or demoted since his token was checked. */
+  /** Checks the caller against the locked rows: the account may have changed since the token was checked. */
   function assertStillAllowed(actor: Actor, rows: readonly AccountRow[]): void {
     const own = rows.find((row) => row.account_id === actor.accountId)
     if (
@@ -161,7 +160,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     })
     if (usable.length > 0 && left.length === 0)
       throw new AppError('conflict', {
-        detail: 'That is the last Administrator who can sign in; make another one first.',
+        detail: 'This is the last Administrator who can sign in. Create another one first.',
       })
   }
 
@@ -173,7 +172,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
 
   type Update = { after: AccountRow } | { waits: AccountRow; title: string }
 
-  /** Changes an account. Changes nothing and reports it if the change needs a second approver. */
+  /** Changes an account. If the change needs a second approver, reports that and changes nothing. */
   async function change(
     tx: Tx,
     actor: Actor,
@@ -186,7 +185,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
     assertStillAllowed(actor, rows)
     const before = rows.find((row) => row.name_key === key)
     if (before === undefined || (approved !== null && before.account_id !== approved.accountId))
-      throw notFound(`There is no account ${given.userName}.`)
+      throw notFound(`The account ${given.userName} does not exist.`)
     const by = approved === null ? actor.accountId : approved.requestedByAccount
     const profile = given.userProfile ?? before.user_profile
     assertMayChange(actor, before.user_profile, profile)
@@ -214,7 +213,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       return { waits: before, title: updateTitle(before, next) }
     const wasLatched = await approvals.isLatched(tx)
     const isDisabled = before.is_enabled && !enabled
-    // Access tokens carry the version: a new profile, password or state is a new version.
+    // Access tokens carry the version, so a new version ends those with the old profile, password or state.
     if (hash !== null || profile !== before.user_profile || isDisabled) next.token_version++
     await store(tx).update(next)
     await noteInfluences(approvals, tx, by, before, next, { wasLatched, isApproved: approved !== null })
@@ -343,7 +342,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
           await audit.write(tx, actor, {
             action: 'account.created',
             entity: row.user_name,
-            details: `userProfile: ${profileNames[row.user_profile]}${made === null ? '' : `; set-password link made${isMailed ? ' and mailed' : ''}`}`,
+            details: `userProfile: ${profileNames[row.user_profile]}${made === null ? '' : `; set-password link created${isMailed ? ' and mailed' : ''}`}`,
           })
           return {
             ...accountView(row),
@@ -354,7 +353,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
         })
       } catch (error) {
         if (isPgError(error, '23505', 'accounts_name_unique'))
-          throw new AppError('conflict', { detail: `There is an account ${given.userName} already.` }, { cause: error })
+          throw new AppError('conflict', { detail: `The account ${given.userName} already exists.` }, { cause: error })
         throw error
       }
     },

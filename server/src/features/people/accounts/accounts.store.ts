@@ -15,28 +15,27 @@ export interface AccountRow {
   auth_source: 'Local' | 'LDAP' | 'OIDC'
   is_enabled: boolean
   must_change_password: boolean
-  /** It has a second factor; kept by the store of factors. */
+  /** Whether the account has a second factor. The store of factors updates it. */
   mfa_enabled: boolean
   token_version: number
   last_sign_in: Date | null
   created_at: Date
-  /** Issuer of the identity provider; null for others. */
+  /** Issuer of the identity provider. Null for other accounts. */
   external_issuer: string | null
-  /** Subject at the provider, or lasting id of the directory's entry. */
+  /** Subject at the provider, or permanent id of the directory entry. */
   external_id: string | null
-  /** When the directory took the right to sign in away; null when an Administrator did, or nobody. */
+  /** When the directory disabled the account. Null if nobody or an Administrator did. */
   withdrawn_at: Date | null
-  /** When directory or provider last confirmed the account. */
+  /** When the directory or provider last confirmed the account. */
   confirmed_at: Date | null
   /** Its credentials are refused until this time; null if it was never suspended or the suspension was lifted. */
   suspended_until: Date | null
-  /** Who suspended it. */
   suspended_by: string | null
-  /** It may sign in without a required second factor until this time. Set only on the command line of the server. */
+  /** Until this time, sign-in does not require a second factor. Set only on the command line of the server. */
   factor_exempt_until: Date | null
 }
 
-/** What only accounts of a directory or provider have. */
+/** Columns that only accounts of a directory or provider use. */
 type ExternalMember = 'external_issuer' | 'external_id' | 'withdrawn_at' | 'confirmed_at'
 /** Columns that are empty in a new account. */
 type LaterMember = 'suspended_until' | 'suspended_by' | 'factor_exempt_until'
@@ -49,7 +48,7 @@ export const createAccountsStore = (db: Queryable) => ({
   byId: async (accountId: string): Promise<AccountRow | undefined> =>
     (await db.prepared<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId}`))[0],
 
-  /** Throws 23505 on accounts_name_unique when the name is taken. */
+  /** Inserts an account. Throws 23505 on accounts_name_unique if the name is taken. */
   insert: (
     row: Omit<AccountRow, 'mfa_enabled' | 'token_version' | 'last_sign_in' | ExternalMember | LaterMember>,
   ): Promise<number> =>
@@ -60,7 +59,7 @@ export const createAccountsStore = (db: Queryable) => ({
               ${row.first_name}, ${row.last_name}, ${row.email}, ${row.phone}, ${row.image}, ${row.auth_source},
               ${row.is_enabled}, ${row.must_change_password}, ${row.created_at})`),
 
-  /** Writes every changeable member; the caller holds the row's lock. */
+  /** Writes every changeable member. The caller must hold the row's lock. */
   update: (row: AccountRow): Promise<number> =>
     db.execute(sql`
       update accounts set password_hash = ${row.password_hash}, user_profile = ${row.user_profile},
@@ -86,8 +85,8 @@ export const createAccountsStore = (db: Queryable) => ({
     (await db.query<AccountRow>(sql`select * from accounts a where a.account_id = ${accountId} for update`))[0],
 
   /**
-   * Locks the named accounts, the caller's and every Administrator, in one order. Two that remove each other wait here,
-   * and the second sees what the first left.
+   * Locks the named accounts, the caller's and every Administrator, always in the same order. If two Administrators
+   * delete each other, the second waits and then sees the result of the first.
    */
   lockForChange: (nameKeys: readonly string[], actorId: string | null): Promise<AccountRow[]> =>
     db.query<AccountRow>(sql`
@@ -97,7 +96,7 @@ export const createAccountsStore = (db: Queryable) => ({
 
   isEmpty: async (): Promise<boolean> => (await db.query(sql`select 1 from accounts a limit 1`)).length === 0,
 
-  /** Keeps two replicas from making the first account at once; released at COMMIT. */
+  /** Keeps two replicas from creating the first account at the same time. Released at COMMIT. */
   lockAll: (): Promise<number> => db.execute(sql`lock table accounts in share row exclusive mode`),
 
   insertLink: (row: { tokenHash: Buffer; accountId: string; expiresAt: Date }): Promise<number> =>
@@ -112,18 +111,18 @@ export const createAccountsStore = (db: Queryable) => ({
         where l.token_hash = ${tokenHash} and l.expires_at > ${now} and a.is_enabled`)
     )[0],
 
-  /** The link, when it was still there: of two that use it at once, one wins. */
+  /** Deletes and returns a link. If two requests use it at the same time, only one gets it. */
   takeLink: async (tokenHash: Buffer, now: Date): Promise<{ is_mailed: boolean } | undefined> =>
     (
       await db.query<{ is_mailed: boolean }>(sql`
         delete from password_links l where l.token_hash = ${tokenHash} and l.expires_at > ${now} returning l.is_mailed`)
     )[0],
 
-  /** Notes that the open link of an account is sent by mail. */
+  /** Records that the open link of an account was sent by mail. */
   markLinkMailed: (accountId: string): Promise<number> =>
     db.execute(sql`update password_links set is_mailed = true where account_id = ${accountId}`),
 
-  /** Keeps an account from approving requests until then; an earlier hold never shortens a later one. */
+  /** Keeps an account from approving requests until a time. An existing later time stays. */
   holdApprovals: (accountId: string, until: Date): Promise<number> =>
     db.execute(sql`
       update accounts set approves_from = greatest(approves_from, ${until}::timestamptz) where account_id = ${accountId}`),

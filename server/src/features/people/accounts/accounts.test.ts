@@ -23,7 +23,7 @@ describe('accounts', () => {
       )
     ).map((row) => row.action)
 
-  describe('who may call', () => {
+  describe('permissions', () => {
     const calls: readonly [string, 'get' | 'post', string, unknown][] = [
       ['getAllUsers', 'get', 'all', undefined],
       ['getUserDetails', 'get', 'getuserdetails', undefined],
@@ -33,7 +33,7 @@ describe('accounts', () => {
       ['updateUserDetails', 'post', 'updateuserdetails', {}],
       ['deleteUsers', 'post', 'deleteUsers', []],
     ]
-    it.each(calls)('%s answers 401 without a token and with nonsense', async (_id, method, path, body) => {
+    it.each(calls)('%s answers 401 without a token and with an invalid one', async (_id, method, path, body) => {
       for (const token of [undefined, 'nonsense', 'a.b.c', `pct_${'a'.repeat(53)}`]) {
         const api = t.as(token)
         const answer = method === 'get' ? await api.get(`${base}/${path}`) : await api.post(`${base}/${path}`, body)
@@ -41,7 +41,7 @@ describe('accounts', () => {
       }
     })
 
-    it('lets a User read accounts and change none', async () => {
+    it('lets a User read accounts but not change them', async () => {
       const user = await person(t)
       expect((await user.api.get(`${base}/all`)).statusCode).toBe(200)
       for (const [path, body] of [
@@ -55,7 +55,7 @@ describe('accounts', () => {
       }
     })
 
-    it('leaves a Manager the accounts of profile User', async () => {
+    it('lets a Manager change only accounts of profile User', async () => {
       const manager = await person(t, { profile: 20 })
       const user = await person(t)
       const other = await person(t, { profile: 20 })
@@ -78,14 +78,14 @@ describe('accounts', () => {
         const answer = await manager.api.post(`${base}/${path}`, body)
         expect([path, answer.statusCode, answer.json().code]).toEqual([path, 403, 'forbidden_object'])
       }
-      // All or nothing: the User named beside the Administrator is still there.
+      // All or nothing: the User in the same request still exists.
       expect(await find(user.userName)).toMatchObject({ userProfile: 30 })
       expect(await find('a-peer')).toBeUndefined()
     })
   })
 
   describe('adduser', () => {
-    it('needs a name and a profile, the rest has defaults', async () => {
+    it('requires a name and a profile, and defaults the rest', async () => {
       const admin = await t.admin()
       const made = await admin.post(`${base}/adduser`, {
         USERNAME: 'Grace',
@@ -118,7 +118,7 @@ describe('accounts', () => {
       expect(await auditOf('Grace')).toEqual(['account.created'])
     })
 
-    it('refuses names, pictures, profiles and unknown members that are not right, and makes nothing', async () => {
+    it('refuses invalid names, pictures, profiles and members, and creates nothing', async () => {
       const admin = await t.admin()
       const before = (await admin.get(`${base}/all`)).json().length
       const bodies: unknown[] = [
@@ -152,7 +152,7 @@ describe('accounts', () => {
       expect((await admin.get(`${base}/all`)).json()).toHaveLength(before)
     })
 
-    it('takes a picture up to its limit', async () => {
+    it('accepts a picture up to the limit', async () => {
       const admin = await t.admin()
       const made = await admin.post(`${base}/adduser`, { userName: 'pictured', userProfile: 30, image: png })
       expect(made.json().image).toBe(png)
@@ -174,7 +174,7 @@ describe('accounts', () => {
       expect(await find('rule-breaker-1')).toBeUndefined()
     })
 
-    it('tells passwords apart that differ behind their 80th byte', async () => {
+    it('distinguishes passwords that differ after the 80th byte', async () => {
       const long = 'long passwords are not cut at any length, whatever the hash of other products does with '
       await (await t.admin()).post(`${base}/adduser`, { userName: 'lengthy', userProfile: 30, password: `${long}A` })
       await expect(t.signIn('lengthy', `${long}B`)).rejects.toThrow('401')
@@ -183,7 +183,7 @@ describe('accounts', () => {
   })
 
   describe('updateuser', () => {
-    it('leaves absent members alone and ignores read-only ones, so that what was read can be sent back', async () => {
+    it('ignores absent and read-only members, so that a read account can be sent back', async () => {
       const admin = await t.admin()
       const user = await person(t)
       await admin.post(`${base}/updateuser`, { userName: user.userName, firstName: 'Ada', phone: '1' })
@@ -200,11 +200,11 @@ describe('accounts', () => {
         phone: null,
         firstName: 'Ada',
       })
-      // The password is still the old one.
+      // The old password is still in force.
       await t.signIn(user.userName, user.password)
     })
 
-    it('audits what changed, and nothing when nothing did', async () => {
+    it('audits the changed members, and nothing without a change', async () => {
       const admin = await t.admin()
       const user = await person(t)
       const before = (await auditOf(user.userName)).length
@@ -226,7 +226,7 @@ describe('accounts', () => {
       expect(answer.json()).toMatchObject({ userName: user.userName, firstName: 'I' })
     })
 
-    it('lets nobody disable or demote himself', async () => {
+    it('refuses to disable or demote the account of the caller', async () => {
       const boss = await person(t, { profile: 10 })
       for (const change of [{ isEnabled: false }, { userProfile: 20 }, { userProfile: 30 }]) {
         const answer = await boss.api.post(`${base}/updateuser`, { userName: boss.userName, ...change })
@@ -237,7 +237,7 @@ describe('accounts', () => {
   })
 
   describe('deleteUsers', () => {
-    it('deletes, reports unknown names, and takes null for none', async () => {
+    it('deletes accounts, reports unknown names, and accepts null as an empty list', async () => {
       const admin = await t.admin()
       const [a, b] = [await person(t), await person(t)]
       for (const none of ['null', '', '[]'])
@@ -249,7 +249,7 @@ describe('accounts', () => {
       expect((await admin.post(`${base}/deleteUsers`, { userName: 'x' })).statusCode).toBe(400)
     })
 
-    it('deletes nothing when oneself is among them', async () => {
+    it('deletes nothing if the list contains the caller', async () => {
       const admin = await t.admin()
       const user = await person(t)
       expect((await admin.post(`${base}/deleteUsers`, [user.userName, 'ADMIN'])).statusCode).toBe(409)
@@ -258,7 +258,7 @@ describe('accounts', () => {
   })
 
   describe('own account', () => {
-    it('changes what it names, and cannot raise itself', async () => {
+    it('changes the given members, but never the profile', async () => {
       const user = await person(t)
       const answer = await user.api.post(`${base}/updateuserdetails`, { email: 'ada@example.org', image: png })
       expect(answer.json()).toMatchObject({ email: 'ada@example.org', image: png, userProfile: 30 })
@@ -273,7 +273,7 @@ describe('accounts', () => {
       expect((await user.api.get(`${base}/getuserdetails`)).json()).toMatchObject({ userProfile: 30 })
     })
 
-    it('changes the password for who knows the old one', async () => {
+    it('changes the password if the old one is correct', async () => {
       const user = await person(t)
       const next = 'another fine password'
       const change = (body: unknown) => user.api.post(`${base}/updateuserdetails`, body)
@@ -288,7 +288,7 @@ describe('accounts', () => {
       await t.signIn(user.userName, next)
     })
 
-    it('bounds guesses at the old password', async () => {
+    it('limits guesses at the old password', async () => {
       const user = await person(t)
       const guess = () => user.api.post(`${base}/updateuserdetails`, { newPassword: 'x'.repeat(14), oldPassword: 'no' })
       const statuses = []
@@ -296,7 +296,7 @@ describe('accounts', () => {
       expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429])
     })
 
-    it('gives the console what it draws itself from', async () => {
+    it('returns what the console needs to show itself', async () => {
       const user = await person(t)
       const profile = (await user.api.get(`${base}/profile`)).json()
       expect(profile).toMatchObject({
@@ -310,7 +310,7 @@ describe('accounts', () => {
     })
   })
 
-  it('lets an account that must change its password reach its profile only', async () => {
+  it('lets an account that must change its password use only its profile', async () => {
     const user = await person(t, { profile: 10, mustChangePassword: true })
     for (const path of ['admin/profile', 'admin/getuserdetails'])
       expect((await user.api.get(`/prime/webui/${path}`)).statusCode).toBe(200)
@@ -326,7 +326,7 @@ describe('accounts', () => {
 })
 
 describe('the last Administrator', () => {
-  it('survives two who remove each other at once, every time', async () => {
+  it('remains when two Administrators remove each other at the same time', async () => {
     const t = await startTestApp()
     await liftGate(t)
     try {
@@ -353,7 +353,7 @@ describe('the last Administrator', () => {
     }
   })
 
-  it('is a local one: Administrators of a directory can neither delete, disable nor demote it', async () => {
+  it('is a local account: a directory Administrator cannot delete, disable or demote it', async () => {
     const t = await startTestApp()
     await liftGate(t)
     try {
@@ -373,7 +373,7 @@ describe('the last Administrator', () => {
     }
   })
 
-  it('is not one who has no password yet', async () => {
+  it('is not an account without a password', async () => {
     const t = await startTestApp()
     await liftGate(t)
     try {

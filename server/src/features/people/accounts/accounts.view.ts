@@ -2,7 +2,7 @@ import type { AccountView, LicenseSummary, LocalLoginAnswer, SignInAnswer } from
 import type { AccountRow } from './accounts.store.ts'
 import type { Opened } from './sessions.service.ts'
 
-/** Where the console opens; it goes on from there by what the account may do. */
+/** The console's first page. From there, the permissions of the account decide. */
 export const navigation = { startPage: '/' } as const
 
 export const accountView = (row: AccountRow): AccountView => ({
@@ -26,7 +26,7 @@ export const accountView = (row: AccountRow): AccountView => ({
 
 export const loginAnswer = (opened: Opened, account: AccountRow, license: LicenseSummary): LocalLoginAnswer => ({
   token: opened.accessToken,
-  // Three fraction digits, always: clients parse the time with a fixed form.
+  // Always three fraction digits: clients parse the time with a fixed format.
   expiresAt: new Date(opened.expiresAt).toISOString(),
   refreshToken: opened.refreshToken,
   user: accountView(account),

@@ -75,7 +75,7 @@ const scopesOf = (
 }
 
 export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, credentials }: ApiTokensDeps) => {
-  /** Whose tokens the caller has in hand: an Administrator everybody's. */
+  /** Limits the caller to their own tokens. An Administrator sees all tokens. */
   const scope = (actor: Actor): string | null => (actor.profile === profiles.administrator ? null : actor.accountId)
 
   return {
@@ -103,7 +103,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
         )
       const profile = given.userProfile ?? actor.profile
       if (profile < profiles.user) assertFresh(actor, clock.now())
-      // Else a token that is about to end could make one that does not.
+      // Otherwise a token about to expire could create a successor.
       if (actor.kind !== 'session')
         throw new AppError('forbidden_object', { detail: 'A token cannot create tokens. Sign in with the account.' })
       if (profile < actor.profile)
@@ -138,7 +138,7 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, store, 
       return { ...view(row, now.getTime()), token: token.text }
     },
 
-    /** Somebody else's token is as unknown as one that is not there. */
+    /** Deletes a token. Another person's token gives the same answer as a missing one. */
     delete: async (actor: Actor, tokenId: string): Promise<void> => {
       const owner = !isId(tokenId)
         ? undefined

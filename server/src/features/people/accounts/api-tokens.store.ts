@@ -13,13 +13,13 @@ export interface ApiTokenRow {
   last_used_at: Date | null
   last_used_ip: string | null
   created_by: string | null
-  /** Null: created before scopes. */
+  /** Null: the token was created before tokens had scopes. */
   scopes: Permission[] | null
-  /** Of its account. */
+  /** Suspension of the token's account. */
   suspended_until: Date | null
 }
 
-/** A token whose expiry is announced. */
+/** A token whose owner is notified of its expiry. */
 export interface ExpiringToken {
   token_id: string
   account_id: string
@@ -32,7 +32,7 @@ export interface ExpiringToken {
 export type ApiTokensStore = ReturnType<typeof createApiTokensStore>
 
 export const createApiTokensStore = (db: Queryable) => ({
-  /** Tokens of one account, or of all when `accountId` is null; newest first. */
+  /** Returns the tokens of one account, or of all if `accountId` is null. Newest first. */
   list: (accountId: string | null): Promise<ApiTokenRow[]> =>
     db.query<ApiTokenRow>(sql`
       select t.token_id, t.account_id, t.name, a.user_name, t.user_profile, t.created_at, t.expires_at, t.last_used_at,
@@ -49,8 +49,8 @@ export const createApiTokensStore = (db: Queryable) => ({
               ${row.expires_at}, ${row.created_by}, ${row.scopes}::text[], ${step}::smallint)`),
 
   /**
-   * Advances tokens to the step of their expiry that applies at `now`: 1 from `first`, 2 from `second` on, 3 when expired.
-   * Of two replicas one gets each row.
+   * Advances tokens to the expiry step that applies at `now`: 1 from `first`, 2 from `second`, 3 when expired. If two
+   * replicas run it at the same time, only one gets each row.
    */
   advanceExpiry: (now: Date, first: Date, second: Date, limit: number): Promise<ExpiringToken[]> =>
     db.query<ExpiringToken>(sql`
@@ -64,7 +64,7 @@ export const createApiTokensStore = (db: Queryable) => ({
       where t.token_id = d.token_id and a.account_id = t.account_id
       returning t.token_id, t.account_id, t.name, a.user_name, t.expires_at, d.step`),
 
-  /** Sets the expiry date of tokens created before scopes, once for each. A date before `latest` stays. */
+  /** Sets the expiry date of tokens created before scopes, once for each token. A date before `latest` stays. */
   limitLegacy: (
     now: Date,
     latest: Date,
@@ -75,7 +75,7 @@ export const createApiTokensStore = (db: Queryable) => ({
       where a.account_id = t.account_id and t.scopes is null and t.limited_at is null
       returning t.account_id, t.name, a.user_name, t.user_profile, t.expires_at`),
 
-  /** Deletes a token of one account, or of any when `accountId` is null; the deleted row. */
+  /** Deletes a token of one account, or of any account if `accountId` is null. Returns the deleted row. */
   delete: async (
     tokenId: string,
     accountId: string | null,

@@ -14,7 +14,7 @@ describe('API tokens', () => {
   })
   afterAll(() => t.close())
 
-  it('are shown once, stored hashed, and act for their account under their ceiling', async () => {
+  it('are shown once, stored hashed, and act for their account up to their own profile', async () => {
     const admin = await t.admin()
     const made = await admin.post(tokens, { name: 'SIEM', userProfile: 30 })
     expect(made.json()).toMatchObject({
@@ -41,7 +41,7 @@ describe('API tokens', () => {
     expect((await api.get('/prime/webui/admin/profile')).json().permissions).not.toContain('accounts:write')
   })
 
-  it('of a lower profile show what that profile shows', async () => {
+  it('of a lower profile see only what that profile sees', async () => {
     const user = await person(t)
     const theirs = (await user.api.post(tokens, { name: 'theirs' })).json().id as string
     const make = async (userProfile: number): Promise<string> =>
@@ -51,7 +51,7 @@ describe('API tokens', () => {
     expect(await listed(await make(30))).not.toContain(theirs)
   })
 
-  it('never have more than their account has now', async () => {
+  it('never have more rights than their account has now', async () => {
     const manager = await person(t, { profile: 20 })
     const { token } = (await manager.api.post(tokens, { name: 'mine', scopes: permissionsOf(20) })).json()
     const api = t.as(token)
@@ -68,7 +68,7 @@ describe('API tokens', () => {
     expect((await api.get('/prime/webui/admin/profile')).statusCode).toBe(401)
   })
 
-  it('refuse what they cannot be', async () => {
+  it('cannot be created with invalid members', async () => {
     const user = await person(t)
     for (const body of [
       {},
@@ -91,7 +91,7 @@ describe('API tokens', () => {
     expect((await t.as(undefined).get(tokens)).statusCode).toBe(401)
   })
 
-  it('make no tokens and have no session to end', async () => {
+  it('cannot create tokens, and have no session to end', async () => {
     const user = await person(t)
     const { token } = (
       await user.api.post(tokens, { name: 'x', expiresAt: '2031-06-01', scopes: permissionsOf(30) })
@@ -100,7 +100,7 @@ describe('API tokens', () => {
     expect((await t.as(token).post(`${auth}/Logout`)).statusCode).toBe(422)
   })
 
-  it('end with their time', async () => {
+  it('stop working when they expire', async () => {
     const user = await person(t)
     const at = new Date(t.clock.now() + 60_000).toISOString()
     const { token } = (await user.api.post(tokens, { name: 'x', expiresAt: at, scopes: ['tokens:own'] })).json()
@@ -109,7 +109,7 @@ describe('API tokens', () => {
     expect((await t.as(token).get(tokens)).statusCode).toBe(401)
   })
 
-  it('are revoked by their owner or an Administrator, at once', async () => {
+  it('stop working as soon as their owner or an Administrator revokes them', async () => {
     const [user, other, manager] = [await person(t), await person(t), await person(t, { profile: 20 })]
     const make = async () => (await user.api.post(tokens, { name: 'x', scopes: ['tokens:own'] })).json()
     const [one, two] = [await make(), await make()]
@@ -135,7 +135,7 @@ describe('tickets', () => {
   })
   afterAll(() => t.close())
 
-  it('authenticate one GET within a minute, with the rights of who asked', async () => {
+  it('authenticate one GET within a minute, with the rights of the caller', async () => {
     const user = await person(t)
     const make = async () => (await user.api.post(`${auth}/Ticket`)).json().ticket as string
     const use = (ticket: string, path = '/prime/webui/admin/all') => t.as(undefined).get(`${path}?_ticket=${ticket}`)

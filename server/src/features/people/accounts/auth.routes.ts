@@ -56,7 +56,7 @@ export interface AuthRoutesDeps {
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
   read: (db: Queryable) => AccountsRead
-  /** Sign-ins beside local accounts. */
+  /** Sign-in methods other than local accounts. */
   providers: () => Promise<Pick<ResponseOf<typeof authProviders>, 'ldap' | 'oidc'>>
 }
 
@@ -76,7 +76,7 @@ const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, 
   )
 }
 
-/** Where a sign-in comes from. */
+/** Returns the client address and browser of a sign-in. */
 export const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFrom => ({
   ip: request.ip,
   userAgent: String(request.headers['user-agent'] ?? '')
@@ -86,7 +86,7 @@ export const fromOf = (request: FastifyRequest, wantsRefresh: boolean): SigninFr
   wantsRefresh,
 })
 
-/** Gives the console its refresh token. */
+/** Sets the console's cookie with the refresh token. */
 export const setRefreshCookie = (request: FastifyRequest, reply: FastifyReply, opened: Opened, now: number): void => {
   if (opened.refreshToken !== null)
     setCookie(request, reply, opened.refreshToken, Math.floor((opened.sessionEnds - now) / 1000))
@@ -100,7 +100,7 @@ const assertOne = (given: Readonly<Record<string, unknown>>, names: string): voi
   if (count !== 1) throw invalid('body', `must contain exactly one of ${names}`)
 }
 
-/** A reload takes a second or two; a thief who needs the cookie within five has the browser already. */
+/** A reload takes a second or two. A thief who can use the cookie within five seconds already controls the browser. */
 const cookieGraceMs = 5_000
 
 export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => {
@@ -112,7 +112,7 @@ export const registerAuthRoutes = (app: HttpApp, deps: AuthRoutesDeps): void => 
     return account
   }
 
-  /** The answer, with the refresh token in the console's cookie when it is the console that asks. */
+  /** Answers with the session. For the console, the refresh token goes into a cookie. */
   async function answer(
     opened: Opened,
     request: FastifyRequest,

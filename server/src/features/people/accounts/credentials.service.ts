@@ -10,7 +10,7 @@ import type { AccessTokens } from './access-tokens.ts'
 import type { CredentialRow, SessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
 
-/** Even when no message says so, what was read is read again after this. */
+/** Cached rows are read again after this time, even without a message. */
 const rereadMs = 30_000
 const touchMs = 60_000
 /** About 300 bytes each. */
@@ -19,7 +19,6 @@ const topic = 'credentials'
 
 interface Cached {
   row: CredentialRow
-  /** Clock of the reading. */
   readAt: number
   usedAt: number
   writtenAt: number
@@ -32,15 +31,15 @@ export interface CredentialsDeps {
   store: SessionsStore
   accessTokens: AccessTokens
   opaqueTokens: OpaqueTokens
-  /** Hears, on every replica, whose rights may have changed; null: anybody's. For what stays open after its check. */
+  /** Called on every replica with the accounts whose rights may have changed; null: all. Used to close open streams. */
   onChange: (accountIds: readonly string[] | null) => void
 }
 
 export type CredentialsService = ReturnType<typeof createCredentialsService>
 
 /**
- * From bearer token to actor. Rows are cached; a change of an account or credential drops them on every replica by a
- * message sent in the transaction of the change, and while messages cannot be heard nothing is taken from the cache.
+ * Finds the actor of a bearer token. Rows are cached. Each change of an account or credential drops its rows on every
+ * replica, by a message in the same transaction. While messages do not arrive, the cache is not used.
  */
 export const createCredentialsService = ({
   clock,
@@ -52,7 +51,7 @@ export const createCredentialsService = ({
   onChange,
 }: CredentialsDeps) => {
   const cache = new Map<string, Cached>()
-  // Counts drops: a row that was read before one is not kept after it.
+  // Counts drops: a row read before a drop is not cached after it.
   let epoch = 0
 
   function forget(accountIds: readonly string[] | null): void {
@@ -62,7 +61,7 @@ export const createCredentialsService = ({
     onChange(accountIds)
   }
   bus.on(topic, (message) => forget(Array.isArray(message.accountIds) ? (message.accountIds as string[]) : null))
-  // The configuration decides who needs a second factor. Open views stay open; their next call is checked.
+  // The configuration decides who needs a second factor. Open streams stay open; their next call is checked.
   bus.on(settingsTopic, () => {
     epoch++
     cache.clear()
@@ -101,7 +100,7 @@ export const createCredentialsService = ({
     entry.usedAt = now
     if (now - entry.writtenAt < touchMs) return
     entry.writtenAt = now
-    write(new Date(now)).catch((error: unknown) => log.warn({ err: error }, 'the use of a session was not recorded'))
+    write(new Date(now)).catch((error: unknown) => log.warn({ err: error }, 'could not record the use of a session'))
   }
 
   function actorOf(row: CredentialRow, kind: 'session' | 'apiToken', ip: string): Actor | null {
@@ -128,7 +127,7 @@ export const createCredentialsService = ({
   async function bySession(sessionId: string, ip: string, version: number | null): Promise<Actor | null> {
     const read = () => store.session(sessionId)
     let entry = await find(`s:${sessionId}`, read, false)
-    // Another replica may have served its last calls.
+    // The session may have been used on another replica.
     if (entry !== null && isIdle(entry)) entry = await find(`s:${sessionId}`, read, true)
     if (entry === null || isIdle(entry)) return null
     if (version !== null && entry.row.token_version !== version) return null
@@ -145,7 +144,7 @@ export const createCredentialsService = ({
   }
 
   return {
-    /** The actor of a bearer token; null when it is none of ours, has ended or was revoked. */
+    /** Returns the actor of a bearer token. Returns null for unknown, expired or revoked tokens. */
     authenticate: async (token: string, ip: string): Promise<Actor | null> => {
       const hash = opaqueTokens.hashOf('pct', token)
       if (hash !== null) return byApiToken(`t:${hash.toString('base64')}`, () => store.apiToken(hash), ip)
@@ -155,7 +154,7 @@ export const createCredentialsService = ({
       return actor?.accountId === claims.accountId ? actor : null
     },
 
-    /** The actor a one-use ticket stands for; the ticket is gone afterwards, whatever the answer. */
+    /** Returns the actor of a one-use ticket. The ticket is deleted in any case. */
     redeemTicket: async (ticket: string, ip: string): Promise<Actor | null> => {
       const hash = opaqueTokens.hashOf('pt', ticket)
       const taken = hash === null ? undefined : await store.takeTicket(hash)
@@ -166,12 +165,12 @@ export const createCredentialsService = ({
         : byApiToken(`i:${id}`, () => store.apiTokenById(id), ip)
     },
 
-    /** Tells every replica, when `tx` commits, to read the credentials of these accounts anew. */
+    /** Makes every replica drop the cached credentials of these accounts when `tx` commits. */
     announce: (tx: Tx, accountIds: readonly string[]): Promise<void> =>
-      // 100 ids are under 4 kB; a larger change drops everything instead.
+      // 100 ids are under 4 kB. For larger changes, every cached row is dropped.
       bus.publish(tx, topic, accountIds.length <= 100 ? { accountIds } : {}),
 
-    /** The same here and at once; call it after the commit. */
+    /** Drops them on this replica immediately. Call it after the commit. */
     forget: (accountIds: readonly string[]): void => forget(accountIds),
   }
 }

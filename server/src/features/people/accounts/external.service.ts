@@ -22,7 +22,7 @@ export interface ExternalDeps {
   credentials: CredentialsService
 }
 
-/** Why somebody who is right at his directory or provider gets no account here. */
+/** Why a person whom the directory or provider confirmed gets no account. */
 export type NotAdmitted = 'nameTaken' | 'disabled' | 'unusableName'
 
 export type ExternalService = ReturnType<typeof createExternalService>
@@ -39,7 +39,7 @@ const isUsable = (userName: string): boolean => {
   }
 }
 
-/** Accounts whose passwords are checked elsewhere: made, kept as the directory says, withdrawn. */
+/** Creates, updates and withdraws accounts whose passwords are checked elsewhere. */
 export const createExternalService = (deps: ExternalDeps) => {
   const { db, clock, audit, store, externalStore, sessionsStore, credentials } = deps
 
@@ -84,11 +84,11 @@ export const createExternalService = (deps: ExternalDeps) => {
     return row
   }
 
-  /** Makes a locked row what was said of it. */
+  /** Updates a locked row to the person's current data. */
   async function follow(tx: Tx, before: AccountRow, person: ExternalPerson): Promise<AccountRow> {
     const isAnother = before.external_id !== null && person.id !== null && before.external_id !== person.id
     const after: AccountRow = { ...before, ...personal(person), external_id: person.id ?? before.external_id }
-    // Access tokens carry the version: they end with the rights they were given for.
+    // Access tokens carry the version, so tokens with the old profile end.
     if (isAnother || before.user_profile !== after.user_profile) after.token_version++
     await store(tx).update(after)
     await externalStore(tx).update(after)
@@ -96,7 +96,7 @@ export const createExternalService = (deps: ExternalDeps) => {
       await sessionsStore(tx).deleteAll(after.account_id, null)
       await externalStore(tx).deleteTokens(after.account_id)
     }
-    const details = [differences(before, after), isAnother ? 'another entry has the name now' : '']
+    const details = [differences(before, after), isAnother ? 'another directory entry now has this name' : '']
       .filter((part) => part !== '')
       .join('; ')
     if (details === '') return after
@@ -105,7 +105,7 @@ export const createExternalService = (deps: ExternalDeps) => {
     return after
   }
 
-  /** Withdraws an account: nobody signs in with it, nothing it had open goes on. False when there was nothing to do. */
+  /** Withdraws an account: ends its sessions and refuses sign-ins. Returns false if there was nothing to do. */
   async function withdraw(tx: Tx, accountId: string, why: string): Promise<boolean> {
     const before = await store(tx).lock(accountId)
     if (before === undefined || !before.is_enabled || before.auth_source === 'Local') return false
@@ -130,8 +130,8 @@ export const createExternalService = (deps: ExternalDeps) => {
 
   return {
     /**
-     * The account of somebody who has just proven who he is, made at the first time. An account of another source is
-     * never taken over, and one that an Administrator disabled stays so.
+     * Returns the account of an authenticated person. Creates it at the first sign-in. Never takes over an account of
+     * another source, and never enables an account that an Administrator disabled.
      */
     admit: async (tx: Tx, person: ExternalPerson): Promise<AccountRow | NotAdmitted> => {
       const byName = (): Promise<AccountRow | undefined> => externalStore(tx).lockByName(nameKey(person.userName))
@@ -148,10 +148,10 @@ export const createExternalService = (deps: ExternalDeps) => {
       return follow(tx, row, person)
     },
 
-    /** Forgets what is remembered of an account, once the transaction that changed it is through. */
+    /** Drops the cached credentials of an account after its transaction committed. */
     settled: (accountId: string): void => credentials.forget([accountId]),
 
-    /** Withdraws the account that a subject of a provider has here, if any. */
+    /** Withdraws the account of a provider's subject, if there is one. */
     withdrawSubject: async (issuer: string, id: string, why: string): Promise<void> => {
       const ended = await db.transaction(async (tx) => {
         const row = await externalStore(tx).lockByExternalId(issuer, id)
@@ -164,7 +164,7 @@ export const createExternalService = (deps: ExternalDeps) => {
       if (await db.transaction((tx) => withdraw(tx, accountId, why))) credentials.forget([accountId])
     },
 
-    /** Keeps an account as the directory says, without a sign-in. */
+    /** Updates an account from the directory's answer, without a sign-in. */
     settle: async (account: AccountRow, verdict: ExternalVerdict): Promise<void> => {
       const accountId = account.account_id
       const { person } = verdict
@@ -181,7 +181,7 @@ export const createExternalService = (deps: ExternalDeps) => {
       credentials.forget([accountId])
     },
 
-    /** Accounts that act here and that the directory should be asked about. */
+    /** Returns accounts with an open session or token that the directory has to confirm again. */
     due: (limit: number): Promise<AccountRow[]> =>
       externalStore(db).due(new Date(clock.now() - confirmedForMs), new Date(clock.now()), limit),
 

@@ -14,7 +14,7 @@ export const createExternalStore = (db: Queryable) => ({
         select * from accounts a where a.external_issuer = ${issuer} and a.external_id = ${id} for update`)
     )[0],
 
-  /** Writes what the directory or provider says; the caller holds the row's lock. */
+  /** Writes the directory's or provider's data. The caller must hold the row's lock. */
   update: (row: AccountRow): Promise<number> =>
     db.execute(sql`
       update accounts set external_issuer = ${row.external_issuer}, external_id = ${row.external_id},
@@ -24,7 +24,7 @@ export const createExternalStore = (db: Queryable) => ({
   deleteTokens: (accountId: string): Promise<number> =>
     db.execute(sql`delete from api_tokens where account_id = ${accountId}`),
 
-  /** Enabled accounts of the directory that act by a session or token and were not confirmed since; the oldest first. */
+  /** Returns enabled directory accounts with a session or token that were not confirmed since a time. Oldest first. */
   due: (since: Date, now: Date, limit: number): Promise<AccountRow[]> =>
     db.query<AccountRow>(sql`
       select a.* from accounts a

@@ -1,11 +1,11 @@
 import type { UserProfile } from '@portcullis/contract'
 
-/** Somebody whom a directory or provider vouches for. */
+/** A person whom a directory or provider confirmed. */
 export interface ExternalPerson {
   source: 'LDAP' | 'OIDC'
-  /** Issuer of the provider; null for the directory. */
+  /** Issuer of the provider. Null for the directory. */
   issuer: string | null
-  /** What stays when he is renamed; null when the directory has nothing like it. */
+  /** Id that does not change when the person is renamed. Null if the directory has none. */
   id: string | null
   userName: string
   profile: UserProfile
@@ -13,14 +13,14 @@ export interface ExternalPerson {
   lastName: string
   email: string
   phone: string | null
-  /** When the person last authenticated at the provider, as it reports, in milliseconds. A directory asks each time. */
+  /** When the person authenticated at the provider, in milliseconds. A directory checks the password each time. */
   authenticatedAt?: number | null
 }
 
-/** What a directory says: a person who may sign in, or none; `lost` when it knows for sure that a name may not. */
+/** Answer of a directory: a person who may sign in, or none. `lost` is set if it definitely refuses that name. */
 export type ExternalVerdict =
   | { person: ExternalPerson }
   | { person: null; lost: { userName: string; why: string; isProven: boolean } | null }
 
-/** The directory is asked about an open session no later than this after it last confirmed the account. */
+/** Maximum time between two confirmations of an open session by the directory. */
 export const confirmedForMs = 15 * 60_000

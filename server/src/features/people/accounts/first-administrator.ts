@@ -22,20 +22,20 @@ export interface FirstAdministratorDeps {
   store: (db: Queryable) => AccountsStore
 }
 
-/** Five groups of four letters and digits that cannot be mistaken for one another: 100 bits. */
+/** Returns five groups of four characters without lookalikes: 100 bits. */
 const generated = (): string =>
   [...randomBytes(20)]
     .map((byte, i) => `${i > 0 && i % 4 === 0 ? '-' : ''}${'abcdefghijkmnpqrstuvwxyz23456789'[byte % 32]}`)
     .join('')
 
 /**
- * Makes the account `admin` when there is no account at all. With a password given, that is it; without one a password is
- * made, answered once for the entry to print, and has to be changed at the first sign-in.
+ * Creates the account `admin` if no account exists. Uses the given password. Without one, it generates a password,
+ * returns it once for the entry to print, and requires a change at the first sign-in.
  */
 export const createFirstAdministrator =
   ({ db, clock, audit, passwords, store }: FirstAdministratorDeps) =>
   async (given: Secret | null): Promise<{ userName: string; password: string } | null> => {
-    // Hashing takes 30 ms and only the first start needs it; the table is locked only then.
+    // Hashing takes 30 ms, and only the first start needs it.
     if (!(await store(db).isEmpty())) return null
     const fault = given === null ? null : passwordFault(given.reveal(), userName)
     if (fault !== null) throw new StartError(`PORTCULLIS_ADMIN_PASSWORD cannot be used. ${fault}`)

@@ -30,7 +30,7 @@ import { createExternalStore } from './external.store.ts'
 import type { ExternalVerdict } from './external.ts'
 import { createFirstAdministrator } from './first-administrator.ts'
 import { createLockOutExit } from './lock-out.ts'
-import { createMfa, totpPlace } from './mfa.service.ts'
+import { createMfa, totpContext } from './mfa.service.ts'
 import { createMfaStore } from './mfa.store.ts'
 import { createOwnAccountService } from './own-account.service.ts'
 import { createPasswordLinks } from './password-links.service.ts'
@@ -44,16 +44,16 @@ import { createSigninStore } from './signin.store.ts'
 import { createSuspensionService } from './suspension.service.ts'
 import { createTokenExpiry } from './token-expiry.service.ts'
 
-/** Where this feature keeps sealed secrets. */
+/** Sealed secrets in the tables of this feature. */
 export const accountsSealed: readonly SealedColumn[] = [
-  { table: 'account_totp', key: 't.account_id::text', column: 'sealed', place: totpPlace },
+  { table: 'account_totp', key: 't.account_id::text', column: 'sealed', place: totpContext },
 ]
 
 export type { NotAdmitted } from './external.service.ts'
 export type { ExternalPerson, ExternalVerdict } from './external.ts'
 export type { DirectoryPort } from './ports.ts'
 
-/** Accounts asked about over one connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow way. */
+/** Accounts per connection, which may take 12 s: up to 30 exchanges each, of 20 ms on a slow path. */
 const sweepBatch = 20
 
 export interface AccountsFeatureDeps {
@@ -67,58 +67,58 @@ export interface AccountsFeatureDeps {
   log: Log
   bus: Bus
   settings: Pick<SettingsApi, 'guard' | 'noteSignIn'>
-  /** What clients are told about the licence. */
+  /** Licence as clients see it. */
   license: () => Promise<LicenseSummary>
-  /** Sends a link to whom it is for; without a mail server it answers false. */
+  /** Sends a link to its recipient. Returns false without a mail server. */
   mail: {
     enqueue(tx: Tx, to: string, content: AccountMail): Promise<boolean>
   }
   directory: DirectoryPort
-  /** Address the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
+  /** Address that the server listens on, for links while SERVER_DOMAIN_NAME is not set. */
   serverUrl: () => string
-  /** Hears, on every replica, whose rights may have changed; null: anybody's. */
+  /** Called on every replica with the accounts whose rights may have changed; null: all. */
   onChange: (accountIds: readonly string[] | null) => void
-  /** Work of a password hash; only tests make it cheap. */
+  /** Cost of a password hash. Only tests lower it. */
   passwordCost?: PasswordCost
 }
 
 export interface AccountsApi {
-  /** Bearer token → actor; null when it is none of ours, has ended or was revoked. */
+  /** Returns the actor of a bearer token. Returns null for unknown, expired or revoked tokens. */
   authenticate(token: string, ip: string): Promise<Actor | null>
-  /** One-use download ticket → actor. */
+  /** Returns the actor of a one-use download ticket. */
   redeemTicket(ticket: string, ip: string): Promise<Actor | null>
-  /** First run: the account `admin`. Answers the credentials to print when they were made here. */
+  /** Creates the account `admin` at the first start. Returns the credentials to print if it generated a password. */
   ensureFirstAdministrator(password: Secret | null): Promise<{ userName: string; password: string } | null>
-  /** Whether the first start has committed, as this connection sees it. */
+  /** Returns whether the first start has committed, as seen by this connection. */
   hasAccounts(db: Queryable): Promise<boolean>
-  /** Lock-out exit of the command line: a link for a new password; null when there is no such local account. */
+  /** Creates a link for a new password, on the command line. Returns null if the local account does not exist. */
   resetPassword(userName: string): Promise<{ userName: string; url: string; expiresAt: Date } | null>
   /** Lifts a suspension, on the command line of the server. */
   liftSuspension(userName: string): Promise<{ userName: string }>
   /** Removes the second factors of a local account, on the command line of the server. */
   resetSecondFactor: SecondFactor['resetOnServer']
-  /** Lets a local account sign in without a required second factor for some hours, on the command line of the server. */
+  /** Lets a local account sign in without a required second factor for some hours, on the server's command line. */
   exemptSecondFactor: SecondFactor['exemptOnServer']
-  /** The address people reach this server by: the domain name, else where it listens. Without a slash at the end. */
+  /** Returns the address of this server for people: the domain name, else its own address. Without a trailing slash. */
   baseUrl(): Promise<string>
   /**
-   * Opens a session of the console for somebody whom a provider vouches for, and sets its refresh cookie. Null, or why he
-   * is not let in. `identify` asks the provider; what it throws goes on.
+   * Opens a console session for a person confirmed by a provider, and sets the refresh cookie. Returns null, or why the
+   * person was refused. `identify` asks the provider; its errors are passed on.
    */
   signInAs(
     identify: () => Promise<ExternalVerdict>,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<NotAdmitted | 'lost' | null>
-  /** Returns the session of a caller whose identity a provider confirms. Refuses API tokens and other accounts. */
+  /** Returns the session of a caller whose identity a provider can confirm. Refuses API tokens and other accounts. */
   confirmable: ReauthenticationService['confirmable']
-  /** Makes that session fresh on the statement of the provider. */
+  /** Makes that session fresh after the provider confirmed the person. */
   confirmIdentity: ReauthenticationService['confirmIdentity']
-  /** Takes the account of a subject away, because the provider gives it no right any more. */
+  /** Withdraws the account of a subject to whom the provider no longer gives access. */
   withdrawSubject(issuer: string, id: string, why: string): Promise<void>
-  /** Asks the directory about accounts that act here and were not confirmed for 15 minutes. */
+  /** Asks the directory about accounts that are in use and were not confirmed for 15 minutes. */
   checkDirectoryAccounts(): Promise<void>
-  /** Clears away what has ended and folds failed sign-ins into the audit trail; every few minutes, on any replica. */
+  /** Deletes expired rows and adds failed sign-ins to the audit trail. Runs every few minutes, on any replica. */
   maintain(): Promise<void>
 }
 
@@ -152,7 +152,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
   const { directory } = deps
   async function recheck(account: AccountRow): Promise<void> {
     if (!external.isDue(account)) return
-    // While the directory is down, sessions go on: they end by themselves, and it is asked again at the next refresh.
+    // While the directory is down, sessions continue until they expire. The next refresh asks it again.
     const [verdict] = await directory
       .standings([{ userName: account.user_name, id: account.external_id }])
       .catch((): ExternalVerdict[] => [])
@@ -286,7 +286,7 @@ export const accountsFeature = async (app: HttpApp, deps: AccountsFeatureDeps): 
     const isMoved = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME')
     const holders = isMoved ? await createMfaStore().passkeyHolders(db) : 0
     if (holders === 0) return ''
-    return `${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that do not work under another domain name.`
+    return `${holders === 1 ? '1 account has passkeys' : `${holders} accounts have passkeys`} that do not work with another domain name.`
   })
   await passwords.warm()
   await signin.warm()

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 let accounts = 0
 
-/** One account and what its tokens must be worth, beside the real one on two replicas. */
+/** Creates an account and a model of what its tokens allow, on two replicas. */
 const createWorld = async () => {
   const admin = await a.admin()
   const userName = `model-${accounts++}`
@@ -68,7 +68,7 @@ const createWorld = async () => {
     password = nextPassword()
     expectOk(await admin.post(`${prefix}/admin/adduser`, { userName, userProfile: profile, password }))
   }
-  /** An access token that works, if there is one. */
+  /** Returns an access token that works, if there is one. */
   const working = () => access.find((one) => enabled && one.session.alive && one.version === version)
 
   const setProfile = async (wanted: number) => {
@@ -150,7 +150,7 @@ const createWorld = async () => {
     for (const one of access) {
       const wanted = enabled && one.session.alive && one.version === version ? 200 : 401
       const here = (await a.as(one.token).get(`${prefix}/admin/getuserdetails`)).statusCode
-      // What was done through the other replica reaches this one by message.
+      // Changes on the other replica arrive as messages.
       for (const app of [a, b]) {
         let status = app === a ? here : 0
         while (status !== wanted && performance.now() - startedAt < 1_000)
@@ -164,7 +164,7 @@ const createWorld = async () => {
   return { run, check }
 }
 
-it('a token is worth exactly what its session and account are, whatever happened before', async () => {
+it('a token is valid exactly while its session and account are, after any sequence of changes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom<Step>('login', ...steps), { minLength: 4, maxLength: 14 }),

@@ -18,7 +18,7 @@ describe('lock-out exit', () => {
   })
   afterAll(() => t.close())
 
-  it('lets a disabled Administrator back in by a link, once, and is in the audit', async () => {
+  it('lets a disabled Administrator sign in again by a link that works once, and records it', async () => {
     const { userName } = await person(t, { profile: 10 })
     await (await t.admin()).post('/prime/webui/admin/updateuser', { userName, isEnabled: false })
     const link = await t.accounts.resetPassword(userName.toUpperCase())
@@ -35,7 +35,7 @@ describe('lock-out exit', () => {
     expect(rows[0]?.actor).toBe('system')
   })
 
-  it('makes a link that is worth nothing when it was made with another key file', async () => {
+  it('creates a link that does not work if it was created with another key file', async () => {
     const keyDir = mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
     const other = await startTestApp({ database: t.database, keyDir })
     const link = await other.accounts.resetPassword('admin')
@@ -47,7 +47,7 @@ describe('lock-out exit', () => {
     expect(answer.json()).toMatchObject({ code: 'link_invalid' })
   })
 
-  it('knows no account that is not there', async () => {
+  it('returns null for an account that does not exist', async () => {
     expect(await t.accounts.resetPassword('nobody')).toBeNull()
   })
 })

@@ -10,13 +10,13 @@ export interface LockOutDeps {
   audit: Audit
   links: PasswordLinks
   store: (db: Queryable) => AccountsStore
-  /** Takes its second factors away: who lost the password may have lost them with it. */
+  /** Removes the second factors. A person who lost the password may have lost them too. */
   removeFactors(tx: Tx, accountId: string): Promise<boolean>
 }
 
 /**
- * The way back in for whoever holds the machine: enables an account and makes its one-use link for a new password. The
- * link is a keyed hash, so it works only when it is made with the key file of the server. Null without such an account.
+ * Recovers an account on the server's command line: enables it and creates a one-use link for a new password. Links
+ * are keyed hashes, so this needs the server's key file. Returns null if the local account does not exist.
  */
 export const createLockOutExit =
   ({ db, audit, links, store, removeFactors }: LockOutDeps) =>

@@ -40,11 +40,11 @@ export interface MfaDeps {
   prove: SigninService['prove']
   bookFactor: SigninService['bookFactor']
   bookProof: SigninService['bookProof']
-  /** Address people reach the server by: passkeys are bound to its name. */
+  /** Address of the server for people. Passkeys are bound to its host name. */
   origin(): Promise<string>
 }
 
-/** What was given to prove oneself. */
+/** A given proof: exactly one of these members. */
 export interface GivenFactor {
   code?: string | null
   recoveryCode?: string | null
@@ -52,18 +52,18 @@ export interface GivenFactor {
 }
 
 const challengeMs = 5 * 60_000
-/** Wrong second factors behind one right password. */
+/** Wrong second factors allowed after one correct password. */
 const maxAttempts = 5
 const periodSeconds = 30
 const codes = 10
 
-/** What the secret of an account is bound to. */
-export const totpPlace = (accountId: string): string => `totp ${accountId}`
+/** Returns the context that binds the sealed secret to its account. */
+export const totpContext = (accountId: string): string => `totp ${accountId}`
 
 const totpOf = (userName: string, secret: OtpSecret): TOTP =>
   new TOTP({ issuer: 'Portcullis', label: userName, algorithm: 'SHA1', digits: 6, period: periodSeconds, secret })
 
-/** Recovery codes: 80 bits each, so that a hash without salt says nothing. */
+/** Returns new recovery codes. With 80 random bits each, their hashes need no salt. */
 const newCodes = (): string[] =>
   Array.from({ length: codes }, () => {
     const text = new OtpSecret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase()
@@ -95,7 +95,7 @@ export const createMfa = (deps: MfaDeps) => {
   const now = (): Date => new Date(clock.now())
   const wrong = (): AppError => new AppError('mfa_code_wrong')
 
-  /** Name that passkeys are bound to; an address is none (WebAuthn 5.1.2). */
+  /** Returns the name that passkeys are bound to. Null for an IP address, which WebAuthn 5.1.2 does not allow. */
   async function party(): Promise<{ id: string; origin: string } | null> {
     const url = new URL(await origin())
     return /^[0-9.]+$|^\[/.test(url.hostname) ? null : { id: url.hostname, origin: url.origin }
@@ -104,24 +104,24 @@ export const createMfa = (deps: MfaDeps) => {
     const found = await party()
     if (found === null)
       throw new AppError('unprocessable', {
-        detail: 'Passkeys are bound to a name: set the domain name of the server first.',
+        detail: 'Passkeys need a domain name. Set the domain name of the server first.',
       })
     return found
   }
 
-  /** Factors are for a person who is signed in, not for a connector with a token. */
+  /** Refuses API tokens: only a signed-in person has factors. */
   function assertSession(actor: Actor): void {
     if (actor.kind !== 'session')
-      throw new AppError('forbidden_object', { detail: 'This is for a person who is signed in, not for an API token.' })
+      throw new AppError('forbidden_object', { detail: 'API tokens cannot do this. Sign in with the account.' })
   }
 
-  /** The caller's account, its password proved. */
-  async function proved(actor: Actor, password: string): Promise<AccountRow> {
+  /** Returns the caller's account after it checked the password. */
+  async function requirePassword(actor: Actor, password: string): Promise<AccountRow> {
     const account = await accounts(db).byId(actor.accountId as string)
     assertSession(actor)
     if (account === undefined) throw new AppError('unauthorized')
     if (account.auth_source !== 'Local')
-      throw new AppError('unprocessable', { detail: 'The second factor of a directory account is set up there.' })
+      throw new AppError('unprocessable', { detail: 'Set up the second factor of a directory account in the directory.' })
     if (!(await prove(account, password))) throw new AppError('old_password_wrong')
     return account
   }
@@ -152,11 +152,11 @@ export const createMfa = (deps: MfaDeps) => {
     ]
   }
 
-  /** Takes a code of the app, once. */
+  /** Uses a code of the authenticator app. Each code works once. */
   async function takeCode(tx: Tx, account: AccountRow, code: string, mayBeNew: boolean): Promise<boolean> {
     const row = await store.lockTotp(tx, account.account_id)
     if (row === undefined || (row.confirmed_at === null && !mayBeNew)) return false
-    const secret = OtpSecret.fromBase32(envelope.open(row.sealed, totpPlace(account.account_id)).reveal())
+    const secret = OtpSecret.fromBase32(envelope.open(row.sealed, totpContext(account.account_id)).reveal())
     const delta = totpOf(account.user_name, secret).validate({
       token: code.replaceAll(/\s/g, ''),
       timestamp: clock.now(),
@@ -203,7 +203,7 @@ export const createMfa = (deps: MfaDeps) => {
     return given.response != null ? takePasskey(tx, account, challenge, given.response) : Promise.resolve(false)
   }
 
-  /** Codes when the account has none yet. */
+  /** Creates recovery codes if the account has none. */
   async function firstCodes(tx: Tx, accountId: string): Promise<string[]> {
     if ((await store.recoveryLeft(tx, accountId)) > 0) return []
     const fresh = newCodes()
@@ -215,8 +215,8 @@ export const createMfa = (deps: MfaDeps) => {
     return fresh
   }
 
-  /** Stores whether the account has a factor and notifies every replica. */
-  async function marked(tx: Tx, accountId: string): Promise<void> {
+  /** Records whether the account has a factor, and drops its cached credentials on every replica. */
+  async function updateMark(tx: Tx, accountId: string): Promise<void> {
     await store.mark(tx, accountId)
     await credentials.announce(tx, [accountId])
   }
@@ -224,7 +224,7 @@ export const createMfa = (deps: MfaDeps) => {
   const note = (tx: Tx, actor: Actor, action: string, account: Pick<AccountRow, 'user_name'>, details = '') =>
     audit.write(tx, actor, { action: `mfa.${action}`, entity: account.user_name, details, severity: 4 })
 
-  /** Removes all factors of another account. Changes nothing and reports it if that needs a second approver. */
+  /** Removes all factors of another account. If that needs a second approver, reports it and changes nothing. */
   async function reset(
     tx: Tx,
     actor: Actor,
@@ -234,7 +234,7 @@ export const createMfa = (deps: MfaDeps) => {
     const rows = await accounts(tx).lockForChange([nameKey(userName)], actor.accountId)
     const account = rows.find((row) => row.name_key === nameKey(userName))
     if (account === undefined || (approved !== null && account.account_id !== approved.accountId))
-      throw notFound(`There is no account ${userName}.`)
+      throw notFound(`The account ${userName} does not exist.`)
     const by = approved === null ? actor.accountId : approved.requestedByAccount
     const id = account.account_id
     if (id === by)
@@ -243,7 +243,7 @@ export const createMfa = (deps: MfaDeps) => {
       })
     if (approved === null && !(await mayChangeAlone(approvals, tx, actor, account, ['factor'])))
       return { id, reset: false, waits: account }
-    // Also without factors: someone who knows the password and knows that there is no factor could act as them.
+    // Also without factors: someone who knows the password, and that no factor exists, could act as this account.
     if (by !== null)
       await approvals.noteInfluence(tx, {
         accountId: id,
@@ -277,15 +277,15 @@ export const createMfa = (deps: MfaDeps) => {
     methodsOf,
 
     startTotp: async (actor: Actor, password: string) => {
-      const account = await proved(actor, password)
+      const account = await requirePassword(actor, password)
       const secret = new OtpSecret({ size: 20 })
       await db.transaction(async (tx) => {
         if ((await store.lockTotp(tx, account.account_id))?.confirmed_at != null)
-          throw new AppError('unprocessable', { detail: 'An authenticator app is in use; take it away first.' })
+          throw new AppError('unprocessable', { detail: 'An authenticator app is already set up. Remove it first.' })
         await store.writeTotp(
           tx,
           account.account_id,
-          envelope.seal(new Secret(secret.base32), totpPlace(account.account_id)),
+          envelope.seal(new Secret(secret.base32), totpContext(account.account_id)),
         )
       })
       return { secret: secret.base32, uri: totpOf(account.user_name, secret).toString() }
@@ -293,16 +293,16 @@ export const createMfa = (deps: MfaDeps) => {
 
     confirmTotp: async (actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> => {
       assertSession(actor)
-      // Not the bucket of sign-ins: otherwise a stolen session could keep its owner from signing in.
+      // Does not use the sign-in limit: otherwise a stolen session could keep its owner from signing in.
       const release = await bookProof(actor.accountId as string)
       const done = await db.transaction(async (tx) => {
         const account = await accounts(tx).byId(actor.accountId as string)
         if (account === undefined) throw new AppError('unauthorized')
         if ((await store.lockTotp(tx, account.account_id))?.confirmed_at != null)
-          throw new AppError('unprocessable', { detail: 'The authenticator app is in use already.' })
+          throw new AppError('unprocessable', { detail: 'The authenticator app is already set up.' })
         if (!(await takeCode(tx, account, code, true))) throw wrong()
         const recoveryCodes = await firstCodes(tx, account.account_id)
-        await marked(tx, account.account_id)
+        await updateMark(tx, account.account_id)
         await note(tx, actor, 'totpAdded', account)
         return { recoveryCodes }
       })
@@ -312,10 +312,10 @@ export const createMfa = (deps: MfaDeps) => {
     },
 
     removeTotp: async (actor: Actor, password: string): Promise<MfaState> => {
-      const account = await proved(actor, password)
+      const account = await requirePassword(actor, password)
       await db.transaction(async (tx) => {
         if ((await store.removeTotp(tx, account.account_id)) === 0) return
-        await marked(tx, account.account_id)
+        await updateMark(tx, account.account_id)
         await note(tx, actor, 'totpRemoved', account)
       })
       credentials.forget([account.account_id])
@@ -323,11 +323,11 @@ export const createMfa = (deps: MfaDeps) => {
     },
 
     renewCodes: async (actor: Actor, password: string): Promise<{ recoveryCodes: string[] }> => {
-      const account = await proved(actor, password)
+      const account = await requirePassword(actor, password)
       const fresh = newCodes()
       await db.transaction(async (tx) => {
         if ((await methodsOf(tx, account.account_id)).length === 0)
-          throw new AppError('unprocessable', { detail: 'There is no second factor yet that they would stand in for.' })
+          throw new AppError('unprocessable', { detail: 'Set up a second factor first. Recovery codes replace it.' })
         await store.replaceRecovery(
           tx,
           account.account_id,
@@ -339,7 +339,7 @@ export const createMfa = (deps: MfaDeps) => {
     },
 
     startPasskey: async (actor: Actor, password: string): Promise<{ options: Record<string, unknown> }> => {
-      const account = await proved(actor, password)
+      const account = await requirePassword(actor, password)
       const { id } = await requireParty()
       const present = await store.passkeys(db, account.account_id)
       const options = await generateRegistrationOptions({
@@ -393,7 +393,7 @@ export const createMfa = (deps: MfaDeps) => {
         })
         if (inserted === 0) throw new AppError('conflict', { detail: 'This passkey is already registered.' })
         const recoveryCodes = await firstCodes(tx, account.account_id)
-        await marked(tx, account.account_id)
+        await updateMark(tx, account.account_id)
         await note(tx, actor, 'passkeyAdded', account, cleanText(name, 64))
         return { recoveryCodes }
       })
@@ -402,17 +402,17 @@ export const createMfa = (deps: MfaDeps) => {
     },
 
     removePasskey: async (actor: Actor, password: string, id: string): Promise<MfaState> => {
-      const account = await proved(actor, password)
+      const account = await requirePassword(actor, password)
       await db.transaction(async (tx) => {
-        if ((await store.removePasskey(tx, account.account_id, id)) === 0) throw notFound('There is no such passkey.')
-        await marked(tx, account.account_id)
+        if ((await store.removePasskey(tx, account.account_id, id)) === 0) throw notFound('The passkey does not exist.')
+        await updateMark(tx, account.account_id)
         await note(tx, actor, 'passkeyRemoved', account)
       })
       credentials.forget([account.account_id])
       return state(db, account.account_id)
     },
 
-    /** A token for the second step of a sign-in whose password was right. */
+    /** Creates a token for the second step of a sign-in, after a correct password. */
     begin: async (account: AccountRow): Promise<string> => {
       const token = opaqueTokens.make('pmf')
       await store.insertChallenge(db, {
@@ -442,13 +442,13 @@ export const createMfa = (deps: MfaDeps) => {
         return { options: { ...options } }
       }),
 
-    /** The account whose second factor is proved; a wrong one counts, and after some the password is asked for again. */
+    /** Returns the account after a correct second factor. Counts wrong ones; after too many, sign-in starts over. */
     finish: async (mfaToken: string, given: GivenFactor, ip: string): Promise<AccountRow> => {
       const hash = opaqueTokens.hashOf('pmf', mfaToken)
       if (hash === null) throw new AppError('session_ended')
       const known = await store.signInOf(db, hash, now())
       if (known === undefined) throw new AppError('session_ended')
-      // Per account: behind a right password there are five tries, but the password can be given again and again.
+      // Counted per account: five attempts per correct password are no limit if the password can be repeated.
       const release = await bookFactor(known)
       const outcome = await transactionAgain(db, async (tx) => {
         const row = await store.lockSignIn(tx, hash, now())
@@ -473,7 +473,7 @@ export const createMfa = (deps: MfaDeps) => {
       return outcome
     },
 
-    /** Starts a passkey proof for an open session. Its challenge replaces an earlier one. */
+    /** Starts a passkey proof for an open session. The new challenge replaces an earlier one. */
     startReauthentication: async (
       account: AccountRow,
       sessionId: string,
@@ -501,7 +501,7 @@ export const createMfa = (deps: MfaDeps) => {
       return { options: { ...options } }
     },
 
-    /** Returns whether a factor belongs to the account of a session. Wrong ones count like wrong passwords. */
+    /** Returns whether a factor is correct for the account of a session. Wrong ones count like wrong passwords. */
     proveFactor: async (account: AccountRow, sessionId: string, given: GivenFactor): Promise<boolean> => {
       const release = await bookProof(account.account_id)
       const isRight = await transactionAgain(db, async (tx) => {
@@ -512,7 +512,7 @@ export const createMfa = (deps: MfaDeps) => {
       return isRight
     },
 
-    /** Takes all factors of somebody else away. */
+    /** Removes all factors of another account. */
     reset: async (actor: Actor, userName: string): Promise<{ reset: boolean }> => {
       assertSession(actor)
       const done = await db.transaction((tx) => reset(tx, actor, userName, null))
@@ -525,7 +525,7 @@ export const createMfa = (deps: MfaDeps) => {
       return { reset: done.reset }
     },
 
-    /** Takes all factors of an account away, in the transaction of whoever may. True when there were any. */
+    /** Removes all factors of an account in the caller's transaction. Returns true if there were any. */
     removeAll: async (tx: Tx, accountId: string): Promise<boolean> => {
       const removed = await store.removeAll(tx, accountId)
       await store.mark(tx, accountId)

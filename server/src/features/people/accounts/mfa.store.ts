@@ -33,7 +33,7 @@ export const createMfaStore = () => ({
       )
     )[0],
 
-  /** The same, locked: a code serves once. */
+  /** Returns the secret and locks it, so that each code works only once. */
   lockTotp: async (tx: Tx, accountId: string): Promise<TotpRow | undefined> =>
     (
       await tx.query<TotpRow>(
@@ -102,7 +102,7 @@ export const createMfaStore = () => ({
       )
   },
 
-  /** True when the code was there: of two that use it at once, one wins. */
+  /** Deletes a recovery code. If two requests use it at the same time, only one gets true. */
   useRecovery: async (tx: Tx, accountId: string, hash: Buffer): Promise<boolean> =>
     (await tx.execute(
       sql`delete from account_recovery_codes r where r.account_id = ${accountId}::uuid and r.code_hash = ${hash}`,
@@ -117,7 +117,7 @@ export const createMfaStore = () => ({
       kind: 'signin' | 'register' | 'reauthenticate'
       challenge: string | null
       expiresAt: Date
-      /** Session whose person confirms their identity. */
+      /** Session whose owner confirms their identity. */
       sessionId?: string
     },
   ): Promise<void> => {
@@ -127,14 +127,14 @@ export const createMfaStore = () => ({
               ${c.sessionId ?? null}::uuid)`)
   },
 
-  /** The account of a sign-in behind its password. */
+  /** Returns the account of a sign-in that waits for its second factor. */
   signInOf: async (q: Queryable, hash: Buffer, now: Date): Promise<string | undefined> =>
     (
       await q.query<{ account_id: string }>(sql`
         select c.account_id from mfa_challenges c where c.token_hash = ${hash} and c.kind = 'signin' and c.expires_at > ${now}`)
     )[0]?.account_id,
 
-  /** A sign-in behind its password, locked. */
+  /** Returns a sign-in that waits for its second factor, and locks it. */
   lockSignIn: async (tx: Tx, hash: Buffer, now: Date): Promise<ChallengeRow | undefined> =>
     (
       await tx.query<ChallengeRow>(sql`
@@ -146,7 +146,7 @@ export const createMfaStore = () => ({
     await tx.execute(sql`update mfa_challenges c set challenge = ${challenge} where c.token_hash = ${hash}`)
   },
 
-  /** Notes an attempt; it counts whatever comes of it. */
+  /** Counts an attempt, whatever its result. */
   countAttempt: async (q: Queryable, hash: Buffer): Promise<void> => {
     await q.execute(sql`update mfa_challenges c set attempts = c.attempts + 1 where c.token_hash = ${hash}`)
   },
@@ -155,7 +155,7 @@ export const createMfaStore = () => ({
     await tx.execute(sql`delete from mfa_challenges c where c.token_hash = ${hash}`)
   },
 
-  /** The passkey that is being added: its challenge serves once. */
+  /** Deletes and returns the challenge of a passkey registration. It works once. */
   takeRegistration: async (tx: Tx, accountId: string, now: Date): Promise<string | undefined> =>
     (
       await tx.query<{ challenge: string }>(sql`
@@ -167,7 +167,7 @@ export const createMfaStore = () => ({
     await tx.execute(sql`delete from mfa_challenges c where c.account_id = ${accountId}::uuid and c.kind = 'register'`)
   },
 
-  /** Takes the passkey challenges of a session away and gives the newest: it works once. */
+  /** Deletes the passkey challenges of a session and returns the newest. It works once. */
   takeReauthentication: async (tx: Tx, sessionId: string, now: Date): Promise<string | undefined> =>
     (
       await tx.query<{ challenge: string; expires_at: Date }>(sql`
@@ -178,14 +178,14 @@ export const createMfaStore = () => ({
   forget: (q: Queryable, now: Date): Promise<number> =>
     q.execute(sql`delete from mfa_challenges c where c.expires_at <= ${now}`),
 
-  /** Brings the account's own word on whether it has a factor up to date. */
+  /** Updates whether the account has a factor. */
   mark: async (tx: Tx, accountId: string): Promise<void> => {
     await tx.execute(sql`
       update accounts a set mfa_enabled =
         exists (select from account_totp t where t.account_id = a.account_id and t.confirmed_at is not null)
         or exists (select from account_passkeys p where p.account_id = a.account_id)
       where a.account_id = ${accountId}::uuid`)
-    // Codes stand in for factors: with the last one they go, so that new ones are shown when there is one again.
+    // Without factors, the recovery codes go too. The next factor then shows new ones.
     await tx.execute(sql`
       delete from account_recovery_codes r using accounts a
       where r.account_id = ${accountId}::uuid and a.account_id = r.account_id and not a.mfa_enabled`)

@@ -35,14 +35,14 @@ const finish = (mfaToken: string, given: object) => post(`${base}/Mfa/signin`, {
 const codeOf = (secret: string): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: t.clock.now() })
 
-/** Somebody with an authenticator app. */
+/** Creates an account with an authenticator app. */
 const withTotp = async (): Promise<{ userName: string; password: string; secret: string; recoveryCodes: string[] }> => {
   const { userName, password } = await person(t, { profile: 20 })
   const token = await tokenOf(userName, password)
   expect((await post(`${base}/Mfa/totp/start`, { password: 'wrong' }, token)).json().code).toBe('old_password_wrong')
   const { secret, uri } = (await post(`${base}/Mfa/totp/start`, { password }, token)).json()
   expect(uri).toMatch(/^otpauth:\/\/totp\/Portcullis:/)
-  // Before a code of it was confirmed it asks for nothing.
+  // An unconfirmed app does not change the sign-in.
   expect((await login(userName, password)).json()).toHaveProperty('token')
   expect((await post(`${base}/Mfa/totp/confirm`, { code: '000000' }, token)).json().code).toBe('mfa_code_wrong')
   const { recoveryCodes } = (await post(`${base}/Mfa/totp/confirm`, { code: codeOf(secret) }, token)).json()
@@ -52,7 +52,7 @@ const withTotp = async (): Promise<{ userName: string; password: string; secret:
 }
 
 describe('an authenticator app', () => {
-  it('is asked for after the password, each code once; SOAR clients are told 400', async () => {
+  it('is required after the password and accepts each code once; SOAR clients get 400', async () => {
     const { userName, password, secret } = await withTotp()
     const soar = await post('/prime/webui/auth/signin', { username: userName, password })
     expect(soar.statusCode).toBe(400)
@@ -63,12 +63,12 @@ describe('an authenticator app', () => {
     const signed = await finish(mfaToken, { code: `${code.slice(0, 3)} ${code.slice(3)}` })
     expect(signed.statusCode, signed.body).toBe(200)
     expect(signed.json().user).toMatchObject({ userName, mfaEnabled: true })
-    // The token and the code are used up.
+    // The token and the code work only once.
     expect((await finish(mfaToken, { code })).json().code).toBe('session_ended')
     expect((await finish((await pending(userName, password)).mfaToken, { code })).json().code).toBe('mfa_code_wrong')
   })
 
-  it('gives no code of another time: one step before and after is near enough', async () => {
+  it('accepts codes of one step before and after, but no others', async () => {
     const { userName, password, secret } = await withTotp()
     const { mfaToken } = await pending(userName, password)
     const now = t.clock.now()
@@ -78,7 +78,7 @@ describe('an authenticator app', () => {
     expect((await finish(mfaToken, { code: codeAt(30_000) })).json()).toHaveProperty('token')
   })
 
-  it('cannot be guessed: five tries behind one password, ten in a quarter of an hour', async () => {
+  it('cannot be guessed: five attempts per password, ten per 15 minutes', async () => {
     const { userName, password } = await withTotp()
     const tries: number[] = []
     for (let round = 0; round < 3; round++) {
@@ -132,7 +132,7 @@ describe('an authenticator app', () => {
     expect((await finish(later.mfaToken, { code: codeOf(secret) })).statusCode).toBe(200)
   })
 
-  it('lost: recovery codes serve once each, and another Administrator can take it away', async () => {
+  it('can be replaced when lost: each recovery code works once, and another Administrator can remove the app', async () => {
     const { userName, password, recoveryCodes } = await withTotp()
     const [first] = recoveryCodes as [string]
     const use = async (code: string) => finish((await pending(userName, password)).mfaToken, { recoveryCode: code })
@@ -158,7 +158,7 @@ describe('an authenticator app', () => {
     expect((await admin.post('/prime/webui/admin/resetmfa', { userName })).json()).toEqual({ reset: false })
   })
 
-  it('is taken away by its owner with the password, and its secret is nowhere in the clear', async () => {
+  it('is removed by its owner with the password, and its secret is never stored in clear text', async () => {
     const { userName, password, secret } = await withTotp()
     const rows = await t.db.withClient((client) => client.query('select t::text as text from account_totp t'))
     expect(
@@ -260,7 +260,7 @@ const createAuthenticator = (rpId: string) => {
 }
 
 describe('a passkey', () => {
-  it('needs a name of the server, is added, asked for and taken away; answers of elsewhere count for nothing', async () => {
+  it('needs a domain name; is added, required and removed; refuses answers from another origin', async () => {
     const { userName, password } = await person(t, { profile: 30 })
     const token = await tokenOf(userName, password)
     expect((await post(`${base}/Mfa/passkeys/start`, { password }, token)).statusCode).toBe(200)
@@ -281,7 +281,7 @@ describe('a passkey', () => {
     expect(options.rp).toMatchObject({ id: 'portcullis.example.org', name: 'Portcullis' })
     const added = await end(key.create(options.challenge))
     expect([added.statusCode, added.json().recoveryCodes?.length]).toEqual([200, 10])
-    // The challenge is used up.
+    // The challenge works only once.
     expect((await end(key.create(options.challenge))).json().code).toBe('mfa_code_wrong')
 
     const first = await pending(userName, password)
@@ -305,11 +305,11 @@ describe('a passkey', () => {
     expect((await login(userName, password)).json()).toHaveProperty('token')
   })
 
-  it('is for a person who is signed in: no API token sets one up, confirms or resets one', async () => {
+  it('cannot be set up, confirmed or reset with an API token', async () => {
     const { userName, password, secret } = await withTotp()
     const { mfaToken } = await pending(userName, password)
     const session = (await finish(mfaToken, { code: codeOf(secret) })).json().token as string
-    // In use already: a code is no way to new recovery codes.
+    // Already in use: a code does not give new recovery codes.
     t.clock.advance(30_000)
     expect((await post(`${base}/Mfa/totp/confirm`, { code: codeOf(secret) }, session)).json().code).toBe(
       'unprocessable',
@@ -326,7 +326,7 @@ describe('a passkey', () => {
       expect([path, (await post(path, body, token)).statusCode]).toEqual([path, 403])
   })
 
-  it('goes with a password that is reset on the machine of the server', async () => {
+  it('is removed when the password is reset on the server', async () => {
     const { userName, password } = await withTotp()
     const link = await t.server.accounts.resetPassword(userName)
     expect(link?.userName).toBe(userName)

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-describe('names of accounts', () => {
+describe('account names', () => {
   it.each([
     ['system', 400],
     ['System', 400],
@@ -19,7 +19,7 @@ describe('names of accounts', () => {
     ['Zoë Müller', 200],
     ['admin@example.org', 200],
     ['王小明', 200],
-  ])('%j', async (userName, status) => {
+  ])('answers a new account named %j with %i', async (userName, status) => {
     const answer = await (await t.admin()).post('/prime/webui/admin/adduser', { userName, userProfile: 30 })
     expect(answer.statusCode, answer.body).toBe(status)
     if (status === 400) expect(answer.json().errors[0].field).toBe('body.userName')

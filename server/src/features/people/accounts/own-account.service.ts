@@ -35,7 +35,7 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
     const { oldPassword, newPassword } = given
     if (newPassword === null || newPassword === undefined) return null
     if (oldPassword === null || oldPassword === undefined)
-      throw invalid('body.oldPassword', 'is needed to change the password')
+      throw invalid('body.oldPassword', 'is required to change the password')
     if (account.auth_source !== 'Local')
       throw new AppError('unprocessable', { detail: 'Change the password of a directory account in the directory.' })
     if (!(await signin.prove(account, oldPassword))) throw new AppError('old_password_wrong')
@@ -47,8 +47,8 @@ export const createOwnAccountService = (deps: OwnAccountDeps) => {
 
   return {
     /**
-     * Changes the caller's own account. A new password ends all access tokens and every other session; the session that
-     * changed it goes on by its refresh token.
+     * Changes the caller's own account. A new password ends all access tokens and every other session. The session that
+     * made the change continues with its refresh token.
      */
     update: async (actor: Actor, given: MyAccountUpdate): Promise<AccountView> => {
       if (given.image) assertImage(given.image)

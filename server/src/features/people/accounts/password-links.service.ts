@@ -15,7 +15,7 @@ import type { AccountsStore } from './accounts.store.ts'
 import type { CredentialsService } from './credentials.service.ts'
 import type { SessionsStore } from './sessions.store.ts'
 
-/** Two days: a link that is mailed on a Friday evening is not to be found weeks later. */
+/** Two days. A mailed link should not still work weeks later. */
 const linkMs = 48 * 3_600_000
 
 export interface PasswordLinksDeps {
@@ -29,7 +29,7 @@ export interface PasswordLinksDeps {
   read: (db: Queryable) => AccountsRead
   credentials: CredentialsService
   approvals: Pick<AccountApprovals, 'linkHold'>
-  /** Address the server listens on, `http://127.0.0.1:8080`. */
+  /** Address that the server listens on, for example `http://127.0.0.1:8080`. */
   serverUrl: () => string
 }
 
@@ -39,7 +39,7 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
   const { db, clock, audit, passwords, opaqueTokens, store, sessionsStore, read, credentials, approvals, serverUrl } =
     deps
   return {
-    /** Makes the only link of an account. Never from the request's Host: who calls would choose where it points. */
+    /** Creates the only link of an account. Ignores the request's Host header, which the caller controls. */
     create: async (tx: Tx, accountId: string): Promise<{ url: string; expiresAt: Date }> => {
       const token = opaqueTokens.make('pl')
       const expiresAt = new Date(clock.now() + linkMs)
@@ -48,14 +48,14 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
       const held = await approvals.linkHold(tx)
       if (held !== null) await store(tx).holdApprovals(accountId, held)
       const domainName = (await read(tx).configItems(['SERVER_DOMAIN_NAME'])).get('SERVER_DOMAIN_NAME')
-      // In the fragment: browsers send it to no server and into no Referer.
+      // Browsers never send the fragment to a server or in a Referer header.
       return { url: `${linkBase(domainName ?? '', serverUrl())}/set-password#token=${token.text}`, expiresAt }
     },
 
-    /** Notes that the link of an account goes out by mail: whoever runs the mail server can read it. */
+    /** Records that the link of an account is sent by mail. The operator of the mail server can read it. */
     mailed: (tx: Tx, accountId: string): Promise<unknown> => store(tx).markLinkMailed(accountId),
 
-    /** Sets a password by a link: its other links and all sessions of the account end. After a mailed one the account does not approve for a day. */
+    /** Sets a password with a link, and ends all links and sessions. After a mailed link, approvals wait for a day. */
     consume: async (token: string, newPassword: string, ip: string): Promise<string> => {
       const hash = opaqueTokens.hashOf('pl', token)
       const owner = hash === null ? undefined : await store(db).linkOwner(hash, new Date(clock.now()))
@@ -81,7 +81,7 @@ export const createPasswordLinks = (deps: PasswordLinksDeps) => {
         await audit.write(tx, actor, {
           action: 'account.passwordChanged',
           entity: row.user_name,
-          details: 'by a set-password link',
+          details: 'with a set-password link',
         })
       })
       credentials.forget([accountId])

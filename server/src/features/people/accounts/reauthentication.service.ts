@@ -14,7 +14,7 @@ import type { SessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
 import type { SigninStore } from './signin.store.ts'
 
-/** What a person gave to prove their identity again: exactly one of these. */
+/** Proof of a person's identity: exactly one of these members. */
 export interface GivenProof extends GivenFactor {
   password?: string | null
 }
@@ -45,7 +45,7 @@ const proofNames: Readonly<Record<keyof GivenProof, string>> = {
 export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   const { db, clock, audit, signin, directory, mfa, store, signinStore, sessionsStore, credentials } = deps
 
-  /** The account of the caller's session; refuses API tokens. */
+  /** Returns the account of the caller's session. Refuses API tokens. */
   async function accountOf(actor: Actor): Promise<AccountRow> {
     assertSession(actor)
     const account = actor.accountId === null ? undefined : await store(db).byId(actor.accountId)
@@ -60,7 +60,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     const { person } = await directory
       .signIn(given, async () => {})
       .catch(async (error: unknown) => {
-        // Nothing was tried, so nothing is counted.
+        // The directory did not check the password, so the attempt does not count.
         await release()
         throw error
       })
@@ -72,7 +72,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     return isSame
   }
 
-  /** Verifies a proof. Wrong answers are counted, and too many lead to 429. */
+  /** Verifies a proof. Counts wrong answers; too many lead to 429. */
   async function isProven(account: AccountRow, sessionId: string, given: GivenProof): Promise<boolean> {
     if (account.auth_source === 'OIDC')
       throw new AppError('unprocessable', {
@@ -100,8 +100,8 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     )
 
   /**
-   * Makes one session fresh from `at` on, inside `tx`. Returns false if the session ended, or if the credentials of the
-   * account changed after `account` was read: the proof is then about the former credentials.
+   * Makes one session fresh from `at` on, inside `tx`. Returns false if the session ended, or if the account's
+   * credentials changed after `account` was read. The proof then belongs to the earlier credentials.
    */
   async function markFresh(tx: Tx, actor: Actor, account: AccountRow, at: number, proof: string): Promise<boolean> {
     if ((await signinStore(tx).lockUnchanged(account.account_id, account.token_version)) === undefined) return false
@@ -118,7 +118,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
   }
 
   return {
-    /** Verifies the identity of the caller again and returns until when the session is fresh. */
+    /** Verifies the identity of the caller again. Returns the time until which the session is fresh. */
     reauthenticate: async (actor: Actor, given: GivenProof): Promise<{ freshUntil: string }> => {
       const account = await accountOf(actor)
       const name = (Object.keys(proofNames) as (keyof GivenProof)[]).find((key) => given[key] != null) ?? 'password'
@@ -133,7 +133,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
       return { freshUntil: new Date(at + freshSeconds * 1000).toISOString() }
     },
 
-    /** Returns the session of a caller whose identity a provider confirms. */
+    /** Returns the session of a caller whose identity a provider can confirm. */
     confirmable: async (actor: Actor): Promise<{ accountId: string; sessionId: string }> => {
       const account = await accountOf(actor)
       if (account.auth_source !== 'OIDC')
@@ -142,8 +142,8 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
     },
 
     /**
-     * Makes a session fresh on the statement of a provider. It must name the same subject and the time of the
-     * sign-in there; the session is fresh from that time on.
+     * Makes a session fresh after a provider confirmed the person. The provider must report the same subject and the
+     * time of the sign-in. The session is fresh from that time on.
      */
     confirmIdentity: async (
       { accountId, sessionId }: { accountId: string; sessionId: string },
@@ -178,7 +178,7 @@ export const createReauthenticationService = (deps: ReauthenticationDeps) => {
       credentials.forget([accountId])
     },
 
-    /** Starts a passkey proof that is bound to the caller's session. */
+    /** Starts a passkey proof bound to the caller's session. */
     startPasskey: async (actor: Actor): Promise<{ options: Record<string, unknown> }> =>
       mfa.startReauthentication(await accountOf(actor), actor.credentialId as string),
   }

@@ -16,7 +16,7 @@ afterAll(() => t.close())
 
 type Api = ReturnType<TestApp['as']>
 
-/** An operation that needs fresh authentication and changes nothing: the account has no factors. */
+/** Calls an operation that needs fresh authentication and changes nothing: the account has no factors. */
 const tryFresh = (api: Api, userName: string) => api.post(`${base}/admin/resetmfa`, { userName })
 const prove = (api: Api, given: object) => api.post(`${base}/auth/reauthenticate`, given)
 const login = async (userName: string, password: string) =>
@@ -31,7 +31,7 @@ const auditOf = async (action: string, userName: string) =>
     ).rows.map(({ record }) => JSON.parse(record)),
   )
 
-/** An Administrator whose session was fresh six minutes ago, and somebody to act on. */
+/** Creates an Administrator whose session was fresh six minutes ago, and another account. */
 const stale = async () => {
   const [admin, other] = [await person(t, { profile: 10 }), await person(t)]
   t.clock.advance(6 * 60_000)
@@ -39,7 +39,7 @@ const stale = async () => {
 }
 
 describe('fresh authentication (RFC 9470)', () => {
-  it('finding 1: a session is fresh for exactly 300 seconds after its sign-in', async () => {
+  it('a session is fresh for exactly 300 seconds after its sign-in', async () => {
     const [admin, other] = [await person(t, { profile: 10 }), await person(t)]
     expect((await tryFresh(admin.api, other.userName)).statusCode).toBe(200)
     t.clock.advance(300_000)
@@ -49,11 +49,11 @@ describe('fresh authentication (RFC 9470)', () => {
     expect(late.statusCode).toBe(401)
     expect(late.json().code).toBe('reauthentication_required')
     expect(late.headers['www-authenticate']).toBe(challenge)
-    // Everything else goes on.
+    // Other operations still work.
     expect((await admin.api.get(`${base}/admin/users`)).statusCode).not.toBe(401)
   })
 
-  it('finding 1: an API token never performs an operation that needs fresh authentication', async () => {
+  it('an API token never performs an operation that needs fresh authentication', async () => {
     const [admin, other] = [await person(t, { profile: 10 }), await person(t)]
     const made = await admin.api.post(`${base}/admin/apitokens`, {
       name: 'automation',
@@ -81,7 +81,7 @@ describe('fresh authentication (RFC 9470)', () => {
     expect((await tryFresh(t.as(renewed.json().token), other)).json().code).toBe('reauthentication_required')
   })
 
-  it('a password makes the present session fresh for five minutes, and no other', async () => {
+  it('a password makes only the current session fresh, for five minutes', async () => {
     const [admin, { userName: other }] = [await person(t, { profile: 10 }), await person(t)]
     const before = await login(admin.userName, admin.password)
     t.clock.advance(6 * 60_000)
@@ -106,7 +106,7 @@ describe('fresh authentication (RFC 9470)', () => {
     expect(Number(limited.headers['retry-after'])).toBeGreaterThan(800)
     expect((await tryFresh(admin.api, admin.other)).statusCode).toBe(401)
     expect(await auditOf('session.reauthenticationRefused', admin.userName)).toHaveLength(10)
-    // Whoever owns the account signs in all the same, and is fresh by that.
+    // The owner can still sign in, and is fresh by that.
     const { token } = await login(admin.userName, admin.password)
     expect((await tryFresh(t.as(token), admin.other)).statusCode).toBe(200)
     t.clock.advance(15 * 60_000 + 1)
@@ -114,13 +114,13 @@ describe('fresh authentication (RFC 9470)', () => {
     expect((await prove(t.as(later), { password: admin.password })).statusCode).toBe(200)
   })
 
-  it('the password of somebody else proves nothing', async () => {
+  it('the password of another account is refused', async () => {
     const admin = await stale()
     expect((await prove(admin.api, { password: adminPassword })).json().code).toBe('reauthentication_failed')
     expect((await tryFresh(admin.api, admin.other)).statusCode).toBe(401)
   })
 
-  it('takes exactly one proof', async () => {
+  it('requires exactly one proof', async () => {
     const admin = await stale()
     for (const given of [{}, { password: null }, { password: admin.password, code: '123456' }])
       expect((await prove(admin.api, given)).statusCode).toBe(400)
@@ -129,7 +129,7 @@ describe('fresh authentication (RFC 9470)', () => {
     expect((await tryFresh(admin.api, admin.other)).statusCode).toBe(401)
   })
 
-  it('a code of the authenticator app or a recovery code proves it once', async () => {
+  it('accepts a code of the authenticator app or a recovery code once', async () => {
     const admin = await stale()
     const { token } = await login(admin.userName, admin.password)
     const api = t.as(token)
@@ -148,7 +148,7 @@ describe('fresh authentication (RFC 9470)', () => {
     expect((await tryFresh(api, admin.other)).statusCode).toBe(200)
   })
 
-  it('wrong codes count together with wrong passwords and keep nobody from signing in', async () => {
+  it('wrong codes and wrong passwords count together, and do not limit sign-ins', async () => {
     const admin = await stale()
     for (let i = 0; i < 5; i++) {
       expect((await prove(admin.api, { code: '111111' })).statusCode).toBe(400)

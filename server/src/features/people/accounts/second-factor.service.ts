@@ -16,7 +16,7 @@ export interface SecondFactorDeps {
   store: (db: Queryable) => AccountsStore
   sessionsStore: (db: Queryable) => SessionsStore
   credentials: CredentialsService
-  /** Removes all factors of an account; true when it had any. */
+  /** Removes all factors of an account. Returns true if it had any. */
   removeFactors(tx: Tx, accountId: string): Promise<boolean>
 }
 
@@ -24,7 +24,7 @@ export type SecondFactor = ReturnType<typeof createSecondFactor>
 
 const requirements = ['SECURITY_FACTOR_ADMINISTRATORS', 'SECURITY_FACTOR_MANAGERS', 'SECURITY_FACTOR_USERS'] as const
 
-/** The required second factor: who may change the requirement, and recovery on the server. */
+/** Guards the requirement of a second factor, and recovers accounts on the server. */
 export const createSecondFactor = (deps: SecondFactorDeps) => {
   const { db, clock, audit, store, sessionsStore, credentials } = deps
 

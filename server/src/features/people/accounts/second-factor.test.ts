@@ -15,7 +15,7 @@ afterAll(() => t.close())
 const codeOf = (secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: t.clock.now() })
 
-/** Sets up an authenticator app; answers its secret. */
+/** Sets up an authenticator app and returns its secret. */
 const enrol = async (who: Pick<Person, 'api' | 'password'>): Promise<string> => {
   const { secret } = (await who.api.post(`${api}/Auth/Mfa/totp/start`, { password: who.password })).json()
   const done = await who.api.post(`${api}/Auth/Mfa/totp/confirm`, { code: codeOf(secret) })
@@ -23,7 +23,7 @@ const enrol = async (who: Pick<Person, 'api' | 'password'>): Promise<string> => 
   return secret
 }
 
-/** Signs in with password and code. */
+/** Signs in with a password and a code. */
 const signInByCode = async (who: Person, secret: string) => {
   t.clock.advance(60_000)
   const post = (path: string, payload: object) => t.request({ method: 'POST', url: `${api}/Auth/${path}`, payload })
@@ -47,7 +47,7 @@ const dueOf = async (who: Person['api']) =>
   (await who.get(`${api}/admin/profile`)).json().secondFactorDueAt as string | null
 
 describe('required second factor', () => {
-  it('finding 11: after the grace period an account without a factor reaches only its enrolment', async () => {
+  it('after the grace period an account without a factor can only set one up', async () => {
     const admin = await person(t, { profile: 10 })
     const manager = await person(t, { profile: 20 })
     const user = await person(t)
@@ -68,7 +68,7 @@ describe('required second factor', () => {
     expect((await late.api.post(`${api}/Auth/Ticket`)).json().code).toBe('second_factor_required')
     expect(await codesOf(late.api, ['admin/profile', 'admin/getuserdetails', 'Auth/Mfa'])).toEqual([200, 200, 200])
     expect((await late.api.get(`${api}/admin/profile`)).json().permissions).toEqual(['self:read', 'self:write'])
-    // Others go on.
+    // Other accounts are not affected.
     expect(await codesOf(t.as(await t.signIn(user.userName, user.password)), ['agents'])).toEqual([200])
 
     const factor = await enrol(late)
@@ -81,7 +81,7 @@ describe('required second factor', () => {
     })
   })
 
-  it('finding 11: an Administrator without a factor of their own cannot require one', async () => {
+  it('an Administrator without a factor of their own cannot require one', async () => {
     const admin = await person(t, { profile: 10 })
     for (const name of ['ADMINISTRATORS', 'MANAGERS', 'USERS']) {
       const refused = await require(admin.api, { [`SECURITY_FACTOR_${name}`]: 'true' })
@@ -99,7 +99,7 @@ describe('required second factor', () => {
     })
   })
 
-  it('finding 11: relaxing the requirement needs fresh authentication, whichever way it is changed', async () => {
+  it('relaxing the requirement needs fresh authentication, whichever way it is changed', async () => {
     const admin = await person(t, { profile: 10 })
     await enrol(admin)
     expect((await require(admin.api, { SECURITY_FACTOR_USERS: 'true' })).statusCode).toBe(200)
@@ -127,7 +127,7 @@ describe('required second factor', () => {
     expect((await require(admin.api, relaxed)).statusCode).toBe(200)
   })
 
-  it('finding 11: the command line of the server exempts one account for a limited time, and resets a factor', async () => {
+  it('the command line of the server exempts one account for a limited time, and resets a factor', async () => {
     const admin = await person(t, { profile: 10 })
     await enrol(admin)
     const stranded = await person(t)

@@ -16,11 +16,11 @@ const ticketMs = 60_000
 export interface Opened {
   accountId: string
   accessToken: string
-  /** End of the access token, milliseconds. */
+  /** Expiry of the access token in milliseconds. */
   expiresAt: number
-  /** Null when none was asked for. */
+  /** Null if the sign-in did not ask for one. */
   refreshToken: string | null
-  /** End of the session, milliseconds. */
+  /** Expiry of the session in milliseconds. */
   sessionEnds: number
 }
 
@@ -32,7 +32,7 @@ export interface SessionsDeps {
   credentials: CredentialsService
   accessTokens: AccessTokens
   opaqueTokens: OpaqueTokens
-  /** Asks the directory about an account before a session of it goes on, when that is due. */
+  /** Asks the directory about an account before its session continues, if that is due. */
   recheck: (account: AccountRow) => Promise<void>
 }
 
@@ -91,8 +91,8 @@ export const createSessionsService = (deps: SessionsDeps) => {
 
   return {
     /**
-     * Opens a session inside the sign-in's transaction; the oldest beyond 200 end. `authenticatedAt`: when the person
-     * entered a password or factor for it, in milliseconds; null when the server does not know.
+     * Opens a session in the sign-in's transaction, and ends the oldest beyond 200. `authenticatedAt` is when the
+     * person entered a password or factor, in milliseconds, or null if the server does not know.
      */
     open: async (
       tx: Tx,
@@ -121,9 +121,9 @@ export const createSessionsService = (deps: SessionsDeps) => {
     },
 
     /**
-     * The next pair of tokens. A refresh token that was used before ends the session: one of the two users stole it.
-     * `graceMs`: how long after its use it is forgiven. A browser that reloads while it refreshes never sees the answer
-     * and comes back with the cookie it had.
+     * Returns the next pair of tokens. A second use of a refresh token ends the session, because one of its two users
+     * stole it. A second use within `graceMs` is accepted: a browser that reloads during a refresh never sees the
+     * answer and sends its old cookie.
      */
     refresh: async (refreshToken: string, ip: string, graceMs = 0): Promise<Opened> => {
       const hash = opaqueTokens.hashOf('pr', refreshToken)
@@ -162,7 +162,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
 
     logout: async (actor: Actor): Promise<boolean> => {
       if (actor.kind !== 'session' || actor.credentialId === null)
-        throw new AppError('unprocessable', { detail: 'An API token has no session; delete the token instead.' })
+        throw new AppError('unprocessable', { detail: 'An API token has no session. Delete the token instead.' })
       return end(actor, actor.credentialId)
     },
 
@@ -173,7 +173,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
 
     endOne: async (actor: Actor, sessionId: string): Promise<void> => {
       if (!isId(sessionId) || !(await end(actor, sessionId)))
-        throw notFound('There is no such session of this account.')
+        throw notFound('This account does not have that session.')
     },
 
     createTicket: async (actor: Actor): Promise<{ ticket: string; expiresAt: string }> => {
@@ -189,7 +189,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
       return { ticket: ticket.text, expiresAt: expiresAt.toISOString() }
     },
 
-    /** Drops what has ended by time. */
+    /** Deletes expired sessions and tickets. */
     maintain: async (): Promise<void> => {
       const now = new Date(clock.now())
       await store(db).deleteEnded(idleSince(), now)

@@ -5,25 +5,25 @@ import type { AccountRow } from './accounts.store.ts'
 
 const graceDays = Number(configGroups.security.items.SECURITY_FACTOR_GRACE_DAYS.default)
 
-/** A session or API token with what its account allows now. */
+/** A session or API token with the current state of its account. */
 export interface CredentialRow {
   credential_id: string
   account_id: string
   user_name: string
   user_profile: 10 | 20 | 30
-  /** Ceiling of an API token; 10 for sessions. */
+  /** Highest profile of an API token; 10 for sessions. */
   ceiling: 10 | 20 | 30
   is_enabled: boolean
   must_change_password: boolean
   token_version: number
   last_used_at: Date | null
   expires_at: Date | null
-  /** When the person last entered a password or second factor; null for API tokens, or when it is unknown. */
+  /** When the person last entered a password or second factor. Null for API tokens, or if unknown. */
   authenticated_at: Date | null
   suspended_until: Date | null
-  /** When the account needs a second factor; null when it has one, none is required, or for API tokens. */
+  /** When the account needs a second factor. Null for API tokens, or if it has one or needs none. */
   second_factor_due_at: Date | null
-  /** Scopes of an API token; null for sessions, and for tokens created before scopes. */
+  /** Scopes of an API token. Null for sessions, and for tokens created before scopes. */
   scopes: Permission[] | null
 }
 
@@ -35,7 +35,7 @@ export interface SessionRow {
   expires_at: Date
   ip: string
   user_agent: string
-  /** When the person last entered a password or second factor; null when that is unknown. */
+  /** When the person last entered a password or second factor. Null if unknown. */
   authenticated_at: Date | null
 }
 
@@ -46,8 +46,8 @@ export interface RefreshRow extends SessionRow {
 }
 
 /**
- * When account `a` needs a second factor: the grace period counts from the change that switched the requirement on. Null
- * when none is required of its profile, or it has one. An exemption postpones it.
+ * When account `a` needs a second factor. The grace period starts with the change that switched the requirement on.
+ * Null if its profile needs none, or if it has one. An exemption postpones it.
  */
 const secondFactorDue = sql`case when a.auth_source = 'Local' and not a.mfa_enabled then (
     select greatest(a.factor_exempt_until, c.changed_at + make_interval(days => coalesce((
@@ -111,13 +111,13 @@ export const createSessionsStore = (db: Queryable) => ({
       values (${row.session_id}, ${row.account_id}, ${row.created_at}, ${row.last_used_at}, ${row.expires_at},
               ${row.ip}, ${row.user_agent}, ${row.authenticated_at})`),
 
-  /** Stores a fresh authentication; 0 when the session ended meanwhile. It never makes a session less fresh. */
+  /** Stores a fresh authentication. Returns 0 if the session ended. Never makes a session less fresh. */
   authenticated: (accountId: string, sessionId: string, at: Date): Promise<number> =>
     db.execute(sql`
       update sessions set authenticated_at = greatest(authenticated_at, ${at}::timestamptz)
       where account_id = ${accountId} and session_id = ${sessionId}`),
 
-  /** Drops what is beyond the newest of an account; ids of the dropped. */
+  /** Deletes the oldest sessions of an account beyond the limit. Returns their ids. */
   prune: async (accountId: string): Promise<string[]> =>
     (
       await db.query<{ session_id: string }>(sql`
@@ -129,7 +129,7 @@ export const createSessionsStore = (db: Queryable) => ({
   delete: (accountId: string, sessionId: string): Promise<number> =>
     db.execute(sql`delete from sessions where account_id = ${accountId} and session_id = ${sessionId}`),
 
-  /** Ends the sessions of an account but one. */
+  /** Ends the sessions of an account, except one. */
   deleteAll: (accountId: string, except: string | null): Promise<number> =>
     db.execute(sql`
       delete from sessions where account_id = ${accountId} and session_id is distinct from ${except}::uuid`),
@@ -140,7 +140,7 @@ export const createSessionsStore = (db: Queryable) => ({
   insertRefresh: (sessionId: string, tokenHash: Buffer): Promise<number> =>
     db.execute(sql`insert into session_refresh_tokens (token_hash, session_id) values (${tokenHash}, ${sessionId})`),
 
-  /** Locks a refresh token, so that of two uses at once the second sees the first. */
+  /** Locks a refresh token. If it is used twice at the same time, the second use sees the first. */
   lockRefresh: async (tokenHash: Buffer): Promise<RefreshRow | undefined> =>
     (
       await db.query<RefreshRow>(sql`
@@ -149,7 +149,7 @@ export const createSessionsStore = (db: Queryable) => ({
         where r.token_hash = ${tokenHash} for update of r, s`)
     )[0],
 
-  /** Whose session a refresh token belongs to. */
+  /** Returns the account of a refresh token's session. */
   refreshOwner: async (tokenHash: Buffer): Promise<AccountRow | undefined> =>
     (
       await db.prepared<AccountRow>(sql`
@@ -171,7 +171,7 @@ export const createSessionsStore = (db: Queryable) => ({
       insert into download_tickets (ticket_hash, account_id, credential_kind, credential_id, expires_at)
       values (${row.hash}, ${row.accountId}, ${row.kind}, ${row.credentialId}, ${row.expiresAt})`),
 
-  /** Takes a ticket away and tells what it stood for. */
+  /** Deletes a ticket and returns its credential. */
   takeTicket: async (
     hash: Buffer,
   ): Promise<{ credential_kind: 'session' | 'apiToken'; credential_id: string; expires_at: Date } | undefined> =>

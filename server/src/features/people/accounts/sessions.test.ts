@@ -11,7 +11,7 @@ import { type Person, person } from '#test/people.ts'
 const auth = '/prime/webui/Auth'
 const profile = '/prime/webui/admin/profile'
 
-/** Polls until it is so; how long it took, in milliseconds. */
+/** Polls until the condition holds. Returns how long it took in milliseconds. */
 const until = async (isSo: () => Promise<boolean>, limitMs = 5_000): Promise<number> => {
   const startedAt = performance.now()
   while (!(await isSo())) {
@@ -35,7 +35,7 @@ describe('access tokens', () => {
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString())
   const key = () => loadKeys(join(t.keyDir, 'key')).derive('access-token').reveal()
 
-  it('end after 15 minutes', async () => {
+  it('expire after 15 minutes', async () => {
     const token = await t.signIn(user.userName, user.password)
     expect(await status(token)).toBe(200)
     t.clock.advance(15 * 60_000 - 1_000)
@@ -44,7 +44,7 @@ describe('access tokens', () => {
     expect(await status(token)).toBe(401)
   })
 
-  it('are refused when anything about them is not ours', async () => {
+  it('are refused if any part of them is forged', async () => {
     const token = await t.signIn(user.userName, user.password)
     const claims = claimsOf(token)
     const [header, payload, signature] = token.split('.') as [string, string, string]
@@ -52,7 +52,7 @@ describe('access tokens', () => {
       const body = `${encode({ alg: 'HS256', typ: 'at+jwt', ...head })}.${encode({ ...claims, ...change })}`
       return `${body}.${createHmac('sha256', secret).update(body).digest('base64url')}`
     }
-    // The helper makes what is taken, so that each refusal below has its one reason.
+    // The helper signs valid tokens, so each refusal below has exactly one reason.
     expect(await status(sign({}))).toBe(200)
     const forged: [string, string][] = [
       ...['none', 'None', 'NONE', 'nOnE', ''].map((alg): [string, string] => [
@@ -89,7 +89,7 @@ describe('access tokens', () => {
       ['other account', sign({ sub: '01936f2a-7c11-7abc-8def-0123456789ab' })],
       ['account is SQL', sign({ sub: "' or 1=1 --" })],
       ['other session', sign({ sid: '01936f2a-7c11-7abc-8def-0123456789ab' })],
-      ['session is no id', sign({ sid: 'x' })],
+      ['session is not an id', sign({ sid: 'x' })],
       ['session list', sign({ sid: [claims.sid] })],
     ]
     for (const [why, bad] of forged) expect([why, await status(bad)]).toEqual([why, 401])
@@ -97,17 +97,17 @@ describe('access tokens', () => {
     expect(signature).not.toBe('')
   })
 
-  it('are refused with any one character changed', async () => {
+  it('are refused if any single character changes', async () => {
     const token = await t.signIn(user.userName, user.password)
     for (let at = 0; at < token.length; at++) {
-      // The last character of a part holds bits that no byte takes up: changing those changes nothing.
+      // The last character of a part has unused bits. Changing those changes nothing.
       if (at === token.length - 1 || token[at + 1] === '.') continue
       const changed = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
       expect([at, await status(changed)]).toEqual([at, 401])
     }
   })
 
-  it('of an agent open nothing here, and people’s nothing there', async () => {
+  it('of agents do not work for people, and those of people do not work for agents', async () => {
     const agentLike = await new SignJWT({})
       .setProtectedHeader({ alg: 'HS256', typ: 'agent+jwt' })
       .setSubject('01936f2a-7c11-7abc-8def-0123456789ab')
@@ -133,7 +133,7 @@ describe('sessions', () => {
     t.as(undefined).post(`${auth}/RefreshToken`, refreshToken === null ? {} : { refreshToken }, headers)
   const status = async (token: string) => (await t.as(token).get(profile)).statusCode
 
-  it('go on by refresh tokens that rotate, and end when one is used twice', async () => {
+  it('continue with rotating refresh tokens, and end if one is used twice', async () => {
     const user = await person(t)
     const first = (await login(user)).json()
     const second = await refresh(first.refreshToken)
@@ -142,14 +142,14 @@ describe('sessions', () => {
     expect(await status(second.json().token)).toBe(200)
     const again = await refresh(first.refreshToken)
     expect([again.statusCode, again.json().code]).toEqual([401, 'session_ended'])
-    // The session is over for both holders.
+    // The session ended for both holders.
     expect(await status(second.json().token)).toBe(401)
     expect((await refresh(second.json().refreshToken)).statusCode).toBe(401)
-    // The other session of the account is not.
+    // The account's other session did not.
     expect((await user.api.get(profile)).statusCode).toBe(200)
   })
 
-  it('end when two use one refresh token at once', async () => {
+  it('end if one refresh token is used twice at the same time', async () => {
     const user = await person(t)
     const { refreshToken } = (await login(user)).json()
     const answers = await whileLocked(
@@ -162,7 +162,7 @@ describe('sessions', () => {
     expect((await refresh(winner.refreshToken)).statusCode).toBe(401)
   })
 
-  it('do not go on by anything else', async () => {
+  it('do not continue with anything else', async () => {
     for (const token of ['x', `pr_${'A'.repeat(53)}`, '', 'pr_', ' '])
       expect([400, 401]).toContain((await refresh(token)).statusCode)
     expect((await refresh(null)).statusCode).toBe(401)
@@ -173,7 +173,7 @@ describe('sessions', () => {
     expect(rows.every((row) => row.hash.length === 32)).toBe(true)
   })
 
-  it('keep the console’s refresh token in a cookie it cannot read', async () => {
+  it('keep the console’s refresh token in a cookie that scripts cannot read', async () => {
     const user = await person(t)
     const answer = await login(user, { 'x-portcullis-console': '1' })
     expect(answer.json().refreshToken).toBeNull()
@@ -195,12 +195,12 @@ describe('sessions', () => {
     expect(foreign.json().code).toBe('origin_refused')
   })
 
-  it('end after 30 idle minutes', async () => {
+  it('expire after 30 idle minutes', async () => {
     const user = await person(t)
     const { token, refreshToken } = (await login(user)).json()
     t.clock.advance(14 * 60_000)
     expect(await status(token)).toBe(200)
-    // The use is stored after the answer.
+    // The use is stored after the response.
     const used = sql`select from sessions s where s.last_used_at = ${new Date(t.clock.now())}`
     await expect.poll(() => t.db.execute(used)).toBe(1)
     t.clock.advance(29 * 60_000)
@@ -210,7 +210,7 @@ describe('sessions', () => {
     expect((await refresh(next.json().refreshToken)).statusCode).toBe(401)
   })
 
-  it('end after 12 hours however busy', async () => {
+  it('expire after 12 hours, even in use', async () => {
     const user = await person(t)
     let { refreshToken, token, expiresAt } = (await login(user)).json()
     const startedAt = t.clock.now()
@@ -219,14 +219,14 @@ describe('sessions', () => {
       ;({ refreshToken, token, expiresAt } = (await refresh(refreshToken)).json())
     }
     expect(await status(token)).toBe(200)
-    // The last access token ends with its session.
+    // The last access token expires with its session.
     expect(Date.parse(expiresAt)).toBeLessThanOrEqual(startedAt + 12 * 3_600_000)
     t.clock.advance(10 * 60_000)
     expect(await status(token)).toBe(401)
     expect((await refresh(refreshToken)).statusCode).toBe(401)
   })
 
-  it('are listed, and ended one by one by their owner only', async () => {
+  it('are listed for their owner, who alone can end them', async () => {
     const [user, other] = [await person(t), await person(t)]
     const second = (await login(user, { 'user-agent': 'Console/1' })).json()
     const list = (await user.api.get(`${auth}/Sessions`)).json()
@@ -244,7 +244,7 @@ describe('sessions', () => {
     expect(await status(user.token)).toBe(401)
   })
 
-  it('are kept for the newest 200 of an account', async () => {
+  it('are limited to the newest 200 of an account', async () => {
     const user = await person(t)
     for (let batch = 0; batch < 21; batch++)
       await Promise.all(
@@ -257,7 +257,7 @@ describe('sessions', () => {
     expect(row?.n).toBe(200)
   })
 
-  it('write their use at most once a minute', async () => {
+  it('store their use at most once a minute', async () => {
     const user = await person(t)
     const used = async () => (await user.api.get(`${auth}/Sessions`)).json()[0].lastUsedAt
     const before = await used()
@@ -268,7 +268,7 @@ describe('sessions', () => {
     await until(async () => (await used()) !== before)
   })
 
-  it('are cleared away when they have ended', async () => {
+  it('are deleted after they expire', async () => {
     await person(t)
     t.clock.advance(31 * 60_000)
     await t.accounts.maintain()
@@ -296,7 +296,7 @@ describe('changes of an account, on two replicas', () => {
   const changes: [string, (user: Person) => Promise<unknown>][] = [
     ['disabled', (user) => update(user, { isEnabled: false })],
     ['demoted', (user) => update(user, { userProfile: 30 })],
-    ['given a password', (user) => update(user, { password: 'set by somebody else' })],
+    ['given a password by an Administrator', (user) => update(user, { password: 'set by somebody else' })],
     ['deleted', async (user) => (await a.admin()).post('/prime/webui/admin/deleteUsers', [user.userName])],
     ['signed out', (user) => user.api.post(`${auth}/Logout`)],
     [
@@ -312,14 +312,14 @@ describe('changes of an account, on two replicas', () => {
   it.each(changes)('end its tokens within a second when it is %s', async (_what, change) => {
     const user = await person(a, { profile: 20 })
     const there = b.as(user.token)
-    // Both replicas have it in memory.
+    // Both replicas have cached it.
     for (const api of [user.api, there]) expect((await api.get(profile)).statusCode).toBe(200)
     await change(user)
     expect((await user.api.get(profile)).statusCode).toBe(401)
     expect(await until(async () => (await there.get(profile)).statusCode === 401)).toBeLessThan(1_000)
   })
 
-  it('end refresh tokens too, but for the session that changed its own password', async () => {
+  it('end refresh tokens too, except in the session that changed its own password', async () => {
     const user = await person(a)
     const open = async () =>
       (await a.as(undefined).post(`${auth}/LocalLogin`, { username: user.userName, password: user.password })).json()
@@ -330,21 +330,21 @@ describe('changes of an account, on two replicas', () => {
     })
     const refresh = (refreshToken: string) => b.as(undefined).post(`${auth}/RefreshToken`, { refreshToken })
     expect((await refresh(two.refreshToken)).statusCode).toBe(401)
-    // Its access token was made for the former password.
+    // Its access token belongs to the former password.
     expect((await a.as(one.token).get(profile)).statusCode).toBe(401)
     const next = await refresh(one.refreshToken)
     expect(next.statusCode).toBe(200)
     expect((await b.as(next.json().token).get(profile)).statusCode).toBe(200)
   })
 
-  it('stay ended when the account is enabled again', async () => {
+  it('keep tokens invalid after the account is enabled again', async () => {
     const user = await person(a)
     await update(user, { isEnabled: false })
     await update(user, { isEnabled: true })
     expect((await user.api.get(profile)).statusCode).toBe(401)
   })
 
-  it('are seen without messages too: while nothing is heard, every token is checked in the database', async () => {
+  it('take effect without messages: while none arrive, every token is checked in the database', async () => {
     const user = await person(a)
     const there = b.as(user.token)
     expect((await there.get(profile)).statusCode).toBe(200)

@@ -18,7 +18,7 @@ describe('a flood of sign-ins', () => {
     Promise.all(Array.from({ length: count }, (_, i) => from(ipOf(i), nameOf(i), 'wrong')))
   const statusesOf = (answers: { statusCode: number }[]) => [...new Set(answers.map((answer) => answer.statusCode))]
 
-  it('finding 6: a correct sign-in from another address is accepted during a flood', async () => {
+  it('a correct sign-in from another address is accepted during a flood', async () => {
     const flooding = flood(
       400,
       () => '198.51.100.7',
@@ -29,7 +29,7 @@ describe('a flood of sign-ins', () => {
     expect(statusesOf(await flooding).sort()).toEqual([401, 429, 503])
   })
 
-  it('finding 6: a limited address is refused without the queue and without the database', async () => {
+  it('a limited address is refused without the queue and without the database', async () => {
     await flood(
       110,
       () => '198.51.100.8',
@@ -41,10 +41,10 @@ describe('a flood of sign-ins', () => {
       expect(refused.statusCode).toBe(429)
       expect(refused.json().code).toBe('too_many_requests')
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-      // What is refused does not depend on whether the name exists.
+      // The refusal does not depend on whether the name exists.
       const known = await from('198.51.100.8', 'admin', adminPassword)
       expect([known.statusCode, known.json().detail]).toEqual([429, refused.json().detail])
-      // The queue holds 100 of one address and would turn the others away with 503.
+      // The queue holds 100 of one address and would refuse the others with 503.
       const more = flood(
         150,
         () => '198.51.100.8',
@@ -72,7 +72,7 @@ describe('a flood of sign-ins', () => {
     await Promise.all(others)
   })
 
-  it('finding 6: refusals in memory are counted in the audit trail', async () => {
+  it('refusals in memory are counted in the audit trail', async () => {
     for (const count of [100, 30])
       await flood(
         count,
@@ -88,7 +88,7 @@ describe('a flood of sign-ins', () => {
     expect(records.at(-1)?.details).toBe('130 failed sign-ins within 15 minutes.')
   })
 
-  it('lets the owner in from an address that others used up', async () => {
+  it('accepts the owner from an address whose limit others reached', async () => {
     const user = await person(t)
     expect((await from('198.51.100.10', user.userName, user.password)).statusCode).toBe(200)
     await flood(
@@ -100,7 +100,7 @@ describe('a flood of sign-ins', () => {
     expect((await from('198.51.100.10', 'nobody', 'wrong')).statusCode).toBe(429)
   })
 
-  it('finding 6: people at addresses they signed in from get in while many networks flood', async () => {
+  it('people at known addresses can sign in while many networks flood', async () => {
     const user = await person(t)
     expect((await from('192.0.2.77', user.userName, user.password)).statusCode).toBe(200)
     const flooding = flood(

@@ -1,8 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
 
-/** Maximum number of limits in memory. Beyond it, the limit that ends first is dropped and the database refuses instead. */
+/** Maximum number of limits in memory. Beyond it, the oldest is dropped, and the database refuses instead. */
 const limitsKept = 10_000
-/** Addresses from which an account signed in, the latest first. */
+/** Maximum number of known addresses, latest first. */
 export const sourcesKept = 100_000
 
 interface Limit {
@@ -14,8 +14,8 @@ interface Limit {
 const noNames: ReadonlySet<string> = new Set()
 
 /**
- * What the sign-in knows without the database: which buckets are full, and from which addresses accounts signed in. It
- * stops a flood from a limited address before the password queue and the database.
+ * Keeps in memory which limits are reached, and from which addresses accounts signed in. This stops a flood from a
+ * limited address before the password queue and the database.
  */
 export const createSigninLimits = (clock: Clock) => {
   const limits = new Map<string, Limit>()
@@ -30,7 +30,7 @@ export const createSigninLimits = (clock: Clock) => {
   }
 
   return {
-    /** Remembers a full bucket until `until`. */
+    /** Keeps the limit of a full bucket until `until`. */
     add: (bucket: string, until: number, exempt: ReadonlySet<string> = noNames): void => {
       limits.delete(bucket)
       limits.set(bucket, { until, exempt })
@@ -39,7 +39,7 @@ export const createSigninLimits = (clock: Clock) => {
       if (oldest !== undefined) limits.delete(oldest)
     },
 
-    /** Seconds until the bucket accepts an attempt again; null if it is not known to be full. */
+    /** Returns the seconds until the bucket accepts an attempt again. Null if it is not known to be full. */
     secondsOf: (bucket: string, name: string): number | null => {
       const limit = endsOf(bucket)
       return limit === undefined || limit.exempt.has(name)
@@ -54,14 +54,14 @@ export const createSigninLimits = (clock: Clock) => {
       else if (refused.size < limitsKept) refused.set(address, { ip, count: 1 })
     },
 
-    /** The refusals since the last call. */
+    /** Returns the refusals since the last call. */
     takeRefused: (): { ip: string; count: number }[] => {
       const taken = [...refused.values()]
       refused.clear()
       return taken
     },
 
-    /** An account signed in from the address: it is known from now on, and the name is exempt from its limit. */
+    /** Records a sign-in: the address becomes known, and the name is exempt from the limit of that address. */
     signedIn: (bucket: string, address: string, name: string): void => {
       sources.add(address)
       const limit = limits.get(bucket)

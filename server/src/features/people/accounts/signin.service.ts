@@ -20,13 +20,13 @@ import type { SigninStore } from './signin.store.ts'
 import { assertNotSuspended } from './suspension.rules.ts'
 
 const windowMs = 15 * 60_000
-/** Guesses checked per window: at one account from strange addresses, from one address, at one account from its own address. */
+/** Checked guesses per window: per account from unknown addresses, per address, and per account and known address. */
 const limits = { account: 10, ip: 100, known: 10 } as const
-/** Limits of sign-ins that are refused without checking the password. */
+/** Pace of answers to sign-ins that are refused without a password check. */
 const refusalPace = { perSecond: 100, mostMs: 5_000 } as const
 /** Names that stay exempt from the limit of an address they signed in from. */
 const exemptNames = 10_000
-/** Subject of folds for names that no account has: what was typed there may be a password. */
+/** Subject of failures for unknown names. The typed name may be a password, so it is not recorded. */
 const unknownSubject = ''
 
 export interface SigninDeps {
@@ -48,13 +48,13 @@ export interface SigninFrom {
 
 export type SigninService = ReturnType<typeof createSigninService>
 
-const notAdmittedWords: Readonly<Record<NotAdmitted, string>> = {
-  nameTaken: 'An account of another source has the name: it is not taken over.',
+const notAdmittedReasons: Readonly<Record<NotAdmitted, string>> = {
+  nameTaken: 'An account of another source has this name. It was not taken over.',
   disabled: 'The account was disabled by an Administrator.',
-  unusableName: 'The name cannot be that of an account.',
+  unusableName: 'An account cannot have this name.',
 }
 
-/** A name as people have it. What is invisible in it a directory may leave out. */
+/** Returns whether a name is free of surrounding spaces and invisible characters, which a directory may ignore. */
 const isPlainName = (name: string): boolean => name.trim() === name && !isOddText(name)
 
 export const createSigninService = (deps: SigninDeps) => {
@@ -65,14 +65,14 @@ export const createSigninService = (deps: SigninDeps) => {
   const tooMany = (seconds: number): AppError =>
     new AppError('too_many_requests', { seconds }, { headers: { 'retry-after': String(seconds) } })
 
-  /** Keeps a full bucket in memory if that suffices to refuse. The bucket of an account also depends on the address. */
+  /** Keeps a full bucket in memory if memory alone can refuse. The bucket of an account also depends on the address. */
   async function remember(bucket: string, until: number): Promise<void> {
     if (bucket.startsWith('known:')) memory.add(bucket, until)
     else if (bucket.startsWith('ip:'))
       memory.add(bucket, until, new Set(await store(db).namesFrom(bucket.slice('ip:'.length), exemptNames)))
   }
 
-  /** Refuses in memory what the database would refuse. The result never depends on whether the name exists. */
+  /** Refuses attempts over a known limit without the database. Does not depend on whether the name exists. */
   function assertNotLimited(key: string, address: string, ip: string): void {
     const seconds =
       memory.secondsOf(ipBucket(address)[0], key) ?? memory.secondsOf(accountBucket(key, address, true)[0], '')
@@ -81,7 +81,7 @@ export const createSigninService = (deps: SigninDeps) => {
     throw tooMany(seconds)
   }
 
-  /** Books an attempt in every bucket or in none; gives how to take it back. */
+  /** Counts an attempt in every bucket or in none. Returns the function that releases it. */
   async function book(buckets: readonly (readonly [string, number])[]): Promise<() => Promise<void>> {
     const stamp = clock.now() * 1000
     const booked: string[] = []
@@ -110,21 +110,23 @@ export const createSigninService = (deps: SigninDeps) => {
     entity: subject === unknownSubject ? 'an unknown account' : subject,
     details: again
       ? `${failures} failed sign-ins within 15 minutes.`
-      : 'Failed sign-in; more within 15 minutes are counted.',
+      : 'Failed sign-in. Further failures within 15 minutes are counted.',
     severity: 4,
     outcome: 'failure' as const,
   })
 
-  /** One record when failures of an account and address begin, one with their count when 15 minutes are over. */
+  /**
+   * Writes one audit record at the first failure of an account and address, and one with the count after 15 minutes.
+   */
   const recordFailure = (account: AccountRow | undefined, ip: string, count = 1): Promise<void> =>
     db.transaction(async (tx) => {
       const subject = account?.user_name ?? unknownSubject
       const now = new Date(clock.now())
       const since = new Date(clock.now() - windowMs)
-      let failures = await store(tx).fold(subject, ip, now, since, count)
+      let failures = await store(tx).addFailures(subject, ip, now, since, count)
       if (failures === null) {
-        const before = await store(tx).closeFold(subject, ip)
-        failures = await store(tx).fold(subject, ip, now, since, count)
+        const before = await store(tx).closeRecord(subject, ip)
+        failures = await store(tx).addFailures(subject, ip, now, since, count)
         if (before > 1) await audit.write(tx, anonymous(ip), recordOf(subject, before, true))
       }
       if (failures === count) await audit.write(tx, anonymous(ip), recordOf(subject, count, false))
@@ -143,7 +145,7 @@ export const createSigninService = (deps: SigninDeps) => {
   }
 
   async function open(tx: Tx, account: AccountRow, from: SigninFrom, authenticatedAt: number | null): Promise<Opened> {
-    // The row is locked: a suspension that commits first is seen here, one that follows ends this session.
+    // The row is locked: a suspension that commits first is seen here, and a later one ends this session.
     assertNotSuspended(account, clock.now())
     const session = await sessions.open(tx, account, from, authenticatedAt)
     await store(tx).signedIn(account.account_id, addressBucket(from.ip), new Date(clock.now()))
@@ -165,7 +167,7 @@ export const createSigninService = (deps: SigninDeps) => {
       })
       .catch((error: unknown) => recordSuspended(error, account.user_name, from.ip))
 
-  /** When the person authenticated at the directory or provider. A time in the future counts as now. */
+  /** Returns when the person authenticated at the directory or provider. A time in the future counts as now. */
   function authenticatedBy({ source, authenticatedAt = null }: ExternalPerson): number | null {
     if (source === 'LDAP') return clock.now()
     return authenticatedAt === null ? null : Math.min(authenticatedAt, clock.now())
@@ -182,31 +184,31 @@ export const createSigninService = (deps: SigninDeps) => {
           ? { refused: account, userName: person.userName }
           : { opened: await open(tx, account, from, authenticatedBy(person)) }
       })
-    // Two first sign-ins at once: the second finds what the first has made.
+    // Of two first sign-ins at the same time, the second finds the account that the first created.
     const done = await run().catch((error: unknown) => {
       if (isPgError(error, '23505')) return run()
       return recordSuspended(error, person.userName, from.ip)
     })
-    // What the account had before may have ended with it: here at once, elsewhere by the message.
+    // Its former credentials may have ended. Other replicas receive the message.
     if ('opened' in done) external.settled(done.opened.accountId)
     return done
   }
 
-  /** Somebody who proved who he is and may not in: worth a record each, because strangers cannot cause it. */
+  /** Records a refused person whose identity was proven. Strangers cannot cause such records, so each is written. */
   const recordNotAdmitted = (userName: string, why: NotAdmitted | string, ip: string): Promise<void> =>
     db.transaction((tx) =>
       audit.write(tx, anonymous(ip), {
         action: 'session.refused',
         entity: cleanText(userName, 254),
-        details: notAdmittedWords[why as NotAdmitted] ?? why,
+        details: notAdmittedReasons[why as NotAdmitted] ?? why,
         severity: 4,
         outcome: 'failure',
       }),
     )
 
   /**
-   * Proves a name and password at the directory. A local account is never looked for there, but the same work is done for
-   * nobody: a refusal would tell by its time which names are local.
+   * Checks a name and password at the directory. For a local account it does the same work on a decoy. Otherwise the
+   * time of a refusal would show which names are local.
    */
   async function openByDirectory(
     given: { username: string; password: string },
@@ -217,12 +219,12 @@ export const createSigninService = (deps: SigninDeps) => {
   ): Promise<Opened | null> {
     const address = addressBucket(from.ip)
     const isOurs = account !== undefined && account.auth_source !== 'LDAP'
-    // A directory takes many spellings for one name: guesses count for the name it has.
+    // A directory accepts many spellings of a name. Guesses count for the entry's own name.
     async function beforeBind(userName: string): Promise<void> {
-      const theirs = nameKey(userName)
-      if (theirs === key) return
-      const known = await store(db).find(theirs, address)
-      releases.push(await book([accountBucket(theirs, address, known?.is_known_source === true)]))
+      const entryName = nameKey(userName)
+      if (entryName === key) return
+      const known = await store(db).find(entryName, address)
+      releases.push(await book([accountBucket(entryName, address, known?.is_known_source === true)]))
     }
     const verdict = await directory
       .signIn(
@@ -230,7 +232,7 @@ export const createSigninService = (deps: SigninDeps) => {
         beforeBind,
       )
       .catch(async (error: unknown) => {
-        // Nothing of a directory account was tried, so nothing is counted; of a local one the password was.
+        // The directory did not check the password, so the attempt does not count. A local password was checked.
         if (isOurs || !(error instanceof AppError) || error.code !== 'directory_unavailable')
           await recordFailure(account, from.ip)
         else for (const release of releases) await release()
@@ -238,13 +240,12 @@ export const createSigninService = (deps: SigninDeps) => {
       })
     if (verdict.person === null) {
       const { lost } = verdict
-      // By its own spelling only: what a directory does not find under another one may be there all the same, and anybody
-      // can type one.
-      const isItsName = account !== undefined && given.username === account.user_name
+      // Requires the account's own spelling: anybody can type another one that the directory does not find.
+      const isExactName = account !== undefined && given.username === account.user_name
       if (
         lost !== null &&
         account?.is_enabled === true &&
-        (lost.isProven || isItsName) &&
+        (lost.isProven || isExactName) &&
         nameKey(lost.userName) === key
       )
         await external.withdraw(account.account_id, lost.why)
@@ -259,9 +260,9 @@ export const createSigninService = (deps: SigninDeps) => {
 
   return {
     /**
-     * Signs in by name and password. All refusals look and take the same; only failed attempts are counted. A source the
-     * account has signed in from before has a bucket of its own, so that nobody can lock the owner out from elsewhere.
-     * `asksDirectory`: names that are not local, and accounts of the directory, are proven there.
+     * Signs in by name and password. All refusals have the same answer and duration, and only failures count. A known
+     * address of the account has its own limit, so that nobody can lock the owner out from elsewhere. With
+     * `asksDirectory`, names that are not local are checked at the directory.
      */
     signIn: async (
       given: { username: string; password: string },
@@ -272,7 +273,7 @@ export const createSigninService = (deps: SigninDeps) => {
       const address = addressBucket(from.ip)
       const lane = memory.isKnownSource(address) ? 'known' : 'stranger'
       async function prove({ verify }: PasswordWork) {
-        // Again: the address may have reached its limit while this attempt waited.
+        // Check again: the address may have reached its limit while this attempt waited.
         assertNotLimited(key, address, from.ip)
         const account = await store(db).find(key, address)
         const release = await book([
@@ -290,7 +291,7 @@ export const createSigninService = (deps: SigninDeps) => {
         assertNotLimited(key, address, from.ip)
         return passwords.turn({ lane, key: address }, prove)
       })().catch(async (error: unknown) => {
-        // Callers that retry at once on hundreds of connections wait for the answer, without a turn in the queue.
+        // Delays callers that retry at once on hundreds of connections, without using the queue.
         if (error instanceof AppError) await refusals.wait()
         throw error
       })
@@ -318,14 +319,15 @@ export const createSigninService = (deps: SigninDeps) => {
     },
 
     /**
-     * Opens a session for somebody whom a provider vouches for; `identify` asks it. Failures count against the address
-     * alone: nobody has typed a name yet.
+     * Opens a session for a person confirmed by a provider; `identify` asks it. Failures count only for the address,
+     * because no name was typed.
      */
     signInAs: async (
       identify: () => Promise<ExternalVerdict>,
       from: SigninFrom,
     ): Promise<{ opened: Opened } | { refused: NotAdmitted | 'lost' }> => {
-      // What brings no state of this browser is refused before it counts: any page could have a whole address shut out.
+      // A request without this browser's state fails here, uncounted. Otherwise any page could use up an address's
+      // limit.
       const verdict = await identify()
       const release = await book([ipBucket(addressBucket(from.ip))])
       if (verdict.person === null) {
@@ -338,23 +340,23 @@ export const createSigninService = (deps: SigninDeps) => {
       return answer
     },
 
-    /** Opens a session for an account that proved its password and its second factor. */
+    /** Opens a session for an account after its password and second factor. */
     open: async (account: AccountRow, from: SigninFrom): Promise<Opened> => {
       const opened = await openLocal(account, from)
       if (opened === null) throw new AppError('session_ended')
       return opened
     },
 
-    /** Books an attempt at the second factor of an account; gives how to take it back when it was right. */
+    /** Counts an attempt at the second factor of an account. Returns the function that releases it. */
     bookFactor: (accountId: string): Promise<() => Promise<void>> => book([[`factor:${accountId}`, limits.account]]),
 
     /**
-     * Books an attempt to prove oneself within a session that is open; gives how to take it back. Sign-ins have buckets of
-     * their own: who stole a session cannot keep its owner from signing in.
+     * Counts an attempt to confirm an identity within an open session. Returns the function that releases it. Sign-ins
+     * have separate limits: a stolen session cannot keep its owner from signing in.
      */
     bookProof,
 
-    /** Whether a password is the account's, for changes that must prove it; wrong ones are counted like sign-ins. */
+    /** Returns whether the password is correct. Wrong ones count towards the limit of the open session. */
     prove: async (account: AccountRow, password: string): Promise<boolean> => {
       const release = await bookProof(account.account_id)
       const right = await passwords.turn(signedInSource(account.account_id), ({ verify }) =>
@@ -367,18 +369,18 @@ export const createSigninService = (deps: SigninDeps) => {
     /** Loads the addresses from which accounts signed in. `maintain` loads them again. */
     warm: async (): Promise<void> => memory.setSources(await store(db).sources(sourcesKept)),
 
-    /** Closes what is older than the window: buckets, and failures that become one audit record. */
+    /** Closes buckets and failure records older than the window. */
     maintain: async (): Promise<void> => {
       for (const { ip, count } of memory.takeRefused()) await recordFailure(undefined, ip, count)
       memory.setSources(await store(db).sources(sourcesKept))
       await store(db).deleteEndedBuckets(cutoff())
       for (let closed = 100; closed === 100; )
         closed = await db.transaction(async (tx) => {
-          const folds = await store(tx).closeFolds(new Date(clock.now() - windowMs))
-          for (const fold of folds)
-            if (fold.failures > 1)
-              await audit.write(tx, anonymous(fold.ip), recordOf(fold.subject, fold.failures, true))
-          return folds.length
+          const records = await store(tx).closeRecords(new Date(clock.now() - windowMs))
+          for (const record of records)
+            if (record.failures > 1)
+              await audit.write(tx, anonymous(record.ip), recordOf(record.subject, record.failures, true))
+          return records.length
         })
     },
   }

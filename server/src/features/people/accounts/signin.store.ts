@@ -4,11 +4,11 @@ import type { AccountRow } from './accounts.store.ts'
 
 export type SigninStore = ReturnType<typeof createSigninStore>
 
-/** Addresses kept per account; beyond that the ones unused for longest go. */
+/** Addresses kept per account. Beyond it, those unused for the longest time are deleted. */
 const sourcesKept = 50
 
 export const createSigninStore = (db: Queryable) => ({
-  /** The account of a name, and whether it has signed in from this address; one statement for known and unknown names. */
+  /** Finds an account, and whether it signed in from this address before. Known and unknown names cost the same. */
   find: async (nameKey: string, ip: string): Promise<(AccountRow & { is_known_source: boolean }) | undefined> =>
     (
       await db.prepared<AccountRow & { is_known_source: boolean }>(sql`
@@ -17,14 +17,14 @@ export const createSigninStore = (db: Queryable) => ({
         from accounts a where a.name_key = ${nameKey}`)
     )[0],
 
-  /** Addresses that accounts signed in from, the latest first. */
+  /** Returns the addresses that accounts signed in from. Latest first. */
   sources: async (most: number): Promise<string[]> =>
     (
       await db.query<{ ip: string }>(sql`
         select s.ip from signin_sources s group by s.ip order by max(s.last_success_at) desc, s.ip limit ${most}`)
     ).map(({ ip }) => ip),
 
-  /** Names of the accounts that signed in from an address. */
+  /** Returns the names of the accounts that signed in from an address. */
   namesFrom: async (ip: string, most: number): Promise<string[]> =>
     (
       await db.query<{ name_key: string }>(sql`
@@ -32,7 +32,7 @@ export const createSigninStore = (db: Queryable) => ({
         order by s.last_success_at desc, a.name_key limit ${most}`)
     ).map(({ name_key }) => name_key),
 
-  /** Books one attempt; false when the bucket is full. Times are microseconds. */
+  /** Counts one attempt. Returns false if the bucket is full. Times are in microseconds. */
   reserve: async (bucket: string, stamp: number, cutoff: number, limit: number): Promise<boolean> =>
     (
       await db.prepared(sql`
@@ -43,7 +43,7 @@ export const createSigninStore = (db: Queryable) => ({
         returning 1 as booked`)
     ).length === 1,
 
-  /** Removes one attempt from the count because it succeeded. Other attempts with the same timestamp stay counted. */
+  /** Removes a successful attempt from the count. Other attempts with the same timestamp stay counted. */
   release: (bucket: string, stamp: number): Promise<number> =>
     db.execute(sql`
       update signin_buckets
@@ -51,7 +51,7 @@ export const createSigninStore = (db: Queryable) => ({
                    || failed_at[array_position(failed_at, ${stamp}::bigint) + 1:]
       where bucket = ${bucket} and ${stamp}::bigint = any (failed_at)`),
 
-  /** When the oldest counted attempt of a bucket was. */
+  /** Returns the time of the oldest counted attempt of a bucket. */
   oldest: async (bucket: string, cutoff: number): Promise<number | null> =>
     (
       await db.query<{ oldest: number | null }>(sql`
@@ -63,7 +63,7 @@ export const createSigninStore = (db: Queryable) => ({
     db.execute(sql`
       delete from signin_buckets b where not exists (select from unnest(b.failed_at) t where t > ${cutoff}::bigint)`),
 
-  /** The account as it is now, locked, if it may still sign in and nothing of its credentials changed. */
+  /** Returns and locks the account, if it may still sign in and its credentials are unchanged. */
   lockUnchanged: async (accountId: string, tokenVersion: number): Promise<AccountRow | undefined> =>
     (
       await db.query<AccountRow>(sql`
@@ -82,8 +82,8 @@ export const createSigninStore = (db: Queryable) => ({
         order by s.last_success_at desc, s.ip offset ${sourcesKept})`)
   },
 
-  /** Counts failures into the open audit record. Returns its count, or null if that record is older than the window. */
-  fold: async (subject: string, ip: string, now: Date, since: Date, count = 1): Promise<number | null> =>
+  /** Adds failures to the open audit record. Returns its count, or null if that record is older than the window. */
+  addFailures: async (subject: string, ip: string, now: Date, since: Date, count = 1): Promise<number | null> =>
     (
       await db.query<{ failures: number }>(sql`
         insert into signin_failure_folds as f (subject, ip, window_start, failures)
@@ -92,15 +92,15 @@ export const createSigninStore = (db: Queryable) => ({
         returning f.failures`)
     )[0]?.failures ?? null,
 
-  /** Closes a fold that is older than the window: its count. */
-  closeFold: async (subject: string, ip: string): Promise<number> =>
+  /** Closes a record older than the window and returns its count. */
+  closeRecord: async (subject: string, ip: string): Promise<number> =>
     (
       await db.query<{ failures: number }>(sql`
         delete from signin_failure_folds where subject = ${subject} and ip = ${ip} returning failures`)
     )[0]?.failures ?? 0,
 
-  /** Closes up to a hundred folds that are older than the window. */
-  closeFolds: (since: Date): Promise<{ subject: string; ip: string; failures: number }[]> =>
+  /** Closes up to 100 records older than the window. */
+  closeRecords: (since: Date): Promise<{ subject: string; ip: string; failures: number }[]> =>
     db.query(sql`
       delete from signin_failure_folds f where (f.subject, f.ip) in (
         select o.subject, o.ip from signin_failure_folds o where o.window_start <= ${since}

@@ -24,7 +24,7 @@ describe('signing in', () => {
       payload: JSON.stringify(payload),
     })
 
-  it('answers auth/signin in its fixed shape', async () => {
+  it('answers auth/signin in its fixed format', async () => {
     const answer = await from('192.0.2.1', signin, { username: 'admin', password: adminPassword })
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
@@ -66,7 +66,7 @@ describe('signing in', () => {
     expect(media.statusCode).toBe(400)
   })
 
-  it('answers LocalLogin with an end that always has a fraction', async () => {
+  it('answers LocalLogin with an expiry that always has a fraction', async () => {
     const answer = await from('192.0.2.1', login, { Username: 'ADMIN', PASSWORD: adminPassword })
     expect(Object.keys(answer.json())).toEqual(['token', 'expiresAt', 'refreshToken', 'user', 'license'])
     expect(answer.json().expiresAt).toBe('2031-05-04T10:26:12.000Z')
@@ -86,7 +86,7 @@ describe('signing in', () => {
     expect((await from('192.0.2.3', login, { username: 'admin' })).statusCode).toBe(400)
   })
 
-  it('checks ten guesses per account from strange addresses and still lets the owner in', async () => {
+  it('checks ten guesses per account from unknown addresses and still accepts the owner', async () => {
     const user = await person(t)
     const statuses: number[] = []
     for (let i = 0; i < 14; i++)
@@ -95,7 +95,7 @@ describe('signing in', () => {
     const strange = await from('198.51.100.99', login, { username: user.userName, password: user.password })
     expect(strange.statusCode).toBe(429)
     expect(Number(strange.headers['retry-after'])).toBe(900)
-    // The owner signed in from 127.0.0.1 when the account was made.
+    // The owner signed in from 127.0.0.1 when the account was created.
     await t.signIn(user.userName, user.password)
     const plain = await from('198.51.100.99', signin, { username: user.userName, password: user.password })
     expect([plain.statusCode, plain.body]).toEqual([400, 'Too many attempts; try again in 900 seconds.'])
@@ -105,7 +105,7 @@ describe('signing in', () => {
     )
   })
 
-  it('checks no more than ten when the guesses come at once', async () => {
+  it('checks no more than ten simultaneous guesses', async () => {
     const user = await person(t)
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
@@ -116,7 +116,7 @@ describe('signing in', () => {
     expect(answers.filter((answer) => answer.statusCode === 429)).toHaveLength(30)
   })
 
-  it('checks a hundred guesses per address over any number of names, known or not', async () => {
+  it('checks 100 guesses per address over any number of names, known or not', async () => {
     const answers: number[] = []
     for (let batch = 0; batch < 11; batch++)
       answers.push(
@@ -130,7 +130,7 @@ describe('signing in', () => {
     expect(answers.filter((status) => status === 429)).toHaveLength(10)
   })
 
-  it('never throttles who signs in rightly', async () => {
+  it('never limits correct sign-ins', async () => {
     const user = await person(t)
     for (let batch = 0; batch < 13; batch++) {
       const all = await Promise.all(
@@ -142,10 +142,10 @@ describe('signing in', () => {
     }
   })
 
-  it('opens no session for a password that was changed while it was checked', async () => {
+  it('opens no session if the password changed during the check', async () => {
     const user = await person(t)
     const its = sql`user_name = ${user.userName}`
-    // Its password is right; opening the session waits for the row.
+    // The password is correct. Opening the session waits for the row.
     const answer = await whileLocked(
       t,
       {
@@ -158,7 +158,7 @@ describe('signing in', () => {
     expect(answer.statusCode).toBe(401)
   })
 
-  it('folds failures of one account and address into one record and a count', async () => {
+  it('counts failures of one account and address in one audit record', async () => {
     const user = await person(t)
     const records = async () =>
       (
@@ -171,7 +171,7 @@ describe('signing in', () => {
     for (let i = 0; i < 3; i++) await from('198.18.7.7', login, { username: 'my secret password', password: 'x' })
     expect((await records()).map((r) => [r.entity, r.userName])).toEqual([
       [user.userName, 'anonymous'],
-      // What is typed as a name that no account has may be a password.
+      // A name without an account may be a password typed into the wrong field.
       ['an unknown account', 'anonymous'],
     ])
     t.clock.advance(15 * 60_000 + 1)
@@ -191,7 +191,7 @@ describe('signing in', () => {
     expect(addressBucket('192.0.2.7')).toBe('192.0.2.7')
   })
 
-  it('tells anyone which sign-ins are on', async () => {
+  it('shows without sign-in which sign-in methods are on', async () => {
     await t.db.execute(sql`insert into config_items (name, value) values ('CUSTOM_LOGIN_TITLE', 'Plant 7')`)
     const answer = await t.as(undefined).get('/prime/webui/Auth/Providers')
     expect(answer.json()).toMatchObject({
@@ -222,7 +222,7 @@ describe('set-password links', () => {
   const set = (token: string, newPassword: string) =>
     t.as(undefined).post('/prime/webui/Auth/SetPassword', { token, newPassword })
 
-  it('work once, and not for a password that breaks the rules', async () => {
+  it('work once, and refuse a password that breaks the rules', async () => {
     const { token, expiresAt } = await invite('linked')
     expect(expiresAt).toBe('2031-05-06T10:11:12.000Z')
     await expect(t.signIn('linked', '')).rejects.toThrow('401')
@@ -234,7 +234,7 @@ describe('set-password links', () => {
     expect(stored.map((row) => row.hash.toString())).not.toContain(token)
   })
 
-  it('end the sessions of whoever knew the former password', async () => {
+  it('end the sessions of the former password', async () => {
     const { token } = await invite('renewed')
     await set(token, 'the first password')
     const former = t.as(await t.signIn('renewed', 'the first password'))
@@ -246,13 +246,13 @@ describe('set-password links', () => {
     expect([(await former.get('/prime/webui/admin/profile')).statusCode, sessions.length]).toEqual([401, 0])
   })
 
-  it('work for one of two who use them at once', async () => {
+  it('work for only one of two simultaneous uses', async () => {
     const { token } = await invite('raced')
     const answers = await Promise.all([set(token, 'the first password'), set(token, 'the other password')])
     expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, 400])
   })
 
-  it('die with any change of the password, with time, with the account, and when it is disabled', async () => {
+  it('stop working when the password changes, they expire, or the account is deleted or disabled', async () => {
     const admin = await t.admin()
     const [changed, late, gone, disabled] = [
       await invite('l1'),
@@ -271,7 +271,7 @@ describe('set-password links', () => {
       expect((await set(token, 'a password at last')).statusCode).toBe(400)
   })
 
-  it('point where the server is known to be, whatever Host says', async () => {
+  it('point to the configured address, whatever the Host header says', async () => {
     const hostile = {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',
@@ -300,8 +300,8 @@ describe('set-password links', () => {
   })
 })
 
-describe('the first run', () => {
-  it('makes admin once, with credentials that have to be changed', async () => {
+describe('the first start', () => {
+  it('creates admin once, with a password that must be changed', async () => {
     const t = await startTestApp()
     try {
       expect(await t.accounts.ensureFirstAdministrator(null)).toBeNull()

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** Every row of every table as text; bytes are hexadecimal. */
+/** Returns every row of every table as text. Bytes are hexadecimal. */
 const dump = async (): Promise<string> => {
   const tables = await t.db.query<{ name: string }>(
     sql`select quote_ident(table_name) as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`,

@@ -24,7 +24,9 @@ export interface SuspensionDeps {
 
 export type SuspensionService = ReturnType<typeof createSuspensionService>
 
-/** Suspends the credentials of an account for a day. The account keeps its profile, so no gate is lifted. */
+/**
+ * Suspends the credentials of an account for a day. The account keeps its profile, so the approval gate stays in force.
+ */
 export const createSuspensionService = (deps: SuspensionDeps) => {
   const { db, clock, audit, events, store, sessionsStore, credentials } = deps
 
@@ -60,7 +62,7 @@ export const createSuspensionService = (deps: SuspensionDeps) => {
       await audit.write(tx, actor, {
         action: 'account.suspensionLifted',
         entity: before.user_name,
-        details: `it would have ended: ${atText(before.suspended_until as Date)}`,
+        details: `original end: ${atText(before.suspended_until as Date)}`,
         severity: 4,
       })
       return { ...before, suspended_until: null, suspended_by: null }

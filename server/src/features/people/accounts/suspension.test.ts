@@ -33,7 +33,7 @@ describe('suspension of an account', () => {
     const [by, target] = [await administrator(), await administrator()]
     const made = await target.api.post(`${admin}/apiTokens`, { name: 'x', userProfile: 30, scopes: ['self:read'] })
     const { token, id } = made.json()
-    // Both replicas have it in memory.
+    // Both replicas have cached it.
     for (const one of [target.token, token])
       expect([await statusOf(one), await statusOf(one, replica)]).toEqual([200, 200])
     const answer = await suspend(by, target)
@@ -55,7 +55,7 @@ describe('suspension of an account', () => {
     expect(listed.find((row) => row.id === id)?.state).toBe('Suspended')
     const refused = await signIn(target)
     expect([refused.statusCode, refused.json().code]).toEqual([403, 'account_suspended'])
-    // A wrong password learns nothing of it.
+    // A wrong password does not reveal it.
     const wrong = await signIn({ ...target, password: 'not the password' })
     expect([wrong.statusCode, wrong.json().code]).toEqual([401, 'credentials_wrong'])
 
@@ -89,7 +89,7 @@ describe('suspension of an account', () => {
     expect(account).toMatchObject({ isEnabled: true, userProfile: 10, suspendedBy: by.userName })
   })
 
-  it('is refused for the own account, an unknown one, and without fresh authentication', async () => {
+  it('is refused for the account of the caller, an unknown one, and without fresh authentication', async () => {
     const [by, target] = [await administrator(), await administrator()]
     const own = await suspend(by, by)
     expect([own.statusCode, own.json().code]).toEqual([403, 'forbidden_object'])
@@ -106,7 +106,7 @@ describe('suspension of an account', () => {
     expect((await signIn(target)).statusCode).toBe(200)
   })
 
-  it('of two Administrators who suspend each other at once, the first one wins', async () => {
+  it('works only for the first of two Administrators who suspend each other', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, two] = [await administrator(), await administrator()]
       const answers = await Promise.all([suspend(one, two), suspend(two, one, replica)])

@@ -29,13 +29,13 @@ const eventOf = (token: ExpiringToken): NewEvent => ({
   entity: entityOf(token),
   hashtags: '',
   details: `The API token expires on ${atText(token.expires_at)}. Create a new token and replace this one before then.`,
-  // More severe the second time, so that a group that was notified once is notified again.
+  // The second step is more severe, so that a group is notified again.
   ...(token.step === 2 ? { severity: 3 } : {}),
 })
 
-/** Sends notifications about expiring API tokens, and sets the expiry date of tokens created before scopes. */
+/** Sends notifications about expiring API tokens, and limits tokens created before scopes. */
 export const createTokenExpiry = ({ db, clock, audit, events, credentials, store }: TokenExpiryDeps) => ({
-  /** Sends one notification for each step of each token, on the replica that comes first. */
+  /** Sends one notification for each step of each token, on one replica. */
   announce: async (): Promise<void> => {
     const [firstDays, secondDays] = tokenNoticeDays
     for (let done = atOnce; done === atOnce; )

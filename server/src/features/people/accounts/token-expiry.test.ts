@@ -30,13 +30,13 @@ describe('expiry of API tokens', () => {
         sql`select 1 from audit_records r where r.action = 'apiToken.expired' and r.record like ${`%${name}%`}`,
       )
     ).length
-  /** Upkeep on both replicas at once, and again on one, as after a restart. */
+  /** Runs the maintenance on both replicas at the same time, then again on one, as after a restart. */
   const upkeep = async () => {
     await Promise.all([t.accounts.maintain(), replica.accounts.maintain()])
     await t.accounts.maintain()
   }
 
-  it('finding 11: two notifications go out 14 and 3 days before a token expires, once each, and one record when it expired', async () => {
+  it('sends one notification 14 days and one 3 days before a token expires, and records the expiry', async () => {
     const made = await (await t.admin()).post(tokens, { name: 'ninety days', scopes: ['fleet:read'] })
     const steps: [number, number, number][] = [
       [90 - 14 - 0.01, 0, 0],
@@ -63,7 +63,7 @@ describe('expiry of API tokens', () => {
     expect(first?.details).toContain(`expires on ${day}`)
   })
 
-  it('the list says so from 14 days on, to the millisecond', async () => {
+  it('the list shows it from 14 days before, to the millisecond', async () => {
     const admin = await t.admin()
     const expiresAt = new Date(t.clock.now() + 14 * dayMs + 1).toISOString()
     const { id } = (await admin.post(tokens, { name: 'near', scopes: ['fleet:read'], expiresAt })).json()
@@ -74,7 +74,7 @@ describe('expiry of API tokens', () => {
     expect(await state()).toBe('ExpiresSoon')
   })
 
-  it('finding 11: the alert opens at 14 days and comes up again at 3 days', async () => {
+  it('the alert opens 14 days before and reopens 3 days before', async () => {
     await (await t.admin()).post(tokens, { name: 'alerting', scopes: ['fleet:read'] })
     const turns = async () => {
       await upkeep()
@@ -92,7 +92,7 @@ describe('expiry of API tokens', () => {
     expect(await turns()).toEqual([[2, 3, '/settings/tokens']])
   })
 
-  it('a token is not announced at once when its creator chose a near date', async () => {
+  it('sends no immediate notification if the creator chose a near date', async () => {
     await (await t.admin()).post(tokens, {
       name: 'ten days',
       expiresAt: new Date(t.clock.now() + 10 * dayMs).toISOString(),
@@ -104,7 +104,7 @@ describe('expiry of API tokens', () => {
     expect((await events('ten days')).length).toBe(1)
   })
 
-  it('a server that was away between both dates sends the later notification only', async () => {
+  it('a server that was down between both dates sends only the later notification', async () => {
     await (await t.admin()).post(tokens, { name: 'away', scopes: ['fleet:read'] })
     t.clock.advance(88 * dayMs)
     await upkeep()
@@ -113,7 +113,7 @@ describe('expiry of API tokens', () => {
 })
 
 describe('upgrade of API tokens from before scopes', () => {
-  it('finding 11: they keep the other permissions of their role, are marked, and expire in 90 days unless earlier', async () => {
+  it('they keep the other permissions of their role, are marked, and expire in 90 days unless earlier', async () => {
     const t = await startTestApp()
     const manager = await person(t, { profile: 20 })
     const near = new Date(t.clock.now() + 5 * dayMs).toISOString()
@@ -126,7 +126,7 @@ describe('upgrade of API tokens from before scopes', () => {
       made[name] = (
         await manager.api.post(tokens, { name, ...(expiresAt === undefined ? {} : { expiresAt }) })
       ).json().token
-    // As the previous release left them.
+    // As the previous release stored them.
     await t.db.execute(
       sql`update api_tokens set scopes = null, created_by = null, expires_at = case name when 'endless' then null else expires_at end`,
     )
@@ -153,7 +153,7 @@ describe('upgrade of API tokens from before scopes', () => {
     )
     const limited = () => t.db.query(sql`select 1 from audit_records r where r.action = 'apiToken.limited'`)
     expect(await limited()).toHaveLength(3)
-    // The next start does not move the date.
+    // The next start does not change the date.
     t.clock.advance(10 * dayMs)
     const again = await startTestApp({ database: t.database, clock: t.clock, keyDir: t.keyDir })
     expect(await limited()).toHaveLength(3)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** A token of the first Administrator with these scopes. */
+/** Creates a token of the first Administrator with these scopes. */
 const tokenWith = async (scopes: string[] | null, more: object = {}) => {
   const made = await (await t.admin()).post(tokens, { name: 'scoped', ...(scopes === null ? {} : { scopes }), ...more })
   expect(made.statusCode, made.body).toBe(200)
@@ -25,7 +25,7 @@ const tokenWith = async (scopes: string[] | null, more: object = {}) => {
 }
 
 describe('scopes of API tokens', () => {
-  it('finding 11: a token cannot use a permission that is not among its scopes', async () => {
+  it('a token cannot use a permission that is not among its scopes', async () => {
     const { api: token } = await tokenWith(['fleet:read'])
     expect((await token.get(`${api}/agents`)).statusCode).toBe(200)
     for (const [method, path, scope] of [
@@ -42,7 +42,7 @@ describe('scopes of API tokens', () => {
     }
   })
 
-  it('finding 11: a token without named scopes may only read', async () => {
+  it('a token without named scopes may only read', async () => {
     const { api: token, scopes } = await tokenWith(null)
     expect(scopes).toEqual(permissionsOf(10).filter((name) => name.endsWith(':read')))
     expect((await token.get(`${api}/admin/profile`)).json().permissions).toEqual(scopes)
@@ -51,7 +51,7 @@ describe('scopes of API tokens', () => {
     expect([refused.statusCode, refused.json().code]).toEqual([403, 'scope_missing'])
   })
 
-  it('are granted only by a person who holds them, below the ceiling of the token', async () => {
+  it('can be granted only by a person who has them, up to the profile of the token', async () => {
     const user = await person(t)
     const refused = await user.api.post(tokens, { name: 'x', scopes: ['fleet:read', 'fleet:write'] })
     expect([refused.statusCode, refused.json().code]).toEqual([403, 'forbidden_object'])
@@ -71,14 +71,14 @@ describe('scopes of API tokens', () => {
     expect(await permissions()).toEqual(['self:read'])
   })
 
-  it('finding 11: a download ticket of a token has the scopes of the token', async () => {
+  it('a download ticket of a token has the scopes of the token', async () => {
     const { api: token } = await tokenWith(['self:read'])
     const { ticket } = (await token.post(`${api}/Auth/Ticket`)).json()
     const answer = await t.as(undefined).get(`${api}/agents?_ticket=${ticket}`)
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'scope_missing'])
   })
 
-  it('finding 11: the configuration document changes no rules or tags for a token without fleet:write', async () => {
+  it('the configuration document changes no rules or tags for a token without fleet:write', async () => {
     const { api: token } = await tokenWith(['config:write'])
     for (const body of [{ rules: [] }, { tags: ['smuggled'] }]) {
       const answer = await token.post(`${api}/generalconfig/document`, body)
@@ -88,13 +88,13 @@ describe('scopes of API tokens', () => {
     expect(await t.db.query(sql`select 1 from tags g where g.name = 'smuggled'`)).toEqual([])
   })
 
-  it('finding 11: a report shows a token no list that it may not read', async () => {
+  it('a report does not show a token a list that it may not read', async () => {
     const { api: token } = await tokenWith(['config:write', 'export:read'])
     const answer = await token.post(`${api}/reports/export`, { list: 'audit', format: 'csv' })
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'scope_missing'])
   })
 
-  it('finding 11: a token creates no account that may do more than the token', async () => {
+  it('a token cannot create an account with more permissions than its own', async () => {
     const { api: token } = await tokenWith(['accounts:write', 'accounts:read'])
     for (const userProfile of [10, 30]) {
       const answer = await token.post(`${api}/admin/adduser`, {
@@ -117,7 +117,7 @@ describe('scopes of API tokens', () => {
 })
 
 describe('expiry of API tokens', () => {
-  it('finding 11: a new token expires after 90 days, and after one year at most', async () => {
+  it('a new token expires after 90 days, and after one year at most', async () => {
     const now = t.clock.now()
     for (const more of [{}, { expiresAt: null }])
       expect(Date.parse((await tokenWith(['fleet:read'], more)).expiresAt)).toBe(now + 90 * dayMs)
@@ -135,7 +135,7 @@ describe('expiry of API tokens', () => {
     ])
   })
 
-  it('finding 11: an expired token is refused and listed as expired', async () => {
+  it('an expired token is refused and listed as expired', async () => {
     const { api: token, id } = await tokenWith(['fleet:read'], {
       expiresAt: new Date(t.clock.now() + dayMs).toISOString(),
     })
@@ -146,7 +146,7 @@ describe('expiry of API tokens', () => {
     expect(listed.find((row) => row.id === id)?.state).toBe('Expired')
   })
 
-  it('finding 11: the list shows when and from which address a token was last used', async () => {
+  it('the list shows when and from which address a token was last used', async () => {
     const { api: token, id } = await tokenWith(['fleet:read'])
     const listed = async () =>
       (

@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-describe('an account that somebody else disables, demotes or deletes', () => {
-  it('finding 6: raises an event and a notice for each account, whoever it belongs to', async () => {
+describe('an account that another person disables, demotes or deletes', () => {
+  it('raises an event and an alert for each account', async () => {
     const by = await person(t, { profile: 10 })
     const managers = [await person(t, { profile: 20 }), await person(t, { profile: 20 })] as const
     const users = [await person(t), await person(t)] as const
@@ -19,7 +19,7 @@ describe('an account that somebody else disables, demotes or deletes', () => {
       by.api.post(`${admin}/updateUser`, { userName, ...members })
     expect((await change(managers[0].userName, { isEnabled: false })).statusCode).toBe(200)
     expect((await change(managers[1].userName, { isEnabled: false, userProfile: 30 })).statusCode).toBe(200)
-    // Neither a name nor a higher profile takes anything away.
+    // Changing a name or raising a profile withdraws nothing.
     expect((await change(users[0].userName, { firstName: 'Ann' })).statusCode).toBe(200)
     const deleted = await by.api.post(`${admin}/deleteUsers`, [users[0].userName, users[1].userName])
     expect(deleted.statusCode, deleted.body).toBe(200)

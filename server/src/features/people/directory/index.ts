@@ -34,7 +34,7 @@ export interface DirectoryFeatureDeps {
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
 }
 
-/** Sign-in by a directory or an identity provider. */
+/** Sign-in with a directory or an identity provider. */
 export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
   const { db, clock, log, audit, keys, settings, accounts, resolve } = deps
   const config = async () => ldapConfigOf(await settings.values(db, 'ldap'), resolve)
@@ -69,14 +69,14 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
     const issuer = next.get('OIDC_ISSUER') ?? ''
     if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
   })
-  // A test takes seconds when something hangs: two at once are plenty for people.
+  // A hanging test takes seconds. Two at a time are enough for people.
   const tests = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
 
   app.register(testLdap, async ({ actor, body }) => {
     const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
     const tried = ldapConfigOf(await settings.values(db, 'ldap', given), resolve)
-    if (tried.urls.length === 0) throw invalid('body.LDAP_URL', 'is needed to try it')
-    if (tried.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is needed to try it')
+    if (tried.urls.length === 0) throw invalid('body.LDAP_URL', 'is required for the test')
+    if (tried.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is required for the test')
     await db.transaction((tx) =>
       audit.write(tx, actor, { action: 'config.tested', entity: 'ldap', details: tried.urls.join(' ') }),
     )
@@ -90,8 +90,8 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
 
   app.register(testOidc, async ({ actor, body }) => {
     const tried = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}), resolve)
-    if (tried.issuer === '') throw invalid('body.OIDC_ISSUER', 'is needed to try it')
-    if (tried.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is needed to try it')
+    if (tried.issuer === '') throw invalid('body.OIDC_ISSUER', 'is required for the test')
+    if (tried.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is required for the test')
     await db.transaction((tx) =>
       audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', details: tried.issuer }),
     )
@@ -114,12 +114,12 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
   })
 
   return {
-    /** What sign-in needs of directories and providers. */
+    /** The directories and providers, as sign-in uses them. */
     port: {
       ...ldap.port,
       providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
     } satisfies DirectoryPort,
-    /** Clears away what has ended. */
+    /** Deletes expired rows. */
     maintain: oidc.maintain,
     health: health.health,
   }

@@ -4,11 +4,11 @@ import { faultOf, LdapFault, resultCode, resultOf } from './ldap.fault.ts'
 import { LdapFrames } from './ldap.frames.ts'
 import { type LdapSocket, openLdapSocket } from './ldap.socket.ts'
 
-/** Milliseconds one operation may take, as a directory is told in seconds too. */
+/** Time limit of one operation in milliseconds. The directory gets it in seconds. */
 const operationMs = 8_000
 const pageSize = 500
 
-/** Result codes of a bind that say "not with this password", whatever the reason. */
+/** Result codes of a bind that mean a wrong password or a refused account. */
 const refusals: ReadonlySet<number> = new Set([
   resultCode.invalidCredentials,
   resultCode.noSuchObject,
@@ -18,18 +18,20 @@ const refusals: ReadonlySet<number> = new Set([
   resultCode.constraintViolation,
 ])
 
-/** A connection to a directory; `close` it. */
+/** A connection to a directory. The caller must `close` it. */
 export interface LdapConnection {
   readonly socket: LdapSocket
-  /** Binds as the account that looks people up. */
+  /** Binds as the account that searches for people. */
   bindAsService(): Promise<void>
-  /** Whether the password is that of the DN. An empty one never is: a directory would take it for an anonymous bind. */
+  /**
+   * Returns whether the password is correct for the DN. Refuses empty ones, which directories treat as anonymous binds.
+   */
   bindAs(dn: string, password: string): Promise<boolean>
-  /** Entries below a base, at most `most` of them; references to other servers are left out. */
+  /** Returns entries below a base, at most `most`. Ignores references to other servers. */
   search(base: string, filter: Filter, attributes: readonly string[], most: number): Promise<Entry[]>
-  /** Entries below a base in pages, at most `most` of them. */
+  /** Returns entries below a base, read in pages, at most `most`. */
   searchAll(base: string, filter: Filter, attributes: readonly string[], most: number): Promise<Entry[]>
-  /** One entry if it fits the filter; undefined when it does not, or is not there. */
+  /** Returns one entry. Returns undefined if it does not exist or does not match the filter. */
   entry(dn: string, filter: Filter | null, attributes: readonly string[]): Promise<Entry | undefined>
   close(): void
 }
@@ -38,11 +40,11 @@ const openedPassword = (config: LdapConfig): string => {
   try {
     return config.bindPassword()?.reveal() ?? ''
   } catch (error) {
-    throw new LdapFault('bindRefused', 'The stored bind password cannot be opened: enter it again.', error)
+    throw new LdapFault('bindRefused', 'The stored bind password cannot be decrypted. Enter it again.', error)
   }
 }
 
-/** Speaks LDAP on an open connection. */
+/** Creates an LDAP client on an open connection. */
 export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnection => {
   const frames = new LdapFrames(socket.socket)
   frames.on('error', () => {})
@@ -53,7 +55,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
     createConnection: (() => frames) as never,
   })
   const limits = { timeLimit: operationMs / 1000, derefAliases: 'never' as const }
-  async function sound<T>(work: Promise<T>): Promise<T> {
+  async function withFaults<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {
@@ -66,7 +68,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
     bindAsService: async () => {
       const password = openedPassword(config)
       if (config.bindDn !== '' && password === '')
-        throw new LdapFault('bindRefused', 'The bind account has no password: set one.')
+        throw new LdapFault('bindRefused', 'The bind account has no password. Set one.')
       try {
         await client.bind(config.bindDn, config.bindDn === '' ? '' : password)
       } catch (error) {
@@ -74,8 +76,8 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
           throw new LdapFault(
             'bindRefused',
             config.bindDn === ''
-              ? 'The directory does not let anybody look people up anonymously: set a bind DN and its password.'
-              : 'The directory refused the bind account: check its DN and password.',
+              ? 'The directory does not allow anonymous searches. Set a bind DN and its password.'
+              : 'The directory refused the bind account. Check its DN and password.',
             error,
           )
         throw faultOf(error)
@@ -93,7 +95,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
     },
     search: async (base, filter, attributes, most) =>
       (
-        await sound(
+        await withFaults(
           client.search(base, {
             ...limits,
             scope: 'sub',
@@ -146,7 +148,7 @@ export const connectionOn = (config: LdapConfig, socket: LdapSocket): LdapConnec
   }
 }
 
-/** The first of the configured directories that answers. Throws what the first said when none does. */
+/** Connects to the first configured directory that answers. If none does, throws the first fault. */
 export const openLdap = async (config: LdapConfig, signal: AbortSignal): Promise<LdapConnection> => {
   let first: LdapFault | null = null
   for (const url of config.urls) {

@@ -4,25 +4,25 @@ import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 import type { LdapSecurity } from './ldap.socket.ts'
 
-/** The directory as it is configured. */
+/** Configuration of the directory. */
 export interface LdapConfig {
   resolve: ResolveDestination
   isOn: boolean
-  /** Up to three, tried in order. */
+  /** Up to three addresses, tried in order. */
   urls: readonly string[]
   security: LdapSecurity
-  /** PEM certificates to trust in place of the system's. */
+  /** Trusted PEM certificates; they replace those of the system. */
   ca: readonly string[]
-  /** Empty: people are looked up anonymously. */
+  /** Empty: searches are anonymous. */
   bindDn: string
-  /** Opened when it is needed: whether the directory is in use can be told without. Null while it is not set. */
+  /** Decrypted only when needed. Null if it is not set. */
   bindPassword: () => Secret | null
   baseDn: string
-  /** Empty: the name attribute equals the name. */
+  /** Empty: the name attribute must equal the name. */
   userFilter: string
   nameAttribute: string
   groupAttribute: string
-  /** Groups that give a profile, the highest first; those that are not configured are left out. */
+  /** Configured groups that give a profile, highest profile first. */
   groups: readonly { profile: UserProfile; dn: string }[]
 }
 

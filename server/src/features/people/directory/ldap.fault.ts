@@ -2,7 +2,7 @@ import { ResultCodeError } from 'ldapts'
 import { DestinationError } from '#platform/destinations.ts'
 import { certificateFault } from './certificate-labels.ts'
 
-/** Why a directory was of no use. A fixed set: nothing that a peer says gets into an answer. */
+/** Why a directory could not be used. A fixed set: answers contain nothing that the peer sent. */
 export type LdapFaultCode =
   | 'unresolved'
   | 'refusedAddress'
@@ -17,8 +17,8 @@ export type LdapFaultCode =
   | 'filter'
   | 'refused'
 
-/** Faults that everybody meets. Others may lie in one question: a name somebody typed must not stop the others. */
-const forEverybody: ReadonlySet<LdapFaultCode> = new Set([
+/** Faults that affect every request. Other faults may belong to one typed name, which must not stop the others. */
+const affectsEveryone: ReadonlySet<LdapFaultCode> = new Set([
   'unresolved',
   'refusedAddress',
   'noConnection',
@@ -38,10 +38,10 @@ export class LdapFault extends Error {
   }
 }
 
-/** Whether asking again at once would end the same way, whoever asks. */
-export const isUseless = ({ code }: LdapFault): boolean => forEverybody.has(code)
+/** Returns whether every further request would fail the same way now. */
+export const isUseless = ({ code }: LdapFault): boolean => affectsEveryone.has(code)
 
-/** Result codes of RFC 4511 that are told apart. */
+/** The RFC 4511 result codes that are distinguished. */
 export const resultCode = {
   operationsError: 1,
   strongerAuthRequired: 8,
@@ -55,35 +55,35 @@ export const resultCode = {
   unwillingToPerform: 53,
 } as const
 
-/** The result code a directory answered with; null for other failures. */
+/** Returns the result code of a directory's answer. Returns null for other failures. */
 export const resultOf = (error: unknown): number | null => (error instanceof ResultCodeError ? error.code : null)
 
 const messages: Readonly<Record<number, readonly [LdapFaultCode, string]>> = {
   [resultCode.referral]: [
     'referral',
-    'The directory refers to another server, and referrals are not followed: name that server, or a base DN this one holds.',
+    'The directory refers to another server, but referrals are not followed. Enter that server, or a base DN of this one.',
   ],
-  [resultCode.strongerAuthRequired]: ['refused', 'The directory demands more security: use starttls or tls.'],
-  [resultCode.confidentialityRequired]: ['refused', 'The directory demands more security: use starttls or tls.'],
-  [resultCode.noSuchObject]: ['noSuchBase', 'The directory has no entry of that DN: check the base DN.'],
-  [resultCode.insufficientAccessRights]: ['refused', 'The bind account may not read there: give it the right to.'],
-  // Active Directory answers so to a search before a bind.
-  [resultCode.operationsError]: ['refused', 'The directory wants a bind first: set a bind DN and its password.'],
+  [resultCode.strongerAuthRequired]: ['refused', 'The directory requires a secure connection. Use starttls or tls.'],
+  [resultCode.confidentialityRequired]: ['refused', 'The directory requires a secure connection. Use starttls or tls.'],
+  [resultCode.noSuchObject]: ['noSuchBase', 'The directory has no entry with this DN. Check the base DN.'],
+  [resultCode.insufficientAccessRights]: ['refused', 'The bind account cannot read this entry. Grant it read access.'],
+  // Active Directory's answer to a search before a bind.
+  [resultCode.operationsError]: ['refused', 'The directory requires a bind. Set a bind DN and its password.'],
 }
 
-/** A failure of the library, a socket or the resolver as one of ours. */
+/** Converts a failure of the library, a socket or the resolver to a fault. */
 export const faultOf = (error: unknown): LdapFault => {
   if (error instanceof LdapFault) return error
   if (error instanceof DestinationError)
     return error.fault === 'unresolved'
-      ? new LdapFault('unresolved', `${error.host} cannot be resolved: check the name, and the DNS of this server.`)
+      ? new LdapFault('unresolved', `${error.host} cannot be resolved. Check the name, and the DNS of this server.`)
       : new LdapFault(
           'refusedAddress',
-          `${error.host} leads to an address this server does not connect to (link-local, metadata, multicast, or loopback under another name).`,
+          `${error.host} resolves to an address that this server never connects to (link-local, metadata, multicast, or loopback under another name).`,
         )
   const code = resultOf(error)
   if (code !== null) {
-    const [kind, message] = messages[code] ?? ['refused', `The directory refused with result ${code}.`]
+    const [kind, message] = messages[code] ?? ['refused', `The directory refused the request with result ${code}.`]
     return new LdapFault(kind, message, error)
   }
   const certificate = certificateFault(error)
@@ -91,10 +91,10 @@ export const faultOf = (error: unknown): LdapFault => {
     return new LdapFault('certificate', `The certificate of the directory ${certificate}.`, error)
   const { code: name, message } = error as { code?: unknown; message?: unknown }
   if (name === 'ECONNREFUSED')
-    return new LdapFault('noConnection', 'Nothing listens there: check the port, and whether the directory runs.')
+    return new LdapFault('noConnection', 'Nothing listens at this address. Check the port, and whether the directory runs.')
   if (typeof name === 'string' && /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(name))
-    return new LdapFault('noConnection', 'There is no way there: check routes and firewalls.')
+    return new LdapFault('noConnection', 'This address cannot be reached. Check routes and firewalls.')
   if (typeof message === 'string' && /timed? ?out/i.test(message))
     return new LdapFault('silent', 'The directory did not answer in time.')
-  return new LdapFault('notLdap', 'The connection broke: what answers there may be no directory.', error)
+  return new LdapFault('notLdap', 'The connection broke. The server at this address may not be a directory.', error)
 }

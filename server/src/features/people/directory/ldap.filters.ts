@@ -1,6 +1,6 @@
 /**
- * Filters as values, not as texts: what somebody typed is put into a filter that was parsed before, so that it cannot be
- * taken for a part of it whatever it holds.
+ * Filters as parsed values, not as texts. A typed name is inserted after parsing, so it cannot change the filter's
+ * structure.
  */
 import {
   AndFilter,
@@ -17,11 +17,11 @@ import {
 } from 'ldapts'
 import { LdapFault } from './ldap.fault.ts'
 
-const place = '{username}'
+const placeholder = '{username}'
 
-const filled = (text: string | Buffer, name: string): string => String(text).replaceAll(place, () => name)
+const filled = (text: string | Buffer, name: string): string => String(text).replaceAll(placeholder, () => name)
 
-/** Puts the name into every value of a parsed filter. */
+/** Inserts the name into every value of a parsed filter. */
 const fill = (filter: Filter, name: string): Filter => {
   if (filter instanceof AndFilter) return new AndFilter({ filters: filter.filters.map((one) => fill(one, name)) })
   if (filter instanceof OrFilter) return new OrFilter({ filters: filter.filters.map((one) => fill(one, name)) })
@@ -47,19 +47,19 @@ const fill = (filter: Filter, name: string): Filter => {
   return filter
 }
 
-/** The filter that finds one person. */
+/** Returns the filter that finds one person. */
 export const personFilter = (template: string, attribute: string, userName: string): Filter => {
   if (template === '') return new EqualityFilter({ attribute, value: userName })
   let parsed: Filter
   try {
     parsed = FilterParser.parseString(template)
   } catch (error) {
-    throw new LdapFault('filter', 'The filter of people cannot be read: it is no filter by RFC 4515.', error)
+    throw new LdapFault('filter', 'The user filter is not a valid RFC 4515 filter. Correct it.', error)
   }
   return fill(parsed, userName)
 }
 
-/** One of these values in one attribute. */
+/** Returns a filter for one attribute with any of these values. */
 export const anyOf = (attribute: string, values: readonly string[]): Filter =>
   new OrFilter({ filters: values.map((value) => new EqualityFilter({ attribute, value })) })
 
@@ -73,6 +73,6 @@ const groupClasses = [
   'ipausergroup',
 ]
 
-/** Groups, by the object classes of common directories, that fit another filter too. */
+/** Returns a filter for groups, by the object classes of common directories, that also match another filter. */
 export const groupsThat = (filter: Filter): Filter =>
   new AndFilter({ filters: [anyOf('objectClass', groupClasses), filter] })

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { LdapFault } from './ldap.fault.ts'
 
-/** Bytes of one message: an entry of a person with a picture has some 100 KiB. */
+/** Bytes of one message. The entry of a person with a picture has some 100 KiB. */
 const mostMessageBytes = 1024 * 1024
-/** Bytes and messages of one connection: 5,000 groups are 5,000 messages of some 100 bytes. */
+/** Bytes and messages of one connection. 5,000 groups are 5,000 messages of some 100 bytes. */
 const mostBytes = 8 * 1024 * 1024
 const mostMessages = 20_000
 
 export const noDirectory = (): LdapFault =>
-  new LdapFault('notLdap', 'The connection broke: what answers there may be no directory.')
+  new LdapFault('notLdap', 'The connection broke. The server at this address may not be a directory.')
 
-/** Length of a BER element's content and where it begins; null while bytes are missing. */
+/** Returns the length and the start of a BER element's content. Null while bytes are missing. */
 export const berLength = (bytes: Buffer, at: number): { length: number; start: number } | null => {
   const first = bytes[at]
   if (first === undefined) return null
@@ -21,7 +21,7 @@ export const berLength = (bytes: Buffer, at: number): { length: number; start: n
   return bytes.length < at + 1 + more ? null : { length: bytes.readUIntBE(at + 1, more), start: at + 1 + more }
 }
 
-/** End of the LDAP message that bytes begin with; null while bytes are missing. */
+/** Returns the end of the first LDAP message in the bytes. Null while bytes are missing. */
 export const messageEnd = (bytes: Buffer, most: number): number | null => {
   if (bytes.length === 0) return null
   if (bytes[0] !== 0x30) throw noDirectory()
@@ -33,8 +33,8 @@ export const messageEnd = (bytes: Buffer, most: number): number | null => {
 }
 
 /**
- * A connection whose messages come one by one, each whole and of a sane size. The LDAP library calls itself for each
- * message of a chunk: some 9,000 tiny ones in 64 KiB were enough to end the process.
+ * Passes messages on one by one, complete and of limited size. The LDAP library recurses for each message of a chunk:
+ * some 9,000 tiny ones in 64 KiB were enough to end the process.
  */
 export class LdapFrames extends Duplex {
   readonly connecting = false
@@ -42,7 +42,7 @@ export class LdapFrames extends Duplex {
   readonly #socket: Socket
   #parts: Buffer[] = []
   #held = 0
-  /** Bytes that have to be there before another look is worth it. */
+  /** Bytes that must arrive before the next parse. */
   #wanted = 2
   #bytes = 0
   #messages = 0
@@ -77,13 +77,13 @@ export class LdapFrames extends Duplex {
       this.#parts = [rest]
       this.#held = rest.length
     } catch (error) {
-      // Of a message that cannot be read too: the library throws where nobody waits.
+      // The library throws malformed messages outside of any promise, so the check is here.
       this.destroy(error instanceof LdapFault ? error : noDirectory())
     }
   }
 
   override _read(): void {
-    // What may be held is bounded above: nothing is gained by slowing the directory down.
+    // The limits above bound what is held, so there is no backpressure.
   }
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
     this.#socket.write(chunk, done)

@@ -4,14 +4,14 @@ import type { LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { anyOf, groupsThat } from './ldap.filters.ts'
 
-/** Groups in groups in groups: deeper ones give nothing. */
+/** Levels of nested groups that count. */
 const mostDepth = 10
-/** Groups looked at for one profile; a circle of groups ends because none is looked at twice. */
+/** Groups checked for one profile. A cycle ends because no group is checked twice. */
 const mostGroups = 5_000
 /** DNs in one filter: some 10 KB of request. */
 const dnsPerFilter = 100
 
-/** Where people stand: groups at the person, people by DN at the group, or people by name at the group. */
+/** How the directory stores memberships: groups at the person, or people at the group by DN or by name. */
 type Membership = 'atPerson' | 'dnAtGroup' | 'nameAtGroup'
 
 const membershipOf = (attribute: string): Membership => {
@@ -19,13 +19,13 @@ const membershipOf = (attribute: string): Membership => {
   return /member$/i.test(attribute) ? 'dnAtGroup' : 'atPerson'
 }
 
-/** A person as far as groups go. */
+/** The part of a person that groups refer to. */
 export interface Member {
   dn: string
   userName: string
 }
 
-/** What gave a profile. */
+/** A profile and its source. */
 export interface Grant {
   profile: UserProfile
   /** The configured group. */
@@ -36,7 +36,7 @@ const chunks = function* (dns: readonly string[]): Generator<readonly string[]> 
   for (let at = 0; at < dns.length; at += dnsPerFilter) yield dns.slice(at, at + dnsPerFilter)
 }
 
-/** Only to know what was looked at before: whether two DNs are the same is always the directory's to say. */
+/** Returns a key for visited groups. Only the directory decides whether two DNs are equal. */
 const keyOf = (dn: string): string =>
   dn
     .toLowerCase()
@@ -44,7 +44,7 @@ const keyOf = (dn: string): string =>
     .map((part) => part.trim())
     .join('')
 
-/** DNs of groups that have one of these in one attribute, without those seen before. */
+/** Returns the DNs of unvisited groups that have one of these values in an attribute. */
 const nextGroups = async (
   connection: LdapConnection,
   base: string,
@@ -75,7 +75,7 @@ const has = async (
   return false
 }
 
-/** From each configured group down: its groups, theirs, and on; is the person in one of them? */
+/** Searches each configured group and its nested groups for the person, from the top down. */
 const byPerson = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
   for (const { profile, dn: group } of config.groups) {
     const seen = new Set([keyOf(group)])
@@ -88,7 +88,7 @@ const byPerson = async (connection: LdapConnection, config: LdapConfig, member: 
   return null
 }
 
-/** From the person up: the groups he is in, those these are in, and on; is a configured one among them? */
+/** Searches the person's groups, and their groups, for a configured one, from the bottom up. */
 const byGroup = async (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
   const seen = new Set([keyOf(member.dn)])
   let level = [member.dn]
@@ -110,7 +110,7 @@ const byName = async (connection: LdapConnection, config: LdapConfig, member: Me
   return null
 }
 
-/** The highest profile that groups give a person; null when none does. */
+/** Returns the highest profile that groups give a person. Null if none does. */
 export const grantOf = (connection: LdapConnection, config: LdapConfig, member: Member): Promise<Grant | null> => {
   const by = { atPerson: byPerson, dnAtGroup: byGroup, nameAtGroup: byName }[membershipOf(config.groupAttribute)]
   return by(connection, config, member)

@@ -4,7 +4,7 @@ import type { LdapConfig } from './ldap.config.ts'
 import { faultOf } from './ldap.fault.ts'
 import { withLdap } from './ldap.service.ts'
 
-/** A directory is bound to no more often than this; the health page shows nothing older than 30 s, and keeps for 20. */
+/** Minimum time between two binds. The health page shows results up to 30 s old and keeps them for 20 s. */
 const everyMs = 8_000
 /** The health page waits 5 s for a probe. */
 const probeMs = 4_500
@@ -15,16 +15,16 @@ export interface LdapHealthDeps {
   noteUse: (name: string, failure: string | null) => Promise<void>
 }
 
-interface Seen {
+interface Probe {
   status: HealthStatus
   description: string
 }
 
-/** How the directory is, by a bind of the account that looks people up. */
+/** Probes the directory with a bind of its search account. */
 export const createLdapHealth = ({ clock, config: read, noteUse }: LdapHealthDeps) => {
-  let last: { at: number; seen: Promise<Seen> } | null = null
+  let last: { at: number; result: Promise<Probe> } | null = null
 
-  async function look(config: LdapConfig): Promise<Seen> {
+  async function probe(config: LdapConfig): Promise<Probe> {
     const failure = await withLdap(config, probeMs, (connection) => connection.bindAsService()).then(
       () => null,
       (error: unknown) => faultOf(error).message,
@@ -36,13 +36,13 @@ export const createLdapHealth = ({ clock, config: read, noteUse }: LdapHealthDep
   }
 
   return {
-    health: async (): Promise<Seen> => {
+    health: async (): Promise<Probe> => {
       const config = await read()
       if (!config.isOn) return { status: 'Unknown', description: 'Not configured' }
-      if (last === null || clock.now() - last.at >= everyMs) last = { at: clock.now(), seen: look(config) }
-      return last.seen
+      if (last === null || clock.now() - last.at >= everyMs) last = { at: clock.now(), result: probe(config) }
+      return last.result
     },
-    /** Looks again at once: the configuration changed. */
+    /** Drops the last result because the configuration changed. */
     forget: (): void => {
       last = null
     },

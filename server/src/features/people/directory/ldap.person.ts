@@ -5,28 +5,28 @@ import type { LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { personFilter } from './ldap.filters.ts'
 
-/** A person as the directory has him. */
+/** A person's entry in the directory. */
 export interface LdapPerson {
   dn: string
   userName: string
-  /** What stays when an entry is renamed, and differs when another gets its name; null when the directory has none. */
+  /** Id that stays when an entry is renamed and is never reused. Null if the directory has none. */
   id: string | null
   firstName: string
   lastName: string
   email: string
   phone: string | null
-  /** Why he may not sign in anywhere; null when he may. */
+  /** Why the entry may not sign in anywhere. Null if it may. */
   disabled: string | null
 }
 
-/** Whom a name leads to. Only exactly one entry is a person. */
+/** Result of a search for a name. Only exactly one entry is a person. */
 export type Found = { kind: 'one'; person: LdapPerson } | { kind: 'none' } | { kind: 'many' } | { kind: 'unusable' }
 
 const stateAttributes = ['userAccountControl', 'accountExpires', 'nsAccountLock', 'pwdAccountLockedTime']
 const idAttributes = ['entryUUID', 'objectGUID', 'nsUniqueId']
 const personAttributes = ['givenName', 'sn', 'mail', 'telephoneNumber', ...stateAttributes, ...idAttributes]
 
-/** Values of an attribute whatever the case of its name; bytes that are no text as hex. */
+/** Returns the values of an attribute, by name in any case. Binary values as hex. */
 const valuesOf = (entry: Entry, name: string): string[] => {
   const key = Object.keys(entry).find((one) => one.toLowerCase() === name.toLowerCase())
   if (key === undefined) return []
@@ -34,7 +34,7 @@ const valuesOf = (entry: Entry, name: string): string[] => {
 }
 const first = (entry: Entry, name: string): string => valuesOf(entry, name)[0] ?? ''
 
-/** Between 1601-01-01, where Active Directory counts from, and 1970-01-01. */
+/** Milliseconds from 1601-01-01, the epoch of Active Directory, to 1970-01-01. */
 const fileTimeOffsetMs = 11_644_473_600_000
 /** ACCOUNTDISABLE of userAccountControl. */
 const disabledBit = 2
@@ -42,7 +42,7 @@ const disabledBit = 2
 const disabledWhy = (entry: Entry, now: number): string | null => {
   if ((Number(first(entry, 'userAccountControl')) & disabledBit) !== 0) return 'its entry is disabled'
   if (first(entry, 'nsAccountLock').toLowerCase() === 'true') return 'its entry is locked'
-  // A lock with a date ends by itself, and the directory refuses the bind meanwhile.
+  // A lock with a date expires, and the directory refuses the bind until then.
   if (first(entry, 'pwdAccountLockedTime') === '000001010000Z') return 'its entry is locked'
   const expires = first(entry, 'accountExpires')
   // 0 and 2^63-1: never.
@@ -50,7 +50,9 @@ const disabledWhy = (entry: Entry, now: number): string | null => {
   return null
 }
 
-/** The name of the account. Of several values the one that was typed, else the first by order: always the same. */
+/**
+ * Returns the account name. Of several values: the typed one, otherwise the first in sort order, so it never varies.
+ */
 const userNameOf = (entry: Entry, attribute: string, typed: string): string | null => {
   const values = valuesOf(entry, attribute)
   const name = values.find((value) => value.toLowerCase() === typed.toLowerCase()) ?? values.toSorted()[0]
@@ -58,7 +60,7 @@ const userNameOf = (entry: Entry, attribute: string, typed: string): string | nu
   return name.length >= userNameLimits.min && name.length <= userNameLimits.max ? name : null
 }
 
-/** Looks a person up by the name he signs in with. */
+/** Finds a person by sign-in name. */
 export const findPerson = async (
   connection: LdapConnection,
   config: LdapConfig,

@@ -10,9 +10,9 @@ import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'
 import { grantOf } from './ldap.groups.ts'
 import { findPerson, type LdapPerson } from './ldap.person.ts'
 
-/** Milliseconds that connecting, looking up and binding may take together. */
+/** Time limit in milliseconds for connecting, searching and binding together. */
 const wholeMs = 12_000
-/** For how long a directory that failed is not asked again: a hanging one would keep everybody waiting. */
+/** How long a failed directory is not asked again: a hanging one would block everyone. */
 const pauseMs = 10_000
 
 export interface LdapDeps {
@@ -21,7 +21,7 @@ export interface LdapDeps {
   config: () => Promise<LdapConfig>
 }
 
-/** Runs `work` on a connection that ends with it, and after `ms` at the latest. */
+/** Runs `work` on a connection and closes it afterwards, at the latest after `ms`. */
 export const withLdap = async <T>(
   config: LdapConfig,
   ms: number,
@@ -58,16 +58,16 @@ const externalOf = (person: LdapPerson, profile: ExternalPerson['profile']): Ext
 
 const refused: ExternalVerdict = { person: null, lost: null }
 
-/** Sign-in by the directory: looked up by an account of its own, proven by a bind, admitted by groups. */
+/** Directory sign-in: a service account finds the entry, a bind proves the password, groups give the profile. */
 export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   let pausedUntil = 0
-  // 8 at once take a directory's threads for some milliseconds each; the rest waits, not longer than one that hangs.
+  // 8 at a time use a directory's threads for some milliseconds each. The others wait no longer than one request hangs.
   const semaphore = createSemaphore({ atOnce: 8, waiting: 100, waitMs: wholeMs, comeBack: { after: 5, spread: 5 } })
 
   const unavailable = (cause?: unknown): AppError =>
     new AppError('directory_unavailable', {}, { headers: { 'retry-after': '30' }, cause })
 
-  /** Asks the directory. Whatever hinders it is one and the same problem to who asks; the log says more. */
+  /** Asks the directory. The caller gets the same error for every failure; the log has the reason. */
   async function ask<T>(config: LdapConfig, work: (connection: LdapConnection) => Promise<T>): Promise<T> {
     if (clock.now() < pausedUntil) throw unavailable()
     await semaphore.enter()
@@ -80,7 +80,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
       if (error instanceof AppError) throw error
       const fault = faultOf(error)
       if (isUseless(fault)) pausedUntil = clock.now() + pauseMs
-      log.warn({ code: fault.code, reason: fault.message }, 'the directory could not be asked')
+      log.warn({ code: fault.code, reason: fault.message }, 'could not query the directory')
       throw unavailable(fault)
     } finally {
       semaphore.leave()
@@ -97,7 +97,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
     if (disabled !== null) return { person: null, lost: { userName, why: disabled, isProven } }
     const grant = await grantOf(connection, config, person)
     return grant === null
-      ? { person: null, lost: { userName, why: 'it is in none of the configured groups', isProven } }
+      ? { person: null, lost: { userName, why: 'it is not in any configured group', isProven } }
       : { person: externalOf(person, grant.profile) }
   }
 
@@ -110,7 +110,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
         const found = await findPerson(connection, config, userName, clock.now())
         const person = found.kind === 'one' && !isDecoy && password !== '' ? found.person : null
         if (person !== null) await beforeBind(person.userName)
-        // Who is not there is bound as well: a refusal has to take the same either way.
+        // Unknown names are bound too, so that every refusal takes as long.
         const isRight = await (person === null
           ? connection.bindAs(
               `${config.nameAttribute}=${randomBytes(12).toString('hex')},${config.baseDn}`,
@@ -133,7 +133,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
         const verdicts: ExternalVerdict[] = []
         for (const { userName, id } of known) {
           const found = await findPerson(connection, config, userName, clock.now())
-          // Another entry under the same name is another person.
+          // Another entry with the same name is another person.
           const isSame = found.kind === 'one' && (id === null || found.person.id === null || id === found.person.id)
           verdicts.push(
             isSame
@@ -147,7 +147,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   }
   return {
     port,
-    /** Asks again at once: the configuration changed. */
+    /** Ends the pause after a failure because the configuration changed. */
     resume: (): void => {
       pausedUntil = 0
     },

@@ -8,12 +8,12 @@ import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, why
 
 const reason = whyNoSlapd()
 
-const password = 'a password of somebody'
+const password = 'a directory password'
 const minute = 60_000
 
 const authority = await createAuthority()
 
-describe('sign-in by a directory', unless(reason), () => {
+describe('directory sign-in', unless(reason), () => {
   let slapd: Slapd
   let t: TestApp
   let ada: string
@@ -82,7 +82,7 @@ describe('sign-in by a directory', unless(reason), () => {
     await slapd?.stop()
   })
 
-  it('makes the account at the first one, with names, mail and the profile of the group', async () => {
+  it('creates the account at the first sign-in, with names, mail and the profile of the group', async () => {
     const answer = await login('ADA')
     expect(answer.statusCode, answer.body).toBe(200)
     expect(answer.json().user).toMatchObject({
@@ -105,7 +105,7 @@ describe('sign-in by a directory', unless(reason), () => {
     ])
   })
 
-  it('serves two first ones of one person at once', async () => {
+  it('handles two simultaneous first sign-ins of one person', async () => {
     await slapd.change(groups.users, 'add', 'member', [await slapd.person('twin', password)])
     const answers = await Promise.all([login('twin'), login('twin'), login('Twin')])
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200])
@@ -113,48 +113,48 @@ describe('sign-in by a directory', unless(reason), () => {
 
   it.each([
     ['a wrong password', 'ada', 'a wrong password'],
-    ['an empty password, which this directory takes for an anonymous bind', 'ada', ''],
-    ['an empty password of nobody', 'nobody', ''],
-    ['a name that nobody has', 'nobody', password],
-    ['somebody in none of the groups', 'loner', password],
-    ['a name with blanks around it', ' ada ', password],
-    ['a name with an invisible letter, which directories leave out', 'a\u00adda', password],
+    ['an empty password, which this directory treats as an anonymous bind', 'ada', ''],
+    ['an empty password of an unknown name', 'nobody', ''],
+    ['an unknown name', 'nobody', password],
+    ['a person in none of the groups', 'loner', password],
+    ['a name with spaces around it', ' ada ', password],
+    ['a name with an invisible letter, which directories ignore', 'a\u00adda', password],
     ['the name of the bind account', 'reader', readerPassword],
     ['a DN in place of a name', `uid=ada,${peopleDn}`, password],
     ['*', '*', password],
     ['ad*', 'ad*', password],
-    ['a filter behind the name', 'ada)(uid=*', password],
+    ['a filter after the name', 'ada)(uid=*', password],
     ['a filter that is always true', '*)(|(objectClass=*', password],
-    ['a filter in front', 'x)(|(uid=ada))(&(uid=x', password],
+    ['a filter before the name', 'x)(|(uid=ada))(&(uid=x', password],
     ['an escape', 'a\\64a', password],
     ['an escaped star', '\\2a', password],
     ['a DN injection', `ada,${peopleDn}`, password],
-  ])('refuses %s as it refuses everybody', async (_what, name, given) => {
+  ])('refuses %s with the usual answer', async (_what, name, given) => {
     if (name === 'loner') await slapd.person('loner', password)
     const answer = await login(name, given)
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'credentials_wrong'])
     expect(answer.json().detail).toBe('User name or password is wrong.')
   })
 
-  it('takes a name that looks like a filter for a name', async () => {
+  it('treats a name that looks like a filter as a name', async () => {
     const strange = '*)(uid=*'
     await slapd.change(groups.users, 'add', 'member', [await slapd.person(strange, 'another password')])
     expect(await codeOf(login(strange, 'another password'))).toBe(`as ${strange}`)
     expect(await codeOf(login(strange, password))).toBe('credentials_wrong')
   })
 
-  it('tells by the record why somebody who is right may not in', async () => {
+  it('records why a person with the correct password is refused', async () => {
     await slapd.person('outsider', password)
     await login('outsider')
     expect(await audit('outsider')).toMatchObject([
-      { action: 'session.refused', details: 'it is in none of the configured groups' },
+      { action: 'session.refused', details: 'it is not in any configured group' },
     ])
   })
 
   describe('groups', () => {
     const person = (uid: string) => slapd.person(uid, password)
 
-    it('give the highest profile of several', async () => {
+    it('give the highest of several profiles', async () => {
       const dn = await person('several')
       for (const group of Object.values(groups)) await slapd.change(group, 'add', 'member', [dn])
       expect(await profileOf('several')).toBe(10)
@@ -162,7 +162,7 @@ describe('sign-in by a directory', unless(reason), () => {
       expect(await profileOf('several')).toBe(20)
     })
 
-    it.each([null, 'member'])('count in groups in groups, in a circle too (%s)', async (attribute) => {
+    it.each([null, 'member'])('count when nested, even in a cycle (%s)', async (attribute) => {
       await configure({ LDAP_GROUP_ATTRIBUTE: attribute })
       const name = `nested-${attribute}`
       const inner = await slapd.group(`inner ${name}`, [await person(name)])
@@ -179,7 +179,7 @@ describe('sign-in by a directory', unless(reason), () => {
     it.each([
       [10, 'as as'],
       [11, 'credentials_wrong'],
-    ])('count %i levels deep: %s', async (depth, outcome) => {
+    ])('nested %i levels deep: %s', async (depth, outcome) => {
       const name = `deep${depth}`
       let dn = await person(name)
       for (let level = 0; level < depth; level++) dn = await slapd.group(`${name} level ${level}`, [dn])
@@ -198,7 +198,7 @@ describe('sign-in by a directory', unless(reason), () => {
       const dn = await person(name)
       const others = Array.from({ length: 2_499 }, (_, i) => `uid=somebody ${i},${peopleDn}`)
       const big = await slapd.group(`big ${attribute}`, [...others, dn])
-      // More than the directory gives without pages.
+      // More than the directory returns without pages.
       for (let i = 0; i < 120; i++) await slapd.group(`${name} ${i}`, [dn])
       const last = await slapd.group(`zz ${name}`, [big])
       await slapd.change(groups.managers, 'add', 'member', [last])
@@ -206,7 +206,7 @@ describe('sign-in by a directory', unless(reason), () => {
       await configure()
     })
 
-    it('may list people by uniqueMember, or by name', async () => {
+    it('can list people by uniqueMember, or by name', async () => {
       const dn = await person('listed')
       const unique = await slapd.group('unique', [dn], 'groupOfUniqueNames')
       await configure({ LDAP_GROUP_ATTRIBUTE: 'uniqueMember', LDAP_MANAGER_GROUP: unique })
@@ -219,8 +219,8 @@ describe('sign-in by a directory', unless(reason), () => {
   })
 
   describe('withdrawal', () => {
-    /** Somebody who is in, with a session and an API token. */
-    const inside = async (uid: string) => {
+    /** Creates a signed-in person with a session and an API token. */
+    const signedInPerson = async (uid: string) => {
       const dn = await slapd.person(uid, password)
       await slapd.change(groups.users, 'add', 'member', [dn])
       const opened = (await login(uid)).json()
@@ -234,30 +234,30 @@ describe('sign-in by a directory', unless(reason), () => {
       }
     }
 
-    it('comes with the next sign-in when the group is gone, and ends with it', async () => {
-      const { dn, works } = await inside('leaver')
+    it('happens at the next sign-in after the group was removed, and ends when it returns', async () => {
+      const { dn, works } = await signedInPerson('leaver')
       expect(await works()).toEqual([200, 200])
       await slapd.change(groups.users, 'delete', 'member', [dn])
       expect(await codeOf(login('leaver'))).toBe('credentials_wrong')
       expect(await works()).toEqual([401, 401])
       expect(await account('leaver')).toMatchObject({ isEnabled: false })
       expect((await audit('leaver')).map(({ action, details }) => `${action} ${details}`)).toContain(
-        'account.withdrawn it is in none of the configured groups',
+        'account.withdrawn it is not in any configured group',
       )
       await slapd.change(groups.users, 'add', 'member', [dn])
       expect(await codeOf(login('leaver'))).toBe('as leaver')
       expect(await account('leaver')).toMatchObject({ isEnabled: true })
     })
 
-    it('comes with the next sign-in when the entry is gone, whatever the password', async () => {
-      const { dn, works } = await inside('gone')
+    it('happens at the next sign-in after the entry was removed, whatever the password', async () => {
+      const { dn, works } = await signedInPerson('gone')
       await slapd.remove(dn)
       expect(await codeOf(login('gone', 'whatever'))).toBe('credentials_wrong')
       expect(await works()).toEqual([401, 401])
     })
 
-    it('comes with the refresh of a session when 15 minutes are over', async () => {
-      const { dn, works, refresh } = await inside('refresher')
+    it('happens when a session refreshes after 15 minutes', async () => {
+      const { dn, works, refresh } = await signedInPerson('refresher')
       await slapd.change(dn, 'replace', 'userAccountControl', ['514'])
       t.clock.advance(14 * minute)
       expect(await works()).toEqual([200, 200])
@@ -267,9 +267,9 @@ describe('sign-in by a directory', unless(reason), () => {
       expect((await works())[1]).toBe(401)
     })
 
-    it('comes by itself within 15 minutes, for API tokens too; others stay', async () => {
-      const leaving = await inside('swept')
-      const staying = await inside('stayer')
+    it('happens within 15 minutes without a sign-in, for API tokens too; others stay', async () => {
+      const leaving = await signedInPerson('swept')
+      const staying = await signedInPerson('stayer')
       await slapd.change(groups.users, 'delete', 'member', [leaving.dn])
       await slapd.change(groups.managers, 'add', 'member', [staying.dn])
       await t.server.accounts.checkDirectoryAccounts()
@@ -281,8 +281,8 @@ describe('sign-in by a directory', unless(reason), () => {
       expect(await account('stayer')).toMatchObject({ isEnabled: true, userProfile: 20 })
     })
 
-    it('does not come because the directory is down', async () => {
-      const { works, refresh } = await inside('patient')
+    it('does not happen while the directory is down', async () => {
+      const { works, refresh } = await signedInPerson('patient')
       await slapd.halt()
       t.clock.advance(16 * minute)
       await expect(t.server.accounts.checkDirectoryAccounts()).rejects.toThrow('directory')
@@ -292,8 +292,8 @@ describe('sign-in by a directory', unless(reason), () => {
       t.clock.advance(minute)
     })
 
-    it('is not undone for an account that an Administrator disabled', async () => {
-      await inside('barred')
+    it('never enables an account that an Administrator disabled', async () => {
+      await signedInPerson('barred')
       const changed = await (await t.admin()).post('/prime/webui/admin/updateuser', {
         userName: 'barred',
         isEnabled: false,
@@ -303,8 +303,8 @@ describe('sign-in by a directory', unless(reason), () => {
       expect(await account('barred')).toMatchObject({ isEnabled: false })
     })
 
-    it('ends what another person of the same name had', async () => {
-      const { dn, works } = await inside('reborn')
+    it('ends the sessions and tokens of an earlier person with the same name', async () => {
+      const { dn, works } = await signedInPerson('reborn')
       await slapd.remove(dn)
       const again = await slapd.person('reborn', 'the password of another')
       await slapd.change(groups.users, 'add', 'member', [again])
@@ -314,7 +314,7 @@ describe('sign-in by a directory', unless(reason), () => {
   })
 
   describe('local accounts', () => {
-    it('are never taken over by an entry of their name', async () => {
+    it('are never taken over by an entry with the same name', async () => {
       await slapd.change(groups.administrators, 'add', 'member', [await slapd.person('admin', password)])
       expect(await codeOf(login('admin'))).toBe('credentials_wrong')
       expect(await codeOf(login('admin', adminPassword))).toBe('as admin')
@@ -325,7 +325,7 @@ describe('sign-in by a directory', unless(reason), () => {
         expect.arrayContaining([
           expect.objectContaining({
             action: 'session.refused',
-            details: 'An account of another source has the name: it is not taken over.',
+            details: 'An account of another source has this name. It was not taken over.',
           }),
         ]),
       )
@@ -333,27 +333,27 @@ describe('sign-in by a directory', unless(reason), () => {
       await configure()
     })
 
-    it('of the product itself have no entry either', async () => {
+    it('with reserved names cannot have an entry either', async () => {
       await slapd.change(groups.users, 'add', 'member', [await slapd.person('system', password)])
       expect(await codeOf(login('system'))).toBe('credentials_wrong')
     })
   })
 
   describe('guesses', () => {
-    it('are counted before the directory is asked, and let the owner in from where he was', async () => {
+    it('are counted before the directory is asked, and do not lock out the known address of the owner', async () => {
       const dn = await slapd.person('guessed', password)
       await slapd.change(groups.users, 'add', 'member', [dn])
       expect(await codeOf(login('guessed', password, '198.51.100.1'))).toBe('as guessed')
       for (let i = 0; i < 10; i++)
         expect(await codeOf(login('guessed', `guess ${i}`, '198.51.100.2'))).toBe('credentials_wrong')
       await slapd.halt()
-      // With the directory down it would be another problem: it was not asked.
+      // The directory is down. Asking it would give another error.
       expect(await codeOf(login('guessed', password, '198.51.100.2'))).toBe('too_many_requests')
       await slapd.start()
       expect(await codeOf(login('guessed', password, '198.51.100.1'))).toBe('as guessed')
     })
 
-    it('count for the name of the entry, by whatever name it is found', async () => {
+    it('count for the name of the entry, however it is spelled', async () => {
       await configure({ LDAP_USER_FILTER: '(|(uid={username})(mail={username}))' })
       const aliases = Array.from({ length: 12 }, (_, i) => `alias${i}@example.org`)
       const dn = await slapd.person('aliased', password, { mail: aliases })
@@ -368,18 +368,18 @@ describe('sign-in by a directory', unless(reason), () => {
     })
   })
 
-  it('is not for auth/signin, which knows local accounts only', async () => {
+  it('does not work with auth/signin, which accepts only local accounts', async () => {
     const answer = await post('auth/signin', { username: 'ada', password })
     expect(answer.statusCode).toBe(400)
   })
 
-  it('works by STARTTLS, and by the second address when the first is dead', async () => {
+  it('works over STARTTLS, and at the second address if the first is down', async () => {
     await configure({ LDAP_URL: `ldap://127.0.0.1:1 ${slapd.plainUrl}`, LDAP_SECURITY: 'starttls' })
     expect(await codeOf(login('ada'))).toBe('as ada')
     await configure()
   })
 
-  it('is told by the login page', async () => {
+  it('is shown on the sign-in page', async () => {
     const providers = async () => (await t.as(undefined).get('/prime/webui/Auth/Providers')).json()
     expect(await providers()).toMatchObject({ local: true, ldap: true })
     await configure({ LDAP_ENABLED: 'false' })
@@ -399,7 +399,7 @@ describe('sign-in by a directory', unless(reason), () => {
       return answer.json().detail
     }
 
-    it('is down, is a problem of its own for everybody but local accounts', async () => {
+    it('is down, everyone but local accounts gets a distinct error', async () => {
       await slapd.halt()
       const details = [await unavailable('ada'), await unavailable('nobody'), await unavailable('admin', 'wrong')]
       expect(new Set(details).size).toBe(1)
@@ -407,13 +407,13 @@ describe('sign-in by a directory', unless(reason), () => {
       expect(await codeOf(login('admin', adminPassword))).toBe('as admin')
       await slapd.start()
       t.clock.advance(11_000)
-      // The tries of meanwhile were none.
+      // The attempts made while it was down do not count.
       expect(await codeOf(login('ada'))).toBe('as ada')
     })
 
     it.each([
-      ['shows a certificate for another host', () => authority.issue(['other.example.org']), authority.pem],
-      ['shows an expired certificate', () => authority.issue(['127.0.0.1'], 'expired'), authority.pem],
+      ['presents a certificate for another host', () => authority.issue(['other.example.org']), authority.pem],
+      ['presents an expired certificate', () => authority.issue(['127.0.0.1'], 'expired'), authority.pem],
       [
         'has a certificate of another authority',
         async () => (await createAuthority()).issue(['127.0.0.1']),
@@ -436,7 +436,7 @@ describe('sign-in by a directory', unless(reason), () => {
       await configure()
     })
 
-    it('hangs, local accounts get in at once, and nobody waits a second time', async () => {
+    it('hangs, local accounts sign in at once, and nobody waits a second time', async () => {
       const peers: Server[] = []
       const hanging = createServer((socket) => socket.on('error', () => {}))
       peers.push(hanging)

@@ -6,9 +6,9 @@ import { certificateFault } from './certificate-labels.ts'
 import { faultOf, LdapFault } from './ldap.fault.ts'
 import { berLength, messageEnd, noDirectory } from './ldap.frames.ts'
 
-/** Milliseconds a connection may take, with its TLS. */
+/** Time limit in milliseconds for a connection with TLS. */
 const connectMs = 5_000
-/** An answer to StartTLS takes 14 bytes and a text. */
+/** Size limit of a StartTLS answer, which has 14 bytes and a text. */
 const mostAnswerBytes = 4_096
 
 export type LdapSecurity = 'none' | 'starttls' | 'tls'
@@ -17,23 +17,23 @@ export interface LdapSocketOptions {
   /** `ldap://host[:port]` or `ldaps://…`. */
   url: string
   security: LdapSecurity
-  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  /** Trusted PEM certificates instead of the system's. Empty: the system's. */
   ca: readonly string[]
   resolve: ResolveDestination
-  /** Ends whatever is under way. */
+  /** Aborts the connection. */
   signal: AbortSignal
 }
 
-/** An open connection, in TLS where that was asked for. */
+/** An open connection, with TLS if configured. */
 export interface LdapSocket {
   socket: Socket
-  /** Where it leads, for people: host, address and port. */
+  /** Peer for people: host, address and port. */
   where: string
-  /** What the directory showed; null without TLS. */
+  /** Certificate of the directory. Null without TLS. */
   certificate: PeerCertificate | null
 }
 
-/** Which part of opening failed. */
+/** Stage at which opening failed. */
 export type LdapSocketStage = 'connect' | 'tls'
 
 /** ExtendedRequest 1.3.6.1.4.1.1466.20037 with message id 1 (RFC 4511, 4.14.1). */
@@ -42,13 +42,13 @@ const startTlsRequest = Buffer.concat([
   Buffer.from('1.3.6.1.4.1.1466.20037', 'latin1'),
 ])
 
-/** Result code of an ExtendedResponse that is the whole of `bytes`; null while bytes are missing. */
+/** Returns the result code of a complete ExtendedResponse. Null while bytes are missing. */
 const startTlsResult = (bytes: Buffer): number | null => {
   const end = messageEnd(bytes, mostAnswerBytes)
   if (end === null) return null
-  // Whatever came in the clear behind the answer would be read as if it had come in TLS.
+  // Clear text after the answer would otherwise count as received over TLS.
   if (bytes.length > end)
-    throw new LdapFault('noTls', 'More than an answer came before TLS began; somebody may be in between.')
+    throw new LdapFault('noTls', 'Unexpected data arrived before TLS began. An attacker may control the connection.')
   const message = berLength(bytes, 1)
   const id = message === null ? null : berLength(bytes, message.start + 1)
   if (message === null || id === null || bytes[message.start] !== 0x02) throw noDirectory()
@@ -73,7 +73,7 @@ const startTls = (socket: Socket): Promise<void> =>
       try {
         const result = startTlsResult(got)
         if (result === null) return
-        end(result === 0 ? null : new LdapFault('noTls', 'The directory does not offer STARTTLS here: use ldaps://.'))
+        end(result === 0 ? null : new LdapFault('noTls', 'The directory does not offer STARTTLS. Use ldaps://.'))
       } catch (error) {
         end(error)
       }
@@ -82,7 +82,7 @@ const startTls = (socket: Socket): Promise<void> =>
     socket.write(startTlsRequest)
   })
 
-/** Resolves when the event came, rejects with the first error. */
+/** Resolves at the event and rejects at the first error. */
 const opened = (socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     function stop(): void {
@@ -109,7 +109,7 @@ const opened = (socket: Socket, event: 'connect' | 'secureConnect', signal: Abor
     })
   })
 
-/** A certificate for people: its name, issuer and end. */
+/** Describes a certificate for people: name, issuer and expiry. */
 export const certificateName = (certificate: PeerCertificate | null): string => {
   const of = (name: string | string[] | undefined): string => cleanText([name].flat()[0] ?? '', 80)
   if (certificate?.valid_to === undefined) return 'The certificate of the directory'
@@ -119,16 +119,16 @@ export const certificateName = (certificate: PeerCertificate | null): string => 
   return `The certificate "${of(subject?.CN)}" (issued by "${of(issuer?.CN)}"${day})`
 }
 
-/** What went wrong in a handshake, with the certificate by name. */
+/** Converts a failed handshake to a fault that names the certificate. */
 const tlsFault = (certificate: PeerCertificate | null, error: unknown): LdapFault => {
-  const words = certificateFault(error)
-  if (words === undefined) {
+  const reason = certificateFault(error)
+  if (reason === undefined) {
     const fault = faultOf(error)
     return fault.code === 'notLdap'
-      ? new LdapFault('noTls', 'There is no TLS there: check address and security.', error)
+      ? new LdapFault('noTls', 'This port does not use TLS. Check the address and the security setting.', error)
       : fault
   }
-  return new LdapFault('certificate', `${certificateName(certificate)} ${words}.`, error)
+  return new LdapFault('certificate', `${certificateName(certificate)} ${reason}.`, error)
 }
 
 const secured = async (
@@ -139,7 +139,7 @@ const secured = async (
 ): Promise<{ socket: tls.TLSSocket; certificate: PeerCertificate }> => {
   const socket = tls.connect({
     socket: plain,
-    // What the certificate is checked against; as a name to ask for, an address is not allowed (RFC 6066).
+    // The certificate is checked against the host. RFC 6066 does not allow an address as server name.
     host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca.length === 0 ? {} : { ca: [...ca] }),
@@ -148,7 +148,7 @@ const secured = async (
   })
   socket.on('error', () => {})
   let seen: PeerCertificate | null = null
-  // Before the check that ends the socket: then nobody could say which certificate it was.
+  // Runs before the check that closes the socket, so that the error can name the certificate.
   socket.prependListener('secure', () => {
     seen = socket.getPeerCertificate()
   })
@@ -158,7 +158,7 @@ const secured = async (
   return { socket, certificate: socket.getPeerCertificate() }
 }
 
-/** Connects as the configuration says. Never without TLS where TLS was asked for, never past a bad certificate. */
+/** Connects as configured. Never continues without the configured TLS or with an invalid certificate. */
 export const openLdapSocket = async (
   { url, security, ca, resolve, signal }: LdapSocketOptions,
   onStage: (stage: LdapSocketStage) => void = () => {},
@@ -171,7 +171,7 @@ export const openLdapSocket = async (
   const where = address === host ? `${host} port ${port}` : `${host} (${address}) port ${port}`
   const plain = connect({ host, port, lookup })
   plain.setNoDelay(true)
-  // Whoever waits hears of it by its own handler; without any, a late error would end the process.
+  // `opened` reports errors. Without this handler, a late one would end the process.
   plain.on('error', () => {})
   function abort(): void {
     plain.destroy()

@@ -10,7 +10,7 @@ import { peopleDn, readerDn, readerPassword, type Slapd, startSlapd, suffix, why
 
 const reason = whyNoSlapd()
 
-const password = 'a password of somebody'
+const password = 'a directory password'
 const path = '/prime/webui/generalconfig/TestLDAP'
 const save = '/prime/webui/generalconfig/AddOrUpdateLDAPServer'
 
@@ -40,7 +40,7 @@ describe('the test of a directory', unless(reason), () => {
   const outline = ({ steps }: ConfigTested) => steps.map(({ step, ok }) => `${step}${ok ? '' : ' fails'}`)
   const failure = ({ steps }: ConfigTested) => steps.find(({ ok }) => !ok)?.message
 
-  /** A TCP server that does what it is told with each connection; its port. */
+  /** Starts a TCP server that handles each connection with `serve`. Returns its port. */
   const peer = async (serve: (socket: Socket) => void): Promise<number> => {
     const server = createServer((socket) => {
       socket.on('error', () => {})
@@ -77,7 +77,7 @@ describe('the test of a directory', unless(reason), () => {
     await slapd?.stop()
   })
 
-  it('names each step, up to the profile that groups give', async () => {
+  it('reports each step, up to the profile from the groups', async () => {
     const tested = await test({ LDAP_TEST_USER: 'ada', LDAP_TEST_PASSWORD: password })
     expect([tested.ok, outline(tested)]).toEqual([
       true,
@@ -86,17 +86,17 @@ describe('the test of a directory', unless(reason), () => {
     expect(tested.steps.map(({ message }) => message)).toEqual([
       `${slapd.tlsUrl}: connected to 127.0.0.1 port ${slapd.tlsPort}.`,
       expect.stringMatching(
-        /^The certificate "127\.0\.0\.1" \(issued by "Test authority", until 20\d\d-\d\d-\d\d\) is accepted\.$/,
+        /^The certificate "127\.0\.0\.1" \(issued by "Test authority", until 20\d\d-\d\d-\d\d\) is valid\.$/,
       ),
       `Bound as "${readerDn}".`,
-      `"${suffix}" is there.`,
-      `"uid=ada,${peopleDn}" is found, as account "ada".`,
-      'The directory accepts the password.',
-      `"${group}" makes the person Manager.`,
+      `"${suffix}" exists.`,
+      `Found "uid=ada,${peopleDn}", account "ada".`,
+      'The directory accepted the password.',
+      `"${group}" gives the person the profile Manager.`,
     ])
   })
 
-  it('looks at the groups when nobody is named, and stores nothing', async () => {
+  it('checks the groups if no person is given, and stores nothing', async () => {
     const tested = await test({ LDAP_SECURITY: 'starttls', LDAP_URL: slapd.plainUrl })
     expect([tested.ok, outline(tested)]).toEqual([true, ['Connect', 'TLS', 'Bind', 'Base DN', 'Groups']])
     const stored = await (await t.admin()).get('/prime/webui/generalconfig/GetConfigItemsByPrefix/LDAP_')
@@ -104,42 +104,42 @@ describe('the test of a directory', unless(reason), () => {
   })
 
   it.each([
-    [{ LDAP_BIND_PASSWORD: 'wrong' }, 'Bind', 'The directory refused the bind account: check its DN and password.'],
-    [{ LDAP_BIND_DN: '' }, 'Base DN', /check the base DN|wants a bind first|may not read/],
-    [{ LDAP_BASE_DN: 'dc=example,dc=com' }, 'Base DN', /check the base DN/],
-    [{ LDAP_BASE_DN: `ou=nowhere,${suffix}` }, 'Base DN', /check the base DN/],
-    [{ LDAP_TEST_USER: 'nobody' }, 'Find the person', /check base DN, filter of people and name attribute/],
-    [{ LDAP_TEST_USER: 'ada', LDAP_USERNAME_ATTRIBUTE: 'sAMAccountName' }, 'Find the person', /check base DN/],
-    [{ LDAP_TEST_USER: 'ada', LDAP_USER_FILTER: '(|(uid={username})(uid=loner))' }, 'Find the person', /narrow/],
+    [{ LDAP_BIND_PASSWORD: 'wrong' }, 'Bind', 'The directory refused the bind account. Check its DN and password.'],
+    [{ LDAP_BIND_DN: '' }, 'Base DN', /Check the base DN|requires a bind|cannot read/],
+    [{ LDAP_BASE_DN: 'dc=example,dc=com' }, 'Base DN', /Check the base DN/],
+    [{ LDAP_BASE_DN: `ou=nowhere,${suffix}` }, 'Base DN', /Check the base DN/],
+    [{ LDAP_TEST_USER: 'nobody' }, 'Find the person', /Check the base DN, the user filter and the name attribute/],
+    [{ LDAP_TEST_USER: 'ada', LDAP_USERNAME_ATTRIBUTE: 'sAMAccountName' }, 'Find the person', /Check the base DN/],
+    [{ LDAP_TEST_USER: 'ada', LDAP_USER_FILTER: '(|(uid={username})(uid=loner))' }, 'Find the person', /Narrow/],
     [{ LDAP_TEST_USER: 'locked' }, 'Find the person', /its entry is disabled/],
-    [{ LDAP_TEST_USER: 'ada', LDAP_TEST_PASSWORD: 'wrong' }, 'Sign in', /refuses this password/],
-    [{ LDAP_TEST_USER: 'loner' }, 'Groups', /in none of the configured groups/],
-    [{ LDAP_MANAGER_GROUP: `cn=nothing,${suffix}` }, 'Groups', /does not show "cn=nothing/],
-  ])('says what helps: %j', async (more, step, message) => {
+    [{ LDAP_TEST_USER: 'ada', LDAP_TEST_PASSWORD: 'wrong' }, 'Sign in', /rejected this password/],
+    [{ LDAP_TEST_USER: 'loner' }, 'Groups', /not in any configured group/],
+    [{ LDAP_MANAGER_GROUP: `cn=nothing,${suffix}` }, 'Groups', /does not return "cn=nothing/],
+  ])('explains how to fix %j', async (more, step, message) => {
     const tested = await test(more)
     expect([tested.ok, outline(tested).at(-1)]).toEqual([false, `${step} fails`])
     expect(failure(tested)).toMatch(message)
   })
 
-  it('tells addresses apart, and goes on with the first that answers', async () => {
+  it('tests every address, and continues with the first that answers', async () => {
     const tested = await test({ LDAP_URL: `ldaps://127.0.0.1:1 ldaps://nowhere.invalid ${slapd.tlsUrl}` })
     expect([tested.ok, outline(tested)]).toEqual([
       false,
       ['Connect fails', 'Connect fails', 'Connect', 'TLS', 'Bind', 'Base DN', 'Groups'],
     ])
     expect(tested.steps.slice(0, 2).map(({ message }) => message)).toEqual([
-      'ldaps://127.0.0.1:1: Nothing listens there: check the port, and whether the directory runs.',
-      'ldaps://nowhere.invalid: nowhere.invalid cannot be resolved: check the name, and the DNS of this server.',
+      'ldaps://127.0.0.1:1: Nothing listens at this address. Check the port, and whether the directory runs.',
+      'ldaps://nowhere.invalid: nowhere.invalid cannot be resolved. Check the name, and the DNS of this server.',
     ])
   })
 
   it.each([
-    ['expired', () => authority.issue(['127.0.0.1'], 'expired'), /"127\.0\.0\.1" .* has expired: renew it/],
+    ['expired', () => authority.issue(['127.0.0.1'], 'expired'), /"127\.0\.0\.1" .* has expired. Renew it/],
     ['for another host', () => authority.issue(['other.example.org']), /"other\.example\.org" .* names another host/],
     [
       'of another authority',
       async () => (await createAuthority('Foreign')).issue(['127.0.0.1']),
-      /issued by "Foreign".* not trusted/,
+      /issued by "Foreign".* untrusted/,
     ],
   ])('names a certificate that is %s', async (_what, issue, message) => {
     const tested = await test({ LDAP_URL: `ldaps://127.0.0.1:${await tlsPeer(await issue())}` })
@@ -147,29 +147,29 @@ describe('the test of a directory', unless(reason), () => {
     expect(failure(tested)).toMatch(message)
   })
 
-  describe('of something that is no directory', () => {
+  describe('of a peer that is not a directory', () => {
     const startTls = async (serve: (socket: Socket) => void) =>
       test({ LDAP_SECURITY: 'starttls', LDAP_URL: `ldap://127.0.0.1:${await peer(serve)}` })
     /** ExtendedResponse with a result code. */
     const answer = (code: number): Buffer =>
       Buffer.from(`300c02010178070a01${code.toString(16).padStart(2, '0')}04000400`, 'hex')
 
-    it('says so of a web server', async () => {
+    it('detects a web server', async () => {
       const tested = await startTls((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n<html>secret banner'))
       expect(outline(tested)).toEqual(['Connect', 'TLS fails'])
       expect(JSON.stringify(tested)).not.toContain('banner')
-      expect(failure(tested)).toMatch(/no directory/)
+      expect(failure(tested)).toMatch(/not be a directory/)
     })
 
-    it('says so of one without STARTTLS, and of plain text under tls', async () => {
+    it('detects a directory without STARTTLS, and a port without TLS', async () => {
       const refused = await startTls((socket) => socket.once('data', () => socket.write(answer(2))))
       expect(failure(refused)).toMatch(/does not offer STARTTLS/)
       const plain = await test({ LDAP_URL: `ldaps://127.0.0.1:${slapd.port}` })
-      expect(failure(plain)).toMatch(/no TLS there|answer in time/)
+      expect(failure(plain)).toMatch(/does not use TLS|answer in time/)
     })
 
-    it('takes nothing that was said before TLS began', async () => {
-      // Success of a bind that has not been asked for yet, put behind the answer by somebody in between.
+    it('ignores everything sent before TLS began', async () => {
+      // An attacker in between appends a successful bind response before the bind was sent.
       const injected = Buffer.from('300c02010261070a010004000400', 'hex')
       const tested = await startTls((socket) =>
         socket.once('data', () => socket.write(Buffer.concat([answer(0), injected]))),
@@ -178,41 +178,41 @@ describe('the test of a directory', unless(reason), () => {
       expect(failure(tested)).toMatch(/before TLS began/)
     })
 
-    it('ends an answer without end', async () => {
+    it('stops reading an endless answer', async () => {
       const tested = await startTls((socket) =>
         socket.once('data', () => socket.write(Buffer.from('30847fffffff', 'hex'))),
       )
-      expect(failure(tested)).toMatch(/no directory/)
+      expect(failure(tested)).toMatch(/not be a directory/)
     })
 
-    it('ends one that closes at once, and one that hangs', async () => {
+    it('handles a peer that closes at once, and one that hangs', async () => {
       const closed = await startTls((socket) => socket.destroy())
-      expect(failure(closed)).toMatch(/no directory/)
+      expect(failure(closed)).toMatch(/not be a directory/)
       const hung = await startTls(() => {})
-      expect(failure(hung)).toMatch(/no directory|answer in time/)
+      expect(failure(hung)).toMatch(/not be a directory|answer in time/)
     })
   })
 
-  describe('of a directory that means harm', () => {
+  describe('of a hostile directory', () => {
     const harm = (hex: string, times = 1): Buffer => Buffer.from(hex.repeat(times), 'hex')
     const plain = async (serve: (socket: Socket) => void) =>
       test({ LDAP_SECURITY: 'none', LDAP_URL: `ldap://127.0.0.1:${await peer(serve)}` })
 
     it.each([
-      // The library calls itself for each message of a chunk: so many ended the process.
-      ['40,000 messages that nobody asked for', harm('30050201056500', 40_000)],
+      // The library recurses for each message of a chunk: this many ended the process.
+      ['40,000 unrequested messages', harm('30050201056500', 40_000)],
       ['empty messages', harm('3000', 100_000)],
       ['a message of 4 GB', harm('3084ffffffff02010261')],
       ['a message without a length', harm('30800201020000')],
       ['a message whose parts are longer than itself', harm('300702010261ff0a01')],
       ['a length of nine bytes', harm('3089ffffffffffffffffff')],
       ['something else', harm('41', 100_000)],
-    ])('ends a connection that brings %s', async (_what, bytes) => {
+    ])('closes a connection that sends %s', async (_what, bytes) => {
       const tested = await plain((socket) => socket.once('data', () => socket.write(bytes)))
       expect(outline(tested)).toEqual(['Connect', 'TLS', 'Bind fails'])
     })
 
-    it('ends a search that brings entries without end', async () => {
+    it('stops a search that returns endless entries', async () => {
       const bound = harm('300c02010261070a010004000400')
       const entries = harm('3009020103640404003000', 200_000)
       const tested = await plain((socket) => {
@@ -225,7 +225,7 @@ describe('the test of a directory', unless(reason), () => {
     })
   })
 
-  it('follows no referral, in a circle or elsewhere', async () => {
+  it('follows no referrals, neither in a cycle nor elsewhere', async () => {
     let asked = 0
     const elsewhere = await peer((socket) => {
       asked++
@@ -243,7 +243,7 @@ describe('the test of a directory', unless(reason), () => {
     expect(asked).toBe(0)
   })
 
-  it('is for Administrators, and refuses what it cannot try', async () => {
+  it('is for Administrators, and refuses settings it cannot test', async () => {
     const manager = await person(t, { profile: 20 })
     expect((await t.as(manager.token).post(path, items())).statusCode).toBe(403)
     expect((await t.as(undefined).post(path, items())).statusCode).toBe(401)
@@ -255,7 +255,7 @@ describe('the test of a directory', unless(reason), () => {
     expect(await refused({ ...items(), LDAP_UNKNOWN: 'x' })).toEqual(['body.LDAP_UNKNOWN'])
   })
 
-  it('never sends a stored password to another place', async () => {
+  it('never sends a stored password to another server', async () => {
     expect((await post(save, items())).statusCode).toBe(200)
     const { LDAP_BIND_PASSWORD: _, ...rest } = items()
     expect((await post(path, { LDAP_BIND_PASSWORD: '********' })).json().ok).toBe(true)
@@ -271,18 +271,18 @@ describe('the test of a directory', unless(reason), () => {
       const url = `ldaps://${host}:636`
       const tested = await test({ LDAP_URL: url })
       expect(outline(tested)).toEqual(['Connect fails'])
-      expect(failure(tested)).toMatch(/does not connect to/)
+      expect(failure(tested)).toMatch(/never connects to/)
       const saved = await post(save, { ...items(), LDAP_URL: url })
       expect([saved.statusCode, saved.json().code]).toEqual([422, 'destination_refused'])
     },
   )
 
-  it('refuses a filter that cannot be read, before it is stored', async () => {
+  it('refuses an invalid filter before it is stored', async () => {
     const saved = await post(save, { ...items(), LDAP_USER_FILTER: '(&(uid={username})(=))' })
     expect([saved.statusCode, saved.json().errors[0].field]).toEqual([400, 'body.LDAP_USER_FILTER'])
   })
 
-  it('stands on the health page', async () => {
+  it('is shown on the health page', async () => {
     expect((await post(save, { ...items(), LDAP_ENABLED: 'true' })).statusCode).toBe(200)
     const all = (await (await t.admin()).get('/prime/webui/admin/SubsystemHealth')).json()
     expect(all.find(({ name }: { name: string }) => name === 'LDAP')).toMatchObject({

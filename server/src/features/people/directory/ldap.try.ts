@@ -9,28 +9,28 @@ import { findPerson, type LdapPerson } from './ldap.person.ts'
 import { certificateName, type LdapSocket, type LdapSocketStage, openLdapSocket } from './ldap.socket.ts'
 import { inSteps, StepFailure, type Steps } from './test-steps.ts'
 
-/** Milliseconds of the whole test; a request may take 28 s. */
+/** Time limit of the whole test in milliseconds. A request may take 28 s. */
 const wholeMs = 22_000
 const day = 86_400_000
-/** A certificate with less left is worth a word. */
+/** Days before expiry at which the test warns. */
 const soonDays = 30
 
-export interface LdapTrial {
-  /** Empty: nobody is looked up. */
+export interface LdapTestPerson {
+  /** Empty: the test searches for nobody. */
   userName: string
-  /** Empty: nobody is signed in. */
+  /** Empty: the test does not sign in. */
   password: string
 }
 
 const quoted = (text: string): string => `"${cleanText(text, 200)}"`
 
-const certificateWords = (certificate: PeerCertificate, now: number): string => {
+const describeCertificate = (certificate: PeerCertificate, now: number): string => {
   const left = Math.floor((new Date(certificate.valid_to).getTime() - now) / day)
-  const soon = left < soonDays ? ` It ends in ${left} days: renew it.` : ''
-  return `${certificateName(certificate)} is accepted.${soon}`
+  const soon = left < soonDays ? ` It expires in ${left} days. Renew it.` : ''
+  return `${certificateName(certificate)} is valid.${soon}`
 }
 
-/** Tries every address, and goes on with the first that answers. */
+/** Tests every address, and continues with the first that answers. */
 const connectAll = async (steps: Steps, config: LdapConfig, signal: AbortSignal, now: number): Promise<LdapSocket> => {
   const outcomes = await Promise.all(
     config.urls.map(async (url) => {
@@ -51,10 +51,10 @@ const connectAll = async (steps: Steps, config: LdapConfig, signal: AbortSignal,
       steps.fail('Connect', `${url}: ${fault.message}`)
       continue
     }
-    steps.done('Connect', `${url}: ${socket === null ? 'it answers.' : `connected to ${socket.where}.`}`)
+    steps.done('Connect', `${url}: ${socket === null ? 'the server answers.' : `connected to ${socket.where}.`}`)
     if (socket === null) steps.fail('TLS', `${url}: ${fault.message}`)
-    else if (socket.certificate !== null) steps.done('TLS', certificateWords(socket.certificate, now))
-    else steps.done('TLS', 'None: passwords are sent in the clear.')
+    else if (socket.certificate !== null) steps.done('TLS', describeCertificate(socket.certificate, now))
+    else steps.done('TLS', 'Off. Passwords are sent in clear text.')
     if (socket !== null && used === null) used = socket
     else socket?.socket.destroy()
   }
@@ -74,15 +74,15 @@ const find = async (
     const found = await findPerson(connection, config, userName, now)
     if (found.kind === 'none')
       throw new StepFailure(
-        `Nobody of the name ${quoted(userName)} is found: check base DN, filter of people and name attribute.`,
+        `No entry matches ${quoted(userName)}. Check the base DN, the user filter and the name attribute.`,
       )
     if (found.kind === 'many')
-      throw new StepFailure('More than one entry is found: narrow the filter of people or the base DN.')
+      throw new StepFailure('More than one entry matches. Narrow the user filter or the base DN.')
     if (found.kind === 'unusable')
-      throw new StepFailure(`The entry has no usable ${config.nameAttribute}: check the name attribute.`)
+      throw new StepFailure(`The entry has no usable ${config.nameAttribute}. Check the name attribute.`)
     person = found.person
-    if (person.disabled !== null) throw new StepFailure(`${quoted(person.dn)} may not sign in: ${person.disabled}.`)
-    return `${quoted(person.dn)} is found, as account ${quoted(person.userName)}.`
+    if (person.disabled !== null) throw new StepFailure(`${quoted(person.dn)} cannot sign in: ${person.disabled}.`)
+    return `Found ${quoted(person.dn)}, account ${quoted(person.userName)}.`
   })
   if (person === null) throw new StepFailure()
   return person
@@ -92,58 +92,60 @@ const checkGroups = async (connection: LdapConnection, config: LdapConfig): Prom
   const missing: string[] = []
   for (const { dn } of config.groups)
     if ((await connection.entry(dn, null, ['1.1'])) === undefined) missing.push(quoted(dn))
-  if (config.groups.length === 0) throw new StepFailure('No group is configured: nobody could sign in.')
+  if (config.groups.length === 0) throw new StepFailure('No group is configured, so nobody can sign in. Configure a group.')
   if (missing.length > 0)
     throw new StepFailure(
-      `The directory does not show ${missing.join(' and ')}: check the DN, and what the bind account may read.`,
+      `The directory does not return ${missing.join(' and ')}. Check the DN, and the read access of the bind account.`,
     )
-  return `${config.groups.length === 1 ? 'The configured group is' : 'The configured groups are'} there.`
+  return `${config.groups.length === 1 ? 'The configured group exists' : 'All configured groups exist'}.`
 }
 
-/** Tries a directory as it would be used. Nothing that it says gets into the answer but names, DNs and certificates. */
-export const tryLdap = async (config: LdapConfig, trial: LdapTrial, now: number): Promise<ConfigTested> => {
+/**
+ * Tests a directory the way sign-in uses it. Of the directory's data, answers contain only names, DNs and certificates.
+ */
+export const tryLdap = async (config: LdapConfig, subject: LdapTestPerson, now: number): Promise<ConfigTested> => {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), wholeMs)
   const opened: LdapConnection[] = []
-  function words(error: unknown): string {
+  function messageOf(error: unknown): string {
     if (limit.signal.aborted) return 'The directory did not answer in time.'
     if (error instanceof Error && error.name === 'AppError') throw error
     return faultOf(error).message
   }
   try {
-    return await inSteps(words, async (steps) => {
+    return await inSteps(messageOf, async (steps) => {
       const connection = connectionOn(config, await connectAll(steps, config, limit.signal, now))
       opened.push(connection)
       await steps.run('Bind', async () => {
         await connection.bindAsService()
-        return config.bindDn === '' ? 'People may be looked up anonymously.' : `Bound as ${quoted(config.bindDn)}.`
+        return config.bindDn === '' ? 'Anonymous searches are allowed.' : `Bound as ${quoted(config.bindDn)}.`
       })
       await steps.run('Base DN', async () => {
         if ((await connection.entry(config.baseDn, null, ['1.1'])) === undefined)
-          throw new LdapFault('noSuchBase', `The directory does not show ${quoted(config.baseDn)}: check the base DN.`)
-        return `${quoted(config.baseDn)} is there.`
+          throw new LdapFault('noSuchBase', `The directory does not return ${quoted(config.baseDn)}. Check the base DN.`)
+        return `${quoted(config.baseDn)} exists.`
       })
-      if (trial.userName === '') {
+      if (subject.userName === '') {
         await steps.run('Groups', () => checkGroups(connection, config))
         return
       }
-      const person = await find(steps, connection, config, trial.userName, now)
-      if (trial.password !== '')
+      const person = await find(steps, connection, config, subject.userName, now)
+      if (subject.password !== '')
         await steps.run('Sign in', async () => {
-          if (!(await connection.bindAs(person.dn, trial.password)))
-            throw new StepFailure('The directory refuses this password, or the account may not sign in now.')
+          if (!(await connection.bindAs(person.dn, subject.password)))
+            throw new StepFailure('The directory rejected this password, or the account cannot sign in now.')
           await connection.bindAsService()
-          return 'The directory accepts the password.'
+          return 'The directory accepted the password.'
         })
       await steps.run('Groups', async () => {
         const grant = await grantOf(connection, config, person)
         if (grant === null) {
           await checkGroups(connection, config)
           throw new StepFailure(
-            `The person is in none of the configured groups, also not by other groups: check the groups and the group attribute (${config.groupAttribute}).`,
+            `The person is not in any configured group, directly or through nested groups. Check the groups and the group attribute (${config.groupAttribute}).`,
           )
         }
-        return `${quoted(grant.group)} makes the person ${profileNames[grant.profile]}.`
+        return `${quoted(grant.group)} gives the person the profile ${profileNames[grant.profile]}.`
       })
     })
   } finally {

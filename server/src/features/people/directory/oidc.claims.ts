@@ -5,7 +5,7 @@ import type { OidcConfig } from './oidc.config.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** A claim by its name, or by a path of names: `realm_access.roles`. */
+/** Returns a claim by its name, or by a path of names: `realm_access.roles`. */
 export const claimOf = (claims: Claims, name: string): unknown => {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims
@@ -21,14 +21,14 @@ const textOf = (claims: Claims, name: string, max: number): string => {
   return typeof value === 'string' ? cleanText(value, max) : ''
 }
 
-/** A name as people have it; null when the provider gave none of use. */
+/** Returns the user name. Null if the provider sent no usable one. */
 const userNameOf = (claims: Claims, name: string): string | null => {
   const value = claimOf(claims, name)
   if (typeof value !== 'string' || value.trim() !== value || isOddText(value)) return null
   return value.length >= userNameLimits.min && value.length <= userNameLimits.max ? value : null
 }
 
-/** Whom claims describe. `profile` is null when no group gives one, `userName` when the provider names nobody. */
+/** The person that claims describe. `profile` is null without a matching group, `userName` without a usable name. */
 export interface ClaimedPerson
   extends Omit<ExternalPerson, 'profile' | 'userName' | 'issuer' | 'id' | 'authenticatedAt'> {
   userName: string | null

@@ -3,22 +3,22 @@ import { certificatesOf, type GroupValues } from '#features/system/settings/inde
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 
-/** The identity provider as it is configured. */
+/** Configuration of the identity provider. */
 export interface OidcConfig {
   resolve: ResolveDestination
   isOn: boolean
-  /** What the button says. */
+  /** Label of the sign-in button. */
   name: string
   issuer: string
   clientId: string
-  /** Opened when it is needed. Null: a public client, which PKCE alone protects. */
+  /** Decrypted only when needed. Null: a public client, protected by PKCE alone. */
   clientSecret: () => Secret | null
-  /** PEM certificates to trust in place of the system's. */
+  /** Trusted PEM certificates; they replace those of the system. */
   ca: readonly string[]
   scope: string
   nameClaim: string
   groupsClaim: string
-  /** Values of the groups claim that give a profile, the highest first. */
+  /** Values of the groups claim that give a profile, highest profile first. */
   groups: readonly { profile: UserProfile; value: string }[]
 }
 

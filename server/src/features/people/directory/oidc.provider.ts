@@ -17,33 +17,33 @@ import { createOutboundFetch } from '#platform/outbound-fetch.ts'
 import { type Claims, claimOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
 
-/** Milliseconds of one exchange with a provider. */
+/** Time limit of one exchange with a provider in milliseconds. */
 const exchangeMs = 8_000
-/** Documents and tokens of providers have some 10 KB; keys of large ones 100 KB. */
+/** Documents and tokens of providers have some 10 KB, and the keys of large ones 100 KB. */
 const mostBytes = 1024 * 1024
-/** Seconds that clocks may be apart. */
+/** Allowed difference between the clocks in seconds. */
 const toleranceSeconds = 60
 
-/** What only the browser that began a sign-in can bring back. */
+/** Secrets of a sign-in that only the browser that started it can return. */
 export interface SigninSecrets {
   state: string
   nonce: string
   verifier: string
 }
 
-/** Whom a provider vouches for. */
+/** An identity confirmed by a provider. */
 export interface Identity {
   issuer: string
   subject: string
   claims: Claims
-  /** When the person last authenticated at the provider, by its signed ID token, in milliseconds; null if it is missing. */
+  /** When the person authenticated at the provider, from the signed ID token, in milliseconds. Null if missing. */
   authenticatedAt: number | null
 }
 
 export const providerFetch = (config: OidcConfig) =>
   createOutboundFetch({ ca: config.ca, timeoutMs: exchangeMs, mostBytes, resolve: config.resolve })
 
-/** Reads the documents of a provider; its answers are checked by them. */
+/** Reads the documents of a provider, against which its answers are checked. */
 export const discoverProvider = async (config: OidcConfig): Promise<Configuration> => {
   const secret = config.clientSecret()?.reveal()
   const fetch = providerFetch(config)
@@ -51,7 +51,7 @@ export const discoverProvider = async (config: OidcConfig): Promise<Configuratio
     new URL(config.issuer),
     config.clientId,
     { [clockTolerance]: toleranceSeconds },
-    // Which form of the secret it takes is known once its document was read.
+    // The document says how the provider accepts the client secret.
     (server, client, body, headers) => {
       const methods = server.token_endpoint_auth_methods_supported
       const apply =
@@ -63,7 +63,7 @@ export const discoverProvider = async (config: OidcConfig): Promise<Configuratio
       return apply(server, client, body, headers)
     },
     {
-      // Signatures are checked although tokens come over TLS from the provider itself.
+      // Check signatures even though the tokens come from the provider over TLS.
       execute: [enableNonRepudiationChecks],
       timeout: exchangeMs / 1000,
       [customFetch]: (url, init) => fetch(url, init),
@@ -89,7 +89,7 @@ export const authorizationUrl = async (
     code_challenge_method: 'S256',
   })
 
-/** Exchanges the code of an answer; state, nonce, issuer, audience, times and signature are checked. */
+/** Exchanges the code of an answer for an identity. Checks state, nonce, issuer, audience, times and signature. */
 export const identify = async (
   provider: Configuration,
   config: OidcConfig,
@@ -103,10 +103,10 @@ export const identify = async (
     idTokenExpected: true,
   })
   const own = tokens.claims()
-  if (own === undefined) throw new Error('the provider gave no ID token')
-  const isWhole = [config.nameClaim, config.groupsClaim].every((name) => claimOf(own, name) !== undefined)
+  if (own === undefined) throw new Error('the provider sent no ID token')
+  const isComplete = [config.nameClaim, config.groupsClaim].every((name) => claimOf(own, name) !== undefined)
   const more =
-    isWhole || provider.serverMetadata().userinfo_endpoint === undefined
+    isComplete || provider.serverMetadata().userinfo_endpoint === undefined
       ? {}
       : await fetchUserInfo(provider, tokens.access_token, own.sub)
   const at = own.auth_time

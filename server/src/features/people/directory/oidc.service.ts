@@ -9,16 +9,16 @@ import type { Actor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import { personOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
-import { oidcProblem, oidcWords } from './oidc.fault.ts'
+import { oidcProblem, oidcFaultMessage } from './oidc.fault.ts'
 import { authorizationUrl, discoverProvider, type Identity, identify } from './oidc.provider.ts'
 import { type ConfirmedSession, createSigninStates, signinMs } from './oidc.state.ts'
 import type { OidcStore } from './oidc.store.ts'
 
 const cookieName = 'portcullis_oidc'
 const cookiePath = '/prime/webui/Auth/Oidc'
-/** For how long the documents of a provider are good. */
+/** How long the documents of a provider are cached. */
 const freshMs = 10 * 60_000
-/** For how long a provider that failed is not asked again. */
+/** How long a failed provider is not asked again. */
 const pauseMs = 10_000
 
 export interface OidcDeps {
@@ -30,7 +30,7 @@ export interface OidcDeps {
   accounts: Pick<AccountsApi, 'baseUrl' | 'signInAs' | 'withdrawSubject' | 'confirmable' | 'confirmIdentity'>
 }
 
-const notAdmitted: Readonly<Record<NotAdmitted | 'lost', 'oidc_name_taken' | 'oidc_not_entitled'>> = {
+const refusalCodes: Readonly<Record<NotAdmitted | 'lost', 'oidc_name_taken' | 'oidc_not_entitled'>> = {
   nameTaken: 'oidc_name_taken',
   disabled: 'oidc_not_entitled',
   unusableName: 'oidc_not_entitled',
@@ -45,20 +45,20 @@ const cookieOf = (request: FastifyRequest): string => {
   return ''
 }
 
-/** Sign-in by an identity provider: authorisation code with PKCE, bound to one browser, answered once. */
+/** Sign-in with an identity provider: authorisation code with PKCE, bound to one browser and used once. */
 export const createOidc = ({ clock, log, key, config: read, store, accounts }: OidcDeps) => {
   const states = createSigninStates(key)
-  let known: { of: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
+  let known: { source: string; at: number; provider: Promise<Configuration>; failed: boolean } | null = null
 
-  /** The provider's documents: read once for all who sign in, and not again and again while it is down. */
+  /** Returns the provider's documents. Caches them, and pauses after a failure. */
   function providerOf(config: OidcConfig): Promise<Configuration> {
-    const of = JSON.stringify([config.issuer, config.clientId, config.ca])
-    const isGood = known !== null && known.of === of && clock.now() - known.at < (known.failed ? pauseMs : freshMs)
+    const source = JSON.stringify([config.issuer, config.clientId, config.ca])
+    const isGood = known !== null && known.source === source && clock.now() - known.at < (known.failed ? pauseMs : freshMs)
     if (known === null || !isGood) {
-      const one = { of, at: clock.now(), provider: discoverProvider(config), failed: false }
+      const one = { source, at: clock.now(), provider: discoverProvider(config), failed: false }
       one.provider.catch((error: unknown) => {
         one.failed = true
-        log.warn({ reason: oidcWords(error) }, 'the identity provider could not be asked')
+        log.warn({ reason: oidcFaultMessage(error) }, 'could not reach the identity provider')
       })
       known = one
     }
@@ -76,15 +76,15 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   }
 
   function problem(reply: FastifyReply, error: AppError, page: string): void {
-    if (error.cause !== undefined) log.warn({ code: error.code, reason: oidcWords(error.cause) }, 'a sign-in failed')
+    if (error.cause !== undefined) log.warn({ code: error.code, reason: oidcFaultMessage(error.cause) }, 'a sign-in failed')
     reply.redirect(`${page}?problem=${error.code}`, 302)
   }
 
   const redirectUri = async (): Promise<string> => `${await accounts.baseUrl()}${oidcCallbackPath}`
 
   /**
-   * Returns the identity in an answer and the session that it confirms, null for a sign-in. Refuses an answer that was not
-   * requested here, is late, was already used, or was requested for the other purpose.
+   * Returns the identity of an answer, and the session that it confirms (null for a sign-in). Refuses an answer that
+   * was not requested here, is late, was already used, or was requested for the other purpose.
    */
   async function identityBehind(
     config: OidcConfig,
@@ -102,7 +102,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
     }
   }
 
-  /** The account that an identity gives a right to. */
+  /** Returns the person of an identity, or why the person may not sign in. */
   async function personBehind(config: OidcConfig, identity: Identity): Promise<ExternalVerdict> {
     const { issuer, subject, claims, authenticatedAt } = identity
     const { userName, profile, ...person } = personOf(config, claims)
@@ -111,16 +111,18 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
       lost: { userName: userName ?? `subject ${cleanText(subject, 200)}`, why, isProven: true },
     })
     if (profile === null) {
-      const why = 'the provider gives it none of the configured groups'
+      const why = 'it is not in any configured group of the provider'
       await accounts.withdrawSubject(issuer, subject, why)
       return lost(why)
     }
-    if (userName === null) return lost(`the claim ${config.nameClaim} holds no usable name`)
+    if (userName === null) return lost(`the claim ${config.nameClaim} contains no usable name`)
     return { person: { ...person, issuer, id: subject, userName, profile, authenticatedAt } }
   }
 
   return {
-    /** Buttons of the login page. Whole addresses: the cookie has to be of the host that the provider sends people to. */
+    /**
+     * Returns the buttons of the sign-in page. Absolute URLs: the cookie must belong to the provider's redirect host.
+     */
     buttons: async (startPath: string): Promise<{ name: string; url: string }[]> => {
       const { isOn, name } = await read()
       return isOn ? [{ name, url: `${await accounts.baseUrl()}${startPath}` }] : []
@@ -140,7 +142,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
       }
     },
 
-    /** Starts a confirmation of the caller's identity and returns the address of the provider. */
+    /** Starts to confirm the caller's identity. Returns the address of the provider. */
     startConfirmation: async (actor: Actor, request: FastifyRequest, reply: FastifyReply): Promise<{ url: string }> => {
       const session = await accounts.confirmable(actor)
       const config = await read()
@@ -179,7 +181,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
           request,
           reply,
         )
-        if (refused !== null) throw new AppError(notAdmitted[refused])
+        if (refused !== null) throw new AppError(refusalCodes[refused])
         reply.redirect(`/${signedInFragment}`, 302)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -187,7 +189,7 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
       }
     },
 
-    /** Reads the documents anew: the configuration changed. */
+    /** Drops the documents because the configuration changed. */
     forget: (): void => {
       known = null
     },

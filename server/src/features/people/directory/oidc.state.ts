@@ -2,24 +2,24 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { OidcConfig } from './oidc.config.ts'
 import type { SigninSecrets } from './oidc.provider.ts'
 
-/** How long somebody may take at the provider, in milliseconds. */
+/** Time limit for a person at the provider in milliseconds. */
 export const signinMs = 10 * 60_000
 
-/** The session whose person confirms their identity. */
+/** The session whose owner confirms their identity. */
 export interface ConfirmedSession {
   accountId: string
   sessionId: string
 }
 
-/** A sign-in under way: what the browser keeps, and what follows from it. */
+/** A started sign-in: the browser's cookie, and the secrets derived from it. */
 export interface PendingSignin {
   cookie: string
   secrets: SigninSecrets
 }
 
 /**
- * Sign-ins under way are kept by browsers, not by the server: state, nonce and verifier follow from a random number in a
- * signed cookie and from the provider it is for. An answer for another browser or provider fits none.
+ * Browsers keep started sign-ins, not the server. State, nonce and verifier are derived from the provider and from a
+ * random number in a signed cookie. An answer for another browser or provider matches none.
  */
 export const createSigninStates = (key: Buffer) => {
   const mac = (...parts: readonly string[]): Buffer =>
@@ -36,18 +36,17 @@ export const createSigninStates = (key: Buffer) => {
     return timingSafeEqual(left as Buffer, right as Buffer)
   }
   return {
-    /** Begins a sign-in, or the confirmation of an identity for one session. */
+    /** Starts a sign-in, or the confirmation of an identity for one session. */
     begin: (config: OidcConfig, now: number, confirms: ConfirmedSession | null = null): PendingSignin => {
       const random = randomBytes(32).toString('base64url')
       const ends = (now + signinMs).toString(36)
       const body = [random, ends, ...(confirms === null ? [] : [confirms.accountId, confirms.sessionId])].join('.')
       return { cookie: `${body}.${signature(body)}`, secrets: secretsOf(random, config) }
     },
-    /** Whether an unverified cookie is about a confirmation. Decides only which page shows the failure. */
+    /** Returns whether an unverified cookie belongs to a confirmation. Decides only which page shows the failure. */
     isConfirmation: (cookie: string): boolean => cookie.split('.').length === 5,
     /**
-     * The secrets of the sign-in or confirmation that a cookie and the state of an answer belong to; null when they do not
-     * match.
+     * Returns the secrets of the sign-in or confirmation of a cookie. Null if the state of the answer does not match.
      */
     resume: (
       config: OidcConfig,

@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
 export const createOidcStore = (db: Queryable) => ({
-  /** True for the first answer with a state; one that comes again was overheard. */
+  /** Returns true for the first answer with a state. A second one was intercepted. */
   takeOnce: async (state: string, expiresAt: Date): Promise<boolean> =>
     (await db.execute(sql`
       insert into oidc_answers (state_hash, expires_at)

@@ -42,13 +42,13 @@ const cookieOf = (answer: { headers: Record<string, unknown> }, name: string): s
   [answer.headers['set-cookie']].flat().find((one): one is string => String(one).startsWith(`${name}=`))
 const pairOf = (cookie: string | undefined): string => cookie?.split(';')[0] ?? ''
 
-/** A browser that begins a sign-in: where it is sent, and its cookie. */
+/** Starts a sign-in in a browser. Returns the address it is sent to, and its cookie. */
 const begin = async (headers: Record<string, string> = {}) => {
   const answer = await get('/prime/webui/Auth/Oidc/start', headers)
   expect(answer.statusCode, answer.body).toBe(302)
   return { location: answer.headers.location as string, cookie: pairOf(cookieOf(answer, 'portcullis_oidc')), answer }
 }
-/** A browser that comes back with an answer of the provider. */
+/** Returns to the server with an answer of the provider. */
 const finish = async (at: URL, cookie: string) => {
   const answer = await get(`${at.pathname}${at.search}`, { cookie })
   expect(answer.statusCode, answer.body).toBe(302)
@@ -58,7 +58,7 @@ const signIn = async () => {
   const { location, cookie } = await begin()
   return finish(await provider.visit(location), cookie)
 }
-/** The account that a browser is in with after its sign-in. */
+/** Returns the account that a browser is signed in with. */
 const userOf = async (answer: Awaited<ReturnType<typeof signIn>>) => {
   expect(answer.headers.location).toBe('/#signed-in')
   const refreshed = await t.as(undefined).post('/prime/webui/Auth/RefreshToken', undefined, {
@@ -95,8 +95,8 @@ afterAll(async () => {
   await provider?.stop()
 })
 
-describe('sign-in by an identity provider', () => {
-  it('makes the account, follows the provider and opens a session of the console', async () => {
+describe('sign-in with an identity provider', () => {
+  it('creates the account, follows the provider and opens a console session', async () => {
     provider.signsInAs('subject-grace', {
       preferred_username: 'grace',
       given_name: 'Grace',
@@ -114,13 +114,13 @@ describe('sign-in by an identity provider', () => {
       email: 'grace@example.org',
     })
     expect((await t.as(token).get('/prime/webui/agents')).statusCode).toBe(200)
-    // Renamed at the provider, the subject stays who he is here.
+    // The subject keeps its user name here when it is renamed at the provider.
     provider.signsInAs('subject-grace', { preferred_username: 'ghopper', given_name: 'Grace', groups: ['usb-users'] })
     expect((await userOf(await signIn())).user).toMatchObject({ userName: 'grace', userProfile: 30, lastName: '' })
     expect(await auditOf('grace')).toEqual(['session.opened', 'account.changed', 'session.opened', 'account.created'])
   })
 
-  it('asks with PKCE, state and nonce, and binds them to the browser', async () => {
+  it('uses PKCE, state and nonce, and binds them to the browser', async () => {
     const { location, answer } = await begin({ host: 'evil.example.org' })
     const url = new URL(location)
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
@@ -139,7 +139,7 @@ describe('sign-in by an identity provider', () => {
     expect((await begin()).location).not.toBe(location)
   })
 
-  it('is offered by the login page, under the name of the server', async () => {
+  it('is offered on the sign-in page, at the domain name of the server', async () => {
     expect((await get('/prime/webui/Auth/Providers')).json().oidc).toEqual([
       { name: 'Example sign-on', url: `${base}/prime/webui/Auth/Oidc/start` },
     ])
@@ -163,7 +163,7 @@ describe('sign-in by an identity provider', () => {
       await refused(at, (await begin()).cookie)
     })
 
-    it('with a cookie that was made up or changed', async () => {
+    it('with a forged or changed cookie', async () => {
       const { at, cookie } = await prepared()
       await refused(at, `${cookie}x`)
       await refused(at, cookie.replace(/\.[^.]+\./, `.${(t.clock.now() + 60 * minute).toString(36)}.`))
@@ -180,7 +180,7 @@ describe('sign-in by an identity provider', () => {
       await refused(at, cookie)
     })
 
-    it('that comes late', async () => {
+    it('that arrives late', async () => {
       const { at, cookie } = await prepared()
       t.clock.advance(11 * minute)
       await refused(at, cookie)
@@ -192,7 +192,7 @@ describe('sign-in by an identity provider', () => {
       await refused(mine.at, mine.cookie)
     })
 
-    it('of another issuer, or that names none although the provider does', async () => {
+    it('of another issuer, or without an issuer although the provider sends one', async () => {
       for (const iss of ['https://other.example.org', '']) {
         const { at, cookie } = await prepared()
         at.searchParams.set('iss', iss)
@@ -209,7 +209,7 @@ describe('sign-in by an identity provider', () => {
       await refused(other.at, other.cookie)
     })
 
-    it('that was begun for another client', async () => {
+    it('that was started for another client', async () => {
       const { at, cookie } = await prepared()
       await configure({ OIDC_CLIENT_ID: 'another' })
       await refused(at, cookie)
@@ -217,7 +217,7 @@ describe('sign-in by an identity provider', () => {
     })
   })
 
-  it('leads nowhere else, whatever the answer asks for', async () => {
+  it('never redirects elsewhere, whatever the answer contains', async () => {
     provider.signsInAs('subject-victim', { preferred_username: 'victim', groups: ['usb-users'] })
     const { location, cookie } = await begin()
     const at = await provider.visit(location)
@@ -226,12 +226,12 @@ describe('sign-in by an identity provider', () => {
     expect((await finish(at, cookie)).headers.location).toBe('/#signed-in')
   })
 
-  it('says that somebody declined', async () => {
+  it('reports that the person declined', async () => {
     provider.signsInAs(null)
     expect((await signIn()).headers.location).toBe(problem('oidc_denied'))
   })
 
-  it('withdraws the account when the group is gone, and gives it back with it', async () => {
+  it('withdraws the account when its group is removed, and restores it with the group', async () => {
     provider.signsInAs('subject-mover', { preferred_username: 'mover', groups: 'usb-users' as never })
     const { token } = await userOf(await signIn())
     provider.signsInAs('subject-mover', { preferred_username: 'mover', groups: ['usb-users-of-old'] })
@@ -242,7 +242,7 @@ describe('sign-in by an identity provider', () => {
     expect((await userOf(await signIn())).user.userName).toBe('mover')
   })
 
-  it('takes no account over', async () => {
+  it('never takes over an account', async () => {
     provider.signsInAs('subject-evil', { preferred_username: 'ADMIN', groups: ['usb-users'] })
     expect((await signIn()).headers.location).toBe(problem('oidc_name_taken'))
     provider.signsInAs('subject-owner', { preferred_username: 'owner', groups: ['usb-users'] })
@@ -255,19 +255,19 @@ describe('sign-in by an identity provider', () => {
     expect(passwordLogin.statusCode).toBe(401)
   })
 
-  it.each(['system', 'gr\u200bace', ' blank', 7, ''])('makes no account of the name %j', async (name) => {
+  it.each(['system', 'gr\u200bace', ' blank', 7, ''])('creates no account with the name %j', async (name) => {
     provider.signsInAs('subject-odd', { preferred_username: name as string, groups: ['usb-users'] })
     expect((await signIn()).headers.location).toBe(problem('oidc_not_entitled'))
   })
 
-  it('leaves an account disabled that an Administrator disabled', async () => {
+  it('keeps an account disabled that an Administrator disabled', async () => {
     provider.signsInAs('subject-barred', { preferred_username: 'barred', groups: ['usb-users'] })
     await userOf(await signIn())
     await (await t.admin()).post('/prime/webui/admin/updateuser', { userName: 'barred', isEnabled: false })
     expect((await signIn()).headers.location).toBe(problem('oidc_not_entitled'))
   })
 
-  it('says so when the provider is off or away', async () => {
+  it('reports a provider that is turned off or down', async () => {
     await configure({ OIDC_ISSUER: 'https://127.0.0.1:1' })
     expect((await begin()).location).toBe(problem('oidc_unavailable'))
     await configure({ OIDC_ENABLED: 'false' })
@@ -349,7 +349,7 @@ describe('a provider that lies', () => {
     return (await finish(at, cookie)).headers.location as string
   }
 
-  it('is believed while it says the truth', async () => {
+  it('is accepted while it tells the truth', async () => {
     expect(await outcome(signed)).toBe('/#signed-in')
   })
 
@@ -360,7 +360,7 @@ describe('a provider that lies', () => {
     ['no nonce', ({ nonce: _, ...claims }) => signed(claims)],
     ['another audience', (claims) => signed({ ...claims, aud: 'another' })],
     ['another issuer', (claims) => signed({ ...claims, iss: 'https://other.example.org' })],
-    ['an end that is over', (claims) => signed({ ...claims, iat: now() - 7_200, exp: now() - 3_600 })],
+    ['an expiry in the past', (claims) => signed({ ...claims, iat: now() - 7_200, exp: now() - 3_600 })],
     ['no subject', ({ sub: _, ...claims }) => signed(claims)],
     [
       'a signature by the public key as a secret',
@@ -370,7 +370,7 @@ describe('a provider that lies', () => {
           .sign(Buffer.from(own.publicKey.export({ type: 'spki', format: 'pem' }))),
     ],
     ['no token at all', () => 'nothing'],
-  ])('is not believed with %s', async (_what, lie) => {
+  ])('is refused with %s', async (_what, lie) => {
     expect(await outcome(lie)).toBe(problem('oidc_answer_refused'))
   })
 })
@@ -382,7 +382,7 @@ describe('the test of a provider', () => {
     return answer.json()
   }
 
-  it('names each step and the address to register', async () => {
+  it('reports each step and the address to register', async () => {
     const { host } = new URL(provider.issuer)
     expect(await test()).toEqual({
       ok: true,
@@ -390,41 +390,41 @@ describe('the test of a provider', () => {
         {
           step: 'Discovery',
           ok: true,
-          message: `The provider at ${host} answers, its certificate is accepted and the issuer fits.`,
+          message: `The provider at ${host} answers, its certificate is valid, and the issuer matches.`,
         },
         {
           step: 'Endpoints',
           ok: true,
-          message: `People sign in at ${host}, codes are exchanged at ${host}. PKCE is supported.`,
+          message: `People sign in at ${host}. Codes are exchanged at ${host}. PKCE is supported.`,
         },
-        { step: 'Keys', ok: true, message: 'One key to check tokens by.' },
-        { step: 'Redirect address', ok: true, message: `Register ${callback} for the client at the provider.` },
+        { step: 'Keys', ok: true, message: 'One key to verify tokens.' },
+        { step: 'Redirect address', ok: true, message: `Register ${callback} for this client at the provider.` },
       ],
     })
   })
 
   it.each<[string, () => Record<string, string> | Promise<Record<string, string>>, RegExp]>([
-    ['no provider', () => ({ OIDC_ISSUER: `${provider.issuer}/nothing` }), /There is no document of a provider/],
+    ['no provider', () => ({ OIDC_ISSUER: `${provider.issuer}/nothing` }), /No provider document/],
     [
-      'the name of another',
+      'the name of another host',
       () => ({ OIDC_ISSUER: provider.issuer.replace('127.0.0.1', 'localhost') }),
       /names another host/,
     ],
     [
-      'an authority that is not trusted',
+      'an untrusted authority',
       async () => ({ OIDC_CA: (await createAuthority('Foreign')).pem }),
-      /put that into the certificate authority/,
+      /untrusted authority/,
     ],
-    ['nobody', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens there/],
+    ['an unused port', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens there/],
     ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /cannot be resolved/],
-    ['a metadata service', () => ({ OIDC_ISSUER: 'https://169.254.169.254' }), /does not connect to/],
-  ])('says what helps with %s', async (_what, more, message) => {
+    ['a metadata service', () => ({ OIDC_ISSUER: 'https://169.254.169.254' }), /never connects to/],
+  ])('explains how to fix %s', async (_what, more, message) => {
     const tested = await test(await more())
     expect([tested.ok, tested.steps.length, tested.steps[0]?.ok]).toEqual([false, 1, false])
     expect(tested.steps[0]?.message).toMatch(message)
   })
 
-  it('stores no address the server never connects to', async () => {
+  it('refuses to store an address that the server never connects to', async () => {
     const answer = await (await t.admin()).post('/prime/webui/generalconfig/AddOrUpdateOIDCProvider', {
       ...items(),
       OIDC_ISSUER: 'https://169.254.169.254',

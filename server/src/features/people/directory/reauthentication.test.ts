@@ -29,7 +29,7 @@ const save = async (path: string, items: object) => {
   const answer = await (await t.admin()).post(`${base}/generalconfig/${path}`, items)
   expect(answer.statusCode, answer.body).toBe(200)
 }
-/** An operation that needs fresh authentication and changes nothing: the account has no factors. */
+/** Calls an operation that needs fresh authentication and changes nothing: the account has no factors. */
 const tryFresh = async (token: string): Promise<string> => {
   const answer = await post('admin/resetmfa', { userName: target }, token)
   return answer.statusCode === 200 ? 'done' : answer.json().code
@@ -38,7 +38,7 @@ const tryFresh = async (token: string): Promise<string> => {
 const noDirectory = whyNoSlapd()
 
 describe('fresh authentication of a directory account', unless(noDirectory), () => {
-  const password = 'a password of the directory'
+  const password = 'a directory password'
   let slapd: Slapd
   const signIn = async (username: string): Promise<string> =>
     (await post('Auth/LocalLogin', { username, password })).json().token
@@ -63,7 +63,7 @@ describe('fresh authentication of a directory account', unless(noDirectory), () 
   })
   afterAll(() => slapd?.stop())
 
-  it('is a bind with the password, and only the right one', async () => {
+  it('is a bind with the correct password', async () => {
     const token = await signIn('ada')
     expect(await tryFresh(token)).toBe('done')
     t.clock.advance(6 * minute)
@@ -77,7 +77,7 @@ describe('fresh authentication of a directory account', unless(noDirectory), () 
     expect(await tryFresh(token)).toBe('done')
   })
 
-  it('counts wrong passwords and not a directory that is away', async () => {
+  it('counts wrong passwords, but not attempts while the directory is down', async () => {
     t.clock.advance(16 * minute)
     const token = await signIn('ada')
     t.clock.advance(6 * minute)
@@ -97,7 +97,7 @@ describe('fresh authentication of an account of an identity provider', () => {
   let issuer = ''
   let claims: JWTPayload = {}
   const now = () => Math.floor(Date.now() / 1000)
-  /** Seconds of the server's clock, which is not that of the provider's tokens here. */
+  /** Seconds of the server's clock, which differs from the clock of the provider's tokens in this test. */
   const serverSeconds = () => Math.floor(t.clock.now() / 1000)
 
   const idToken = () =>
@@ -134,7 +134,7 @@ describe('fresh authentication of an account of an identity provider', () => {
   })
 
   beforeAll(async () => {
-    // A server of its own: Administrators of a directory have a second approver asked for changes of sign-in settings.
+    // A separate server: Administrators of a directory need a second approver for sign-in settings.
     await t.close()
     t = await startTestApp()
     target = (await person(t)).userName
@@ -158,7 +158,7 @@ describe('fresh authentication of an account of an identity provider', () => {
     (
       [answer.headers['set-cookie']].flat().find((one) => String(one).startsWith(`${name}=`)) as string | undefined
     )?.split(';')[0] ?? ''
-  /** What the browser brings back for an address at the provider. */
+  /** Returns to the server from an address of the provider. */
   const back = async (url: string, cookie: string, said: JWTPayload) => {
     const asked = new URL(url).searchParams
     claims = { nonce: asked.get('nonce'), ...said }
@@ -190,15 +190,15 @@ describe('fresh authentication of an account of an identity provider', () => {
   }
   const refused = (code: string): string => `/identity-confirmed?problem=${code}`
 
-  it('asks the provider for the password, and counts from the time it says', async () => {
+  it('asks the provider for the password, and counts from the time that the provider reports', async () => {
     const token = await signIn()
-    // A sign-in that does not say when the password was entered is not fresh.
+    // A sign-in without the time of the password is not fresh.
     expect(await tryFresh(token)).toBe('reauthentication_required')
     const { url } = await begin(token)
     const asked = new URL(url).searchParams
     expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '300'])
     const done = await confirm(token, { auth_time: serverSeconds() - 100 })
-    // It opens no session.
+    // It does not open a session.
     expect(done).toEqual({ location: '/identity-confirmed', cookie: '' })
     expect(await tryFresh(token)).toBe('done')
     t.clock.advance(199_000)
@@ -222,7 +222,7 @@ describe('fresh authentication of an account of an identity provider', () => {
     expect(await tryFresh(token)).toBe('reauthentication_required')
   })
 
-  it('is bound to the session that began it, to its browser, and works once', async () => {
+  it('is bound to the session and browser that started it, and works once', async () => {
     t.clock.advance(16 * minute)
     const [token, other] = [await signIn(), await signIn()]
     const { url, cookie } = await begin(token)
@@ -240,7 +240,7 @@ describe('fresh authentication of an account of an identity provider', () => {
     expect(await tryFresh(other)).toBe('reauthentication_required')
   })
 
-  it('is not for tokens and local accounts, and no password stands in for it', async () => {
+  it('is refused for tokens and local accounts, and cannot be replaced by a password', async () => {
     t.clock.advance(16 * minute)
     const token = await signIn({ auth_time: serverSeconds() })
     expect(await tryFresh(token)).toBe('done')

@@ -1,28 +1,28 @@
 import type { ConfigTested, ConfigTestStep } from '@portcullis/contract'
 
-/** Ends a test at the step that failed; its message says what helps. */
+/** Ends a test at the failed step. The message says what to do. */
 export class StepFailure extends Error {}
 
 export interface Steps {
-  /** Runs one step; its text says what was seen. `words` turns a failure into what helps. */
+  /** Runs one step. Its text is the result; `messageOf` explains a failure. */
   run(step: string, work: () => Promise<string> | string): Promise<void>
-  /** A step that failed without ending the test. */
+  /** Adds a failed step without ending the test. */
   fail(step: string, message: string): void
   done(step: string, message: string): void
 }
 
-/** Tries something step by step, up to the first that fails. */
+/** Runs a test step by step, up to the first failure. */
 export const inSteps = async (
-  words: (error: unknown) => string,
+  messageOf: (error: unknown) => string,
   work: (steps: Steps) => Promise<void>,
 ): Promise<ConfigTested> => {
   const steps: ConfigTestStep[] = []
-  const steering: Steps = {
+  const control: Steps = {
     run: async (step, run) => {
       try {
         steps.push({ step, ok: true, message: await run() })
       } catch (error) {
-        steps.push({ step, ok: false, message: error instanceof StepFailure ? error.message : words(error) })
+        steps.push({ step, ok: false, message: error instanceof StepFailure ? error.message : messageOf(error) })
         throw new StepFailure()
       }
     },
@@ -30,7 +30,7 @@ export const inSteps = async (
     done: (step, message) => steps.push({ step, ok: true, message }),
   }
   try {
-    await work(steering)
+    await work(control)
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
   }

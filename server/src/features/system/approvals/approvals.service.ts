@@ -25,42 +25,42 @@ import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest
 
 /** How long a request waits for a second approver. */
 const waitMs = 24 * 3_600_000
-/** Requests that wait at once: each may name 100,000 hosts. */
+/** Maximum number of waiting requests. Each may name 100,000 hosts. */
 const maxWaiting = 50
-/** Of one account, so that nobody takes all the places. */
+/** Maximum number of waiting requests of one account, so that nobody fills the queue. */
 const maxWaitingOfAccount = 10
-/** The last places, which only Administrators take: requests of Managers lock nobody out. */
+/** Number of waiting requests reserved for Administrators, so that requests of Managers lock nobody out. */
 const reservedForAdministrators = 10
-/** Characters of one line of details. */
+/** Maximum length of one line of details. */
 const maxDetailLength = 300
 const listed = 200
 
 /** Runs after the approval has committed, to refresh caches and wake workers. */
 export type AfterCommit = () => unknown
 
-/** What a request contains besides the change. */
+/** The other parts of an approved request. */
 export interface ApprovedRequest {
   requestedBy: string
   requestedByAccount: string
   secret: Secret | null
 }
 
-/** How a feature handles one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
+/** Handler of one kind of change that may need a second approver. `Change` must be serialisable as JSON. */
 export interface ApprovalKind<Change> {
   action: ChangeRequest['action'] | ((change: Change) => ChangeRequest['action'])
-  /** Tells the approver what the change does. Nothing that both the title and the details omit is carried out. */
+  /** Describes the change to the approver. Title and details together must name everything that is carried out. */
   title(change: Change): string
-  /** Every part of the change, one per line, where the title does not name all of them. Secrets as “(changed)”. */
+  /** Lists every part of the change, one per line, if the title does not. Secrets appear as “(changed)”. */
   details?(tx: Tx, change: Change): readonly string[] | Promise<readonly string[]>
-  /** Hosts concerned; 0 when the change is about no hosts. */
+  /** Number of affected hosts; 0 if the change does not affect hosts. */
   hosts?(change: Change): number
-  /** Least profile that may approve. Administrator when absent. */
+  /** Lowest profile that may approve. Defaults to Administrator. */
   approver?: UserProfile | ((change: Change) => UserProfile)
-  /** Further conditions on the approver; throws to refuse. Runs in the transaction of the approval. */
+  /** Checks further conditions on the approver and throws to refuse. Runs in the transaction of the approval. */
   mayApprove?(tx: Tx, approver: Actor, change: Change): Promise<void>
-  /** Removes what was kept for the change, in the transaction that rejects the request. */
+  /** Removes data stored for the change, in the transaction that rejects the request. */
   discard?(tx: Tx, change: Change): Promise<void>
-  /** Carries the change out in the transaction of the approval; throws to refuse it. `actor` names both people. */
+  /** Carries out the change in the transaction of the approval, or throws to refuse it. `actor` names both people. */
   carryOut(tx: Tx, actor: Actor, change: Change, request: ApprovedRequest): Promise<AfterCommit | undefined>
 }
 
@@ -70,11 +70,11 @@ export interface Wish<Change> {
   change: Change
   /** Part of the change that is stored sealed and never shown, such as a password hash. */
   secret?: Secret | null
-  /** Every part of the change, one per line, when the requester knows more of it than the change says. */
+  /** Lists every part of the change, one per line, if the requester knows more than the change contains. */
   details?: readonly string[]
-  /** Limit that it exceeds, for the message. */
+  /** Limit that the change exceeds, for the message. */
   limit?: number
-  /** Sentence of the refusal; `{id}` is replaced by the id of the request. */
+  /** Text of the refusal. `{id}` becomes the id of the request. */
   detail?: string
 }
 
@@ -91,16 +91,16 @@ export interface ApprovalsDeps {
   db: Db
   clock: Clock
   store: ApprovalsStore
-  /** Key of the seals over requests. */
+  /** Key of the MACs over requests. */
   sealKey: Secret<Buffer>
   envelope: Pick<Envelope, 'seal' | 'open'>
   audit: Audit
-  /** Hosts above which one person needs a second approver, as configured; null: off. */
+  /** Returns the configured number of hosts above which a second approver is needed. Null: off. */
   limit(): Promise<number | null>
   events: Pick<EventsApi, 'append'>
 }
 
-/** What the sealed part of a request is bound to. */
+/** Returns the context that binds the sealed part to its request. */
 export const requestContext = (id: string): string => `change request ${id}`
 
 const profileAdministrator: UserProfile = 10
@@ -116,7 +116,7 @@ const nobody: GateAccount = {
   heldUntil: null,
 }
 
-/** Why an account may not approve, in words. */
+/** Texts for refused approvers. */
 const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = {
   token: 'An API token cannot approve requests. Sign in to approve this one.',
   own: 'You made this request. Another person must approve it.',
@@ -131,7 +131,7 @@ const refusals: Readonly<Record<Exclude<ApprovalRefusal, 'profile'>, string>> = 
     'One person could act as both you and the requester, because they created one of these accounts or set its password. Someone else must approve this.',
 }
 
-/** At most `maxRequestDetails` lines; the last one counts those that are left out. */
+/** Returns at most `maxRequestDetails` lines. The last one counts those left out. */
 const boundedDetails = (lines: readonly string[]): string[] => {
   const shown = lines.length > maxRequestDetails ? lines.slice(0, maxRequestDetails - 1) : lines
   const more = lines.length - shown.length
@@ -141,16 +141,16 @@ const boundedDetails = (lines: readonly string[]): string[] => {
   ]
 }
 
-/** The second approver: changes that one person may not make alone wait here for another person. */
+/** Stores changes that one person may not make alone, until a second approver decides. */
 export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, limit, events }: ApprovalsDeps) => {
   const kinds = new Map<string, ApprovalKind<unknown>>()
   function kindOf(kind: string): ApprovalKind<unknown> {
     const found = kinds.get(kind)
-    if (found === undefined) throw new AppError('conflict', { detail: `This server knows no changes of kind ${kind}.` })
+    if (found === undefined) throw new AppError('conflict', { detail: `This server does not support changes of kind ${kind}.` })
     return found
   }
 
-  /** Covers everything that is carried out, so that access to the database alone cannot get another change approved. */
+  /** Returns a MAC over everything that is carried out. Write access to the database alone cannot swap the change. */
   const sealOf = (r: Omit<StoredRequest, 'seal'>): Buffer =>
     createHmac('sha256', sealKey.reveal())
       .update(
@@ -163,23 +163,23 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
           r.requested_by_account,
           r.requested_at.toISOString(),
           r.expires_at.toISOString(),
-          // Not the ciphertext, which a new root key replaces. It is bound to the id of the request.
+          // Without the ciphertext, which changes with the root key. It is bound to the id of the request.
           ...(r.sealed === null ? [] : ['sealed']),
-          // What the approver reads. Requests of older servers have no details.
+          // The texts that the approver reads. Requests of older servers have no details.
           ...(r.details.length === 0 ? [] : [r.title, r.details]),
         ]),
       )
       .digest()
 
-  /** Refuses a request when its account has too many waiting ones, or no place is left. */
+  /** Refuses a request if its account has too many waiting ones, or if the queue is full. */
   async function assertMayWait(tx: Tx, actor: Actor, now: Date): Promise<void> {
     const { all, own } = await store.lockWaitingCounts(tx, now, actor.accountId)
     if (own >= maxWaitingOfAccount)
       throw new AppError('approval_queue_full', {
-        detail: `${own} of your requests wait for a second approver; ${maxWaitingOfAccount} is the most.`,
+        detail: `${own} of your requests wait for a second approver, which is the maximum. Wait, or withdraw one.`,
       })
-    const places = maxWaiting - (actor.profile > profileAdministrator ? reservedForAdministrators : 0)
-    if (all >= places)
+    const allowed = maxWaiting - (actor.profile > profileAdministrator ? reservedForAdministrators : 0)
+    if (all >= allowed)
       throw new AppError('approval_queue_full', { detail: `${all} requests already wait for a second approver.` })
   }
 
@@ -188,8 +188,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       const kind = kindOf(wish.kind)
       const now = new Date(clock.now())
       const body = JSON.stringify({ kind: wish.kind, ...wish.change })
-      const twin = await store.waitingTwin(tx, now, actor.userName, body)
-      const known = twin === undefined ? undefined : await store.lockWaiting(tx, now, twin)
+      const duplicate = await store.waitingDuplicate(tx, now, actor.userName, body)
+      const known = duplicate === undefined ? undefined : await store.lockWaiting(tx, now, duplicate)
       if (known !== undefined) return known
       await assertMayWait(tx, actor, now)
       const title = kind.title(wish.change)
@@ -218,7 +218,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       return stored
     })
 
-  /** Judges who may decide about a request. Rejecting asks the same of the approver, but nothing of the requester. */
+  /** Returns why an account may not decide about a request. Rejecting has the same rules, except for the requester. */
   function refusalOf(
     actor: Actor,
     request: JudgedRequest,
@@ -244,7 +244,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     })
     if (refusal === null) return null
     return refusal === 'profile'
-      ? `A ${profileNames[actor.profile]} cannot approve this; ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]} can.`
+      ? `A ${profileNames[actor.profile]} cannot approve this. Ask ${leastProfile === profileAdministrator ? 'an' : 'a'} ${profileNames[leastProfile]}.`
       : refusals[refusal]
   }
 
@@ -289,20 +289,22 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   const judge = async (q: Queryable, actor: Pick<Actor, 'kind'>, wish: GateWish): Promise<GateVerdict> =>
     judgeWish(await stateOf(q), { isApiToken: actor.kind === 'apiToken' }, wish)
 
-  /** Decides and counts in the caller's transaction. Parallel calls wait, so that two together cannot exceed the limit. */
+  /** Decides and counts in the caller's transaction. Parallel calls wait, so they cannot exceed the limit together. */
   async function take(tx: Tx, actor: Actor, kind: Effect, hosts: number, isForLaterHosts = false): Promise<boolean> {
     if (hosts === 0 && !isForLaterHosts) return true
     await store.lockReleases(tx, kind)
     const state = await stateOf(tx)
     if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
       return false
-    // Also while the gate is off: small steps without fresh authentication add up.
+    // Counts while the gate is off, too: small steps without fresh authentication add up.
     if (state.limit !== null && (state.isLatched || kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
     return true
   }
 
-  /** Refuses to free or delete more hosts than the limit without fresh authentication, whoever may do it alone. */
+  /**
+   * Requires fresh authentication to free or delete more hosts than the limit, also from people who may do it alone.
+   */
   async function assertFreshRelease(tx: Tx, actor: Actor, hosts: number): Promise<void> {
     await store.lockReleases(tx, 'release')
     const { limit: most, released } = await stateOf(tx)
@@ -310,22 +312,24 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   }
 
   return {
-    /** Registers a kind of change and how to carry it out. */
+    /** Registers the handler of one kind of change. */
     handle: <Change>(kind: string, handler: ApprovalKind<Change>): void => {
       kinds.set(kind, handler as ApprovalKind<unknown>)
     },
 
-    /** Whether some changes need a second approver whatever their size: two Administrators exist or have existed. */
+    /** Returns whether some changes always need a second approver, because two Administrators exist or have existed. */
     isLatched: (q: Queryable = db): Promise<boolean> => store.isLatched(q, new Date(clock.now())),
 
-    /** Whether one person may do it alone. Counts nothing: for previews, and for changes without a number of hosts. */
+    /**
+     * Returns whether one person may make a change alone. Does not count it: use it for previews and single changes.
+     */
     mayAlone: async (actor: Pick<Actor, 'kind'>, wish: GateWish, q: Queryable = db): Promise<boolean> =>
       (await judge(q, actor, wish)) === 'allow',
 
     /**
-     * Returns null if one person may free or delete that many hosts alone, and counts them; otherwise the limit that the
-     * number exceeds. Call it right before the release. Above the limit it needs fresh authentication, even while one
-     * Administrator decides alone.
+     * Returns null if one person may free or delete that many hosts alone, and counts them. Otherwise returns the
+     * exceeded limit. Call it right before the release. Above the limit it requires fresh authentication, even from a
+     * single Administrator.
      */
     release: async (actor: Actor, hosts: number): Promise<number | null> =>
       db.transaction(async (tx) => {
@@ -334,15 +338,16 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       }),
 
     /**
-     * Applies the same gate to hosts on which devices are newly allowed. `isForLaterHosts`: the change also allows attack
-     * tools on hosts that enrol later, which always needs a second approver. Call it in the transaction that allows them.
+     * Applies the same gate to hosts on which a change newly allows devices. With `isForLaterHosts`, the change also
+     * allows attack tools on hosts that enrol later, which always needs a second approver. Call it in the transaction
+     * of the change.
      */
     takeAllowed: async (tx: Tx, actor: Actor, hosts: number, isForLaterHosts = false): Promise<number | null> =>
       (await take(tx, actor, 'allow', hosts, isForLaterHosts)) ? null : ((await limit()) ?? 0),
 
     /**
-     * Stores that someone acted on the account of another person. The account that latches the gate is trusted: until
-     * then one person decides everything, and without it nobody could ever approve.
+     * Records that one person acted on another's account. Forgets it for the account that latches the gate: until then
+     * one person decides everything, and without that account nobody could ever approve.
      */
     noteInfluence: async (
       tx: Tx,
@@ -353,11 +358,11 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       else await store.noteInfluence(tx, { ...noted, at: clock.now() })
     },
 
-    /** Stores that settings changed that decide who signs in, or who receives set-password links. */
+    /** Records a change of settings that decide who signs in, or who receives set-password links. */
     noteSignInChange: (tx: Tx, source: SignInSource): Promise<void> =>
       store.noteSignInChange(tx, new Date(clock.now()), source),
 
-    /** Until when an account does not approve whose set-password link is made now; null: at once. */
+    /** Returns until when the account of a new set-password link cannot approve. Null if it can approve at once. */
     linkHold: async (q: Queryable): Promise<Date | null> => {
       const changedAt = await store.linkSettingsChangedAt(q)
       const until = changedAt === null ? 0 : changedAt.getTime() + approverHoldMs
@@ -368,7 +373,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
 
     liftedUntil: (): Promise<Date | null> => store.liftedUntil(db, new Date(clock.now())),
 
-    /** Requires a second approver again before a lift ends. */
+    /** Ends a lift early. */
     endLift: (actor: Actor): Promise<{ ended: boolean }> =>
       db.transaction(async (tx) => {
         const ended = await store.endLift(tx, new Date(clock.now()))
@@ -377,7 +382,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         return { ended }
       }),
 
-    /** Lifts the gate. Only the command line of the server calls it. All present accounts then count as independent people. */
+    /** Lifts the gate, for the server's command line only. All current accounts then count as independent people. */
     lift: (actor: Actor, minutes: number): Promise<Date> =>
       db.transaction(async (tx) => {
         const until = new Date(clock.now() + minutes * 60_000)
@@ -389,7 +394,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
             agentId: null,
             entity: 'Second approver',
             hashtags: '',
-            details: `No second approver is needed until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. The requirement was lifted on the command line of the server.`,
+            details: `No second approver is required until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC. The requirement was lifted on the command line of the server.`,
           },
         ])
         await audit.write(tx, actor, {
@@ -402,22 +407,22 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       }),
 
     /**
-     * Files a change that one person may not make alone, in its own transaction, and refuses it. Never call it inside
-     * another transaction: the refusal would roll the request back.
+     * Files a change that one person may not make alone, in its own transaction, then throws the refusal. Never call it
+     * inside another transaction: the refusal would roll back the request.
      */
     require: async <Change extends object>(actor: Actor, wish: Wish<Change>): Promise<never> => {
-      // A request is half of an approval, so a stolen token must not be able to make one.
+      // A request is half of an approval, so a stolen token must not be able to file one.
       assertFresh(actor, clock.now())
       const request = await file(actor, wish)
       const detail =
         wish.detail ??
         (wish.limit === undefined
-          ? 'This needs a second approver: request {id} waits for another Administrator.'
-          : `This is for ${request.hosts} hosts, more than ${wish.limit}: request {id} waits for a second approver.`)
+          ? 'This needs a second approver. Request {id} waits for another Administrator.'
+          : `This affects ${request.hosts} hosts, which is more than ${wish.limit}. Request {id} waits for a second approver.`)
       throw new AppError('second_person_required', { detail: detail.replaceAll('{id}', request.request_id) })
     },
 
-    /** The newest requests, each with the reason why the caller cannot approve it. */
+    /** Returns the newest requests, each with the reason why the caller cannot approve it. */
     list: async (actor: Actor): Promise<{ data: ChangeRequest[] }> => {
       const now = new Date(clock.now())
       const [rows, waiting] = await Promise.all([store.recent(now, listed), store.waiting(now)])
@@ -443,7 +448,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
         const kind = kindOf(change.kind)
         await assertMayDecide(tx, actor, request, kind, 'approve')
         if (!timingSafeEqual(sealOf(request), request.seal))
-          throw new AppError('conflict', { detail: 'This request is not authentic: it was changed in the database.' })
+          throw new AppError('conflict', { detail: 'This request is not authentic. It was changed in the database.' })
         await kind.mayApprove?.(tx, actor, change)
         const now = new Date(clock.now())
         await store.decide(tx, now, id, 'Approved', actor.userName)
@@ -469,7 +474,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
       return done.answer
     },
 
-    /** Rejects a request; the requester withdraws it the same way. */
+    /** Rejects a request. The requester withdraws it the same way. */
     reject: (actor: Actor, id: string): Promise<ChangeRequest> =>
       db.transaction(async (tx) => {
         const request = await lock(tx, id)

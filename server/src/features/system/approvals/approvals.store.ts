@@ -5,16 +5,16 @@ import { lock, locks } from '#platform/db/locks.ts'
 import { raw, type SqlFragment, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
-/** Small steps are added up over this time: longer than an impatient person waits, shorter than a shift. */
+/** Window over which small steps add up: longer than an impatient person waits, shorter than a shift. */
 const recentMs = 15 * 60_000
 
-/** What a release does: it frees or deletes hosts, or allows devices on them. */
+/** Effect of a change: it frees or deletes hosts, or allows devices on them. */
 export type Effect = 'release' | 'allow'
 
 /** Groups of settings that decide who signs in, or who receives set-password links. */
 export type SignInSource = 'ldap' | 'oidc' | 'smtp' | 'domain'
 
-/** A request with the change it carries. */
+/** A stored request with its change. */
 export interface StoredRequest {
   request_id: string
   action: ChangeRequest['action']
@@ -32,7 +32,7 @@ export interface StoredRequest {
   expires_at: Date
 }
 
-/** What of a request decides who may approve it. */
+/** Members of a request that decide who may approve it. */
 export type JudgedRequest = Pick<
   StoredRequest,
   'request_id' | 'body' | 'requested_by_account' | 'requested_at' | 'expires_at'
@@ -69,7 +69,7 @@ const gateAccounts = async (
     heldUntil: row.approves_from?.getTime() ?? null,
   }))
 
-/** No job expires requests. A request past its time is shown as expired. */
+/** Requests expire without a job: a request past its time is shown as expired. */
 const state = (now: Date) =>
   sql`case when q.state = 'Waiting' and q.expires_at <= ${now} then 'Expired' else q.state end`
 const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts, '' as refusal,
@@ -78,7 +78,7 @@ const shown = (now: Date) => sql`q.request_id as id, q.action, q.title, q.hosts,
   q.decided_by as "decidedBy", ${raw(utcSql('q.decided_at'))} as "decidedAt"`
 
 export const createApprovalsStore = (db: Queryable) => ({
-  /** Number of hosts that all people together released without a second approver in the last 15 minutes. */
+  /** Returns how many hosts all people together released without a second approver in the last 15 minutes. */
   recentlyReleased: async (q: Queryable, now: Date, effect: Effect): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`
@@ -86,7 +86,7 @@ export const createApprovalsStore = (db: Queryable) => ({
         where x.effect = ${effect} and x.released_at > ${new Date(now.getTime() - recentMs)}`)
     )[0]?.n ?? 0,
 
-  /** Parallel releases of the same effect wait here until this transaction ends. */
+  /** Makes parallel releases of the same effect wait until this transaction ends. */
   lockReleases: async (tx: Tx, effect: Effect): Promise<void> => {
     await lock(tx, locks.releases(effect))
   },
@@ -106,8 +106,8 @@ export const createApprovalsStore = (db: Queryable) => ({
         ${r.requested_by_account}, ${r.requested_at}, ${r.expires_at})`)
   },
 
-  /** The same request of the same person, still waiting. */
-  waitingTwin: async (tx: Tx, now: Date, by: string, body: string): Promise<string | undefined> =>
+  /** Returns an identical waiting request of the same person. */
+  waitingDuplicate: async (tx: Tx, now: Date, by: string, body: string): Promise<string | undefined> =>
     (
       await tx.query<{ request_id: string }>(sql`
         select q.request_id from change_requests q
@@ -115,7 +115,7 @@ export const createApprovalsStore = (db: Queryable) => ({
           and q.sealed is null limit 1`)
     )[0]?.request_id,
 
-  /** Requests that wait: all, and those of one account. Parallel ones are counted one after the other. */
+  /** Counts waiting requests: all, and those of one account. Parallel requests are counted one after the other. */
   lockWaitingCounts: async (tx: Tx, now: Date, accountId: string | null): Promise<{ all: number; own: number }> => {
     await lock(tx, locks.changeRequests)
     const [counts] = await tx.query<{ all: number; own: number }>(sql`
@@ -124,7 +124,7 @@ export const createApprovalsStore = (db: Queryable) => ({
     return counts ?? { all: 0, own: 0 }
   },
 
-  /** A request that waits, locked until it is decided. */
+  /** Returns a waiting request and locks it until the transaction ends. */
   lockWaiting: async (tx: Tx, now: Date, id: string): Promise<StoredRequest | undefined> =>
     (
       await tx.query<StoredRequest>(sql`
@@ -149,23 +149,23 @@ export const createApprovalsStore = (db: Queryable) => ({
     ),
 
   /**
-   * Accounts as the gate sees them. They and every Administrator are locked until the transaction ends, in the order in
-   * which accounts are locked to be changed: nobody is demoted or suspended while an approval is judged.
+   * Returns accounts as the gate sees them. Locks them and every Administrator in the order of account changes, so that
+   * nobody is demoted or suspended during an approval.
    */
   lockAccounts: (tx: Tx, now: Date, accountIds: readonly string[]): Promise<GateAccount[]> =>
     gateAccounts(tx, now, accountIds, raw('for update of a')),
 
-  /** The same without locks, to show who could approve. */
+  /** Returns the same without locks, to show who could approve. */
   accounts: (now: Date, accountIds: readonly string[]): Promise<GateAccount[]> =>
     gateAccounts(db, now, accountIds, raw('')),
 
-  /** Requests that wait, as far as it takes to judge who may approve them. */
+  /** Returns the members of waiting requests that decide who may approve them. */
   waiting: (now: Date): Promise<JudgedRequest[]> =>
     db.query<JudgedRequest>(sql`
       select q.request_id, q.body, q.requested_by_account, q.requested_at, q.expires_at from change_requests q
       where q.state = 'Waiting' and q.expires_at > ${now}`),
 
-  /** What was done to accounts by others, and to those others, and so on. */
+  /** Returns what other people did to these accounts and, recursively, to those people's accounts. */
   influencesOn: async (q: Queryable, accountIds: readonly string[]): Promise<Influence[]> =>
     (
       await q.query<{
@@ -198,7 +198,7 @@ export const createApprovalsStore = (db: Queryable) => ({
       values (${accountId}::uuid, ${by}::uuid, ${how}, ${isApproved}, ${new Date(at)})`)
   },
 
-  /** Forgets who acted on an account; null: on all. */
+  /** Forgets who acted on an account, or on all accounts (null). */
   forgetInfluences: async (tx: Tx, accountId: string | null): Promise<void> => {
     await tx.execute(
       sql`delete from account_influences i where ${accountId}::uuid is null or i.account_id = ${accountId}::uuid`,
@@ -222,12 +222,12 @@ export const createApprovalsStore = (db: Queryable) => ({
       )
     )[0]?.at ?? null,
 
-  /** Lifts the gate until a time. Two Administrators latch it again from then on. */
+  /** Lifts the gate until a time. After that, two Administrators latch it again. */
   lift: async (tx: Tx, until: Date): Promise<void> => {
     await tx.execute(sql`update approval_gate set is_latched = false, lifted_until = ${until}`)
   },
 
-  /** Until when the gate is lifted; null: it is not. */
+  /** Returns until when the gate is lifted. Null if it is not. */
   liftedUntil: async (q: Queryable, now: Date): Promise<Date | null> =>
     (
       await q.query<{ until: Date }>(
@@ -235,20 +235,20 @@ export const createApprovalsStore = (db: Queryable) => ({
       )
     )[0]?.until ?? null,
 
-  /** Ends a lift before its time; true: there was one. */
+  /** Ends a lift early. Returns false if there was none. */
   endLift: async (tx: Tx, now: Date): Promise<boolean> =>
     (await tx.execute(sql`
       update approval_gate g set lifted_until = null, is_latched = g.is_latched
         or (select count(*) from accounts a where a.user_profile = 10 and a.is_enabled) >= 2
       where g.lifted_until > ${now}`)) === 1,
 
-  /** Latches the gate again once the time of a lift is over, so that disabling accounts later does not switch it off. */
+  /** Latches the gate again after a lift, so that disabling accounts later does not switch it off. */
   latchAgain: (q: Queryable, now: Date): Promise<number> =>
     q.execute(sql`
       update approval_gate g set is_latched = true, lifted_until = null
       where g.lifted_until <= ${now} and (select count(*) from accounts a where a.user_profile = 10 and a.is_enabled) >= 2`),
 
-  /** Whether the gate is on. Two Administrators latch it; the command line lifts it for a time. */
+  /** Returns whether the gate is on. Two Administrators latch it; the command line lifts it for a time. */
   isLatched: async (q: Queryable, now: Date): Promise<boolean> =>
     (
       await q.query<{ latched: boolean }>(sql`

@@ -12,7 +12,10 @@ let agents: TestAgent[]
 let alice: Person
 let bob: Person
 
-/** Two Administrators: alice, whom an attacker has, and bob; one Manager, mia; three hosts and a limit of one. */
+/**
+ * Two Administrators: alice, whose account an attacker controls, and bob. One Manager, mia; three hosts, a limit of
+ * one.
+ */
 beforeEach(async () => {
   t = await startTestApp({ listen: true })
   agents = await Promise.all([1, 2, 3].map(() => enrolAgent(t)))
@@ -20,7 +23,7 @@ beforeEach(async () => {
   const { settings } = (await admin.get(`${base}/policy`)).json()
   await admin.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 1 })
   bob = await person(t, { profile: 10, userName: 'bob' })
-  // The first Administrator is alice here: nobody made her account.
+  // Here alice is the first Administrator, whose account nobody created.
   alice = { userName: 'admin', password: adminPassword, token: '', api: t.as(await t.signIn()) }
 })
 afterEach(() => t.close())
@@ -50,8 +53,8 @@ const accounts = async (): Promise<{ userName: string; isEnabled: boolean; userP
   (await alice.api.get(`${base}/admin/all`)).json()
 const commands = async (): Promise<unknown[]> => (await pageOf(t, 'agents/commands?state=queued')).data
 
-describe('finding 4: one person cannot get past the second approver', () => {
-  it('finding 4a: disabling, demoting or deleting the other Administrator needs a second approver and lifts nothing', async () => {
+describe('one person cannot get past the second approver', () => {
+  it('disabling, demoting or deleting the other Administrator needs a second approver and does not lift the gate', async () => {
     expect(code(await update(alice, 'bob', { isEnabled: false }))).toBe('second_person_required')
     expect(code(await update(alice, 'bob', { userProfile: 30 }))).toBe('second_person_required')
     expect(code(await alice.api.post(`${base}/admin/deleteUsers`, ['bob']))).toBe('second_person_required')
@@ -69,7 +72,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await commands()).toEqual([])
   })
 
-  it('finding 4a: the gate stays on when the other Administrator is gone', async () => {
+  it('the gate stays on after the other Administrator is removed', async () => {
     await update(alice, 'bob', { isEnabled: false })
     expect((await approve(bob, await firstWaiting())).statusCode).toBe(200)
     expect(await accounts()).toContainEqual(expect.objectContaining({ userName: 'bob', isEnabled: false }))
@@ -77,25 +80,25 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await commands()).toEqual([])
   })
 
-  it('finding 4b: setting the password of the other Administrator needs a second approver', async () => {
+  it('setting the password of the other Administrator needs a second approver', async () => {
     const password = 'a password that alice knows'
     expect(code(await update(alice, 'bob', { password }))).toBe('second_person_required')
     await expect(t.signIn('bob', password)).rejects.toThrow(/401|400/)
     expect((await requests())[0]).toMatchObject({ action: 'account', title: 'Set the password of Administrator bob' })
-    // Nothing of it can be read in the database.
+    // The database does not contain it in clear text.
     const [row] = await t.db.query<{ text: string }>(
       sql`select string_agg(q::text, ' ') as text from change_requests q`,
     )
     expect(row?.text).not.toMatch(/alice knows|argon2|\$scrypt/)
   })
 
-  it('finding 4b: resetting the second factor of the other Administrator needs a second approver', async () => {
+  it('resetting the second factor of the other Administrator needs a second approver', async () => {
     const answer = await alice.api.post(`${base}/admin/resetmfa`, { userName: 'bob' })
     expect(code(answer)).toBe('second_person_required')
     expect((await requests())[0]).toMatchObject({ title: 'Reset the second factors of Administrator bob' })
   })
 
-  it('finding 4b: an account whose password somebody else set does not approve for 24 hours', async () => {
+  it('an account whose password another person set cannot approve for 24 hours', async () => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     const password = 'a password that alice knows'
     await update(carol, 'bob', { password })
@@ -111,7 +114,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect((await approve(await again({ ...bob, password }), await firstWaiting())).statusCode).toBe(200)
   })
 
-  it('finding 4b: accounts that one person made do not approve for that person, at any distance', async () => {
+  it('accounts that one person created cannot approve for that person, even indirectly', async () => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     const made = await carol.api.post(`${base}/admin/adduser`, {
       userName: 'dora',
@@ -133,7 +136,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect((await approve(await again(bob), id)).statusCode).toBe(200)
   })
 
-  it('finding 4b: a Manager whose password the requester set does not approve, however long ago', async () => {
+  it('a Manager whose password the requester set cannot approve, however long ago', async () => {
     const mia = await person(t, { profile: 20, userName: 'mia' })
     t.clock.advance(3 * day)
     alice = await again(alice)
@@ -142,7 +145,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await commands()).toEqual([])
   })
 
-  it('finding 4: a session whose password was entered long ago neither requests nor approves', async () => {
+  it('a stale session can neither request nor approve', async () => {
     await freeAll(alice)
     const id = await firstWaiting()
     t.clock.advance(6 * 60_000)
@@ -152,7 +155,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect((await approve(await again(bob), id)).statusCode).toBe(200)
   })
 
-  it('finding 4: a stolen API token of a Manager neither requests nor approves nor gets a window of its own', async () => {
+  it('a stolen API token of a Manager can neither request nor approve, and gets no limit of its own', async () => {
     const mia = await person(t, { profile: 20, userName: 'mia' })
     await t.db.execute(sql`delete from account_influences`)
     const made = await mia.api.post(`${base}/admin/apitokens`, {
@@ -177,7 +180,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     who.api.post(`${base}/policy/rules`, { effect: 'allow', reason: 'test', ...change })
   const rules = async (): Promise<unknown[]> => (await alice.api.get(`${base}/policy/rules`)).json().data
 
-  it('finding 4c: one allow rule for all kinds needs a second approver', async () => {
+  it('one allow rule for all kinds needs a second approver', async () => {
     const answer = await rule(alice, { kinds: ['Keyboard', 'Mass Storage'] })
     expect([answer.statusCode, code(answer)]).toEqual([403, 'second_person_required'])
     expect(await rules()).toEqual([])
@@ -192,7 +195,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await rules()).toHaveLength(1)
   })
 
-  it('finding 4c: no other path to a wide rule is open', async () => {
+  it('no other path creates a wide rule', async () => {
     const admin = alice.api
     await admin.post(`${base}/generalconfig/addhashtags`, { hashtags: ['kiosk'] })
     const end = new Date(t.clock.now() + 3_600_000).toISOString()
@@ -211,13 +214,13 @@ describe('finding 4: one person cannot get past the second approver', () => {
     ]
     for (const attempt of attempts) expect(code(await attempt())).toBe('second_person_required')
     expect(await rules()).toHaveLength(1)
-    // One host is within the limit, and a second one is not.
+    // One host is within the limit; a second one exceeds it.
     const at = (n: number) => rule(alice, { kinds: ['Keyboard'], host: agents[n]?.agentId })
     expect((await at(0)).statusCode).toBe(200)
     expect(code(await at(1))).toBe('second_person_required')
   })
 
-  it('finding 4c: deleting the deny in front of an allow, and going back to an older version, are measured', async () => {
+  it('deleting the deny that covers an allow, and restoring an older version, are counted', async () => {
     const denied = await rule(alice, { effect: 'deny', kinds: ['Keyboard'] })
     await rule(alice, { kinds: ['Keyboard'] })
     expect((await approve(bob, await firstWaiting())).statusCode).toBe(200)
@@ -230,7 +233,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await rules()).toHaveLength(1)
   })
 
-  it('finding 4c: an approved change of rules is refused when the rules moved meanwhile', async () => {
+  it('an approved change of rules is refused if the rules changed in the meantime', async () => {
     const made = await rule(alice, { kinds: ['Keyboard'], host: agents[0]?.agentId })
     const id = made.json().rule.id
     await alice.api.put(`${base}/policy/rules/${id}`, { effect: 'allow', kinds: ['Keyboard'], reason: 'wide' })
@@ -241,7 +244,7 @@ describe('finding 4: one person cannot get past the second approver', () => {
     expect(await rules()).toEqual([])
   })
 
-  it('editing the reason of a wide rule, or narrowing it, needs nobody', async () => {
+  it('editing the reason of a wide rule, or narrowing it, needs no second approver', async () => {
     await rule(alice, { kinds: ['Keyboard', 'Mouse'] })
     await approve(bob, await firstWaiting())
     const [{ id }] = (await rules()) as [{ id: string }]

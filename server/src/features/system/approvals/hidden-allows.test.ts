@@ -13,7 +13,10 @@ let agents: TestAgent[]
 let alice: Person
 let bob: Person
 
-/** Two Administrators: alice, whom an attacker has, and bob; three hosts with the same stick and a limit of one. */
+/**
+ * Two Administrators: alice, whose account an attacker controls, and bob. Three hosts with the same stick, a limit of
+ * one.
+ */
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
   agents = await Promise.all([1, 2, 3].map(() => enrolAgent(t, { devices: [storageStick({ portPath: '1-1' })] })))
@@ -56,14 +59,14 @@ describe('the preview of a rule change', () => {
     expect(await needsApprover(add(stick))).toBe(true)
     expect(await needsApprover(add({ ...stick, host: agents[0]?.agentId }))).toBe(false)
     expect(await needsApprover(add({ ...stick, effect: 'deny' }))).toBe(false)
-    // Asking stores nothing.
+    // The preview stores nothing.
     expect(await requests()).toEqual([])
     expect(code(await rule(alice, stick))).toBe('second_person_required')
   })
 
-  it('says so for a deny whose deletion opens devices', async () => {
+  it('reports a deny whose deletion allows devices', async () => {
     const deny = (await rule(alice, { effect: 'deny', ...stick })).json().rule
-    // Opens nothing while the deny lasts.
+    // The allow has no effect while the deny lasts.
     expect((await rule(alice, stick)).statusCode).toBe(200)
     expect(await needsApprover({ remove: [deny.id] })).toBe(true)
     expect(code(await alice.api.delete(`${base}/policy/rules/${deny.id}`))).toBe('second_person_required')
@@ -71,17 +74,17 @@ describe('the preview of a rule change', () => {
   })
 })
 
-describe('finding 4c: nothing hides what an allow opens', () => {
-  it('finding 4c: a deny that ends soon does not hide an allow', async () => {
+describe('nothing hides what an allow permits', () => {
+  it('a deny that ends soon does not hide an allow', async () => {
     expect((await rule(alice, { effect: 'deny', ...stick, expiresAt: soon(6) })).statusCode).toBe(200)
     expect(code(await rule(alice, stick))).toBe('second_person_required')
     expect(await requests()).toMatchObject([{ action: 'rules', hosts: 3 }])
     expect(code(await rule(alice, { ...stick, expiresAt: soon(60) }))).toBe('second_person_required')
-    // While the deny lasts longer than the allow, the allow opens nothing.
+    // If the deny lasts longer than the allow, the allow permits nothing.
     expect((await rule(alice, { ...stick, expiresAt: soon(3) })).statusCode).toBe(200)
   })
 
-  it('finding 4c: neither a deny that is shortened afterwards nor one for a tag hides an allow', async () => {
+  it('neither a deny that is shortened afterwards nor one for a tag hides an allow', async () => {
     const made = await rule(alice, { effect: 'deny', ...stick })
     const path = `${base}/policy/rules/${made.json().rule.id}`
     const put = { effect: 'deny', ...stick, reason: 'test', expiresAt: soon(6) }
@@ -94,14 +97,14 @@ describe('finding 4c: nothing hides what an allow opens', () => {
     expect(code(await rule(alice, stick))).toBe('second_person_required')
   })
 
-  it('finding 4c: a grant that another person approved for an hour does not hide an allow for good', async () => {
+  it('a grant that another person approved for an hour does not hide a permanent allow', async () => {
     const grant = { ...stick, reason: 'test', expiresAt: soon(3_600) }
     expect(code(await alice.api.post(`${base}/policy/grants`, grant))).toBe('second_person_required')
     expect((await approve(bob)).statusCode).toBe(200)
     expect(code(await rule(alice, stick))).toBe('second_person_required')
   })
 
-  it('finding 4c: a known attack tool that no host has is allowed on many hosts by two people only', async () => {
+  it('allowing a known attack tool on many hosts needs two people, even if no host has it', async () => {
     const { vid, pid } = { vid: '03EB', pid: '2401' }
     const tool = { vid, pid, overrideAttackTool: true }
     expect(code(await rule(alice, tool))).toBe('second_person_required')
@@ -112,7 +115,7 @@ describe('finding 4c: nothing hides what an allow opens', () => {
     expect(code(await rule(alice, { ...tool, host: agents[1]?.agentId }))).toBe('second_person_required')
   })
 
-  it('finding 4c: allowing an attack tool on later hosts needs a second approver, even without hosts', async () => {
+  it('allowing an attack tool on later hosts needs a second approver, even without hosts', async () => {
     const empty = await startTestApp()
     try {
       await person(empty, { profile: 10, userName: 'bob' })
@@ -131,7 +134,7 @@ describe('finding 4c: nothing hides what an allow opens', () => {
     }
   })
 
-  it('finding 4c: a known attack tool is allowed by a fresh session only', async () => {
+  it('allowing a known attack tool needs a fresh session', async () => {
     const [host] = agents as [TestAgent]
     await host.session()
     await host.plug(rubberDucky({ portPath: '1-4' }))

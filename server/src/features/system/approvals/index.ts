@@ -5,12 +5,11 @@ import type { Keys } from '#platform/keys.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { type ApprovalsDeps, createApprovals, requestContext } from './approvals.service.ts'
 import { createApprovalsStore } from './approvals.store.ts'
-
 import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'
 
 export { NeedsApprover } from './approvals.service.ts'
 
-/** Where this feature keeps sealed secrets. */
+/** Sealed secrets in the tables of this feature. */
 export const approvalsSealed: readonly SealedColumn[] = [
   { table: 'change_requests', key: 't.request_id::text', column: 'sealed', place: requestContext },
 ]
@@ -18,8 +17,8 @@ export const approvalsSealed: readonly SealedColumn[] = [
 export type ApprovalsApi = ReturnType<typeof approvalsFeature>
 
 /**
- * The second approver. A feature registers each kind of change with `handle` and asks whether one person may make it. If
- * not, it files the change with `require`, and the change is carried out when another person approves it.
+ * Requires a second approver. A feature registers each kind of change with `handle` and asks whether one person may
+ * make it. If not, it files the change with `require`. The change is carried out when another person approves it.
  */
 export const approvalsFeature = (
   app: HttpApp,

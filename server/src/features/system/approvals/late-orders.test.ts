@@ -61,7 +61,7 @@ const whileLocked = (lock: SqlFragment, work: (tx: Tx) => Promise<void>): Promis
   })
 
 describe('a job that is counted when it is created', () => {
-  it('finding 4: an approval of attached devices covers no further hosts when rules change before the job runs', async () => {
+  it('an approval of attached devices covers no further hosts when rules change before the job runs', async () => {
     const deny = await add({ effect: 'deny', ...stick })
     let jobId = ''
     await whileLocked(sql`select 1 from agents where agent_id = ${bystander.agentId}::uuid for update`, async () => {
@@ -97,7 +97,7 @@ describe('a job that is counted when it is created', () => {
     expect(jobs).toEqual([tally === null ? { cursor: 500, tally: { opened: 1 } } : { cursor: null, tally }])
   })
 
-  it('finding 4: deleting a deny counts armed hosts whose guards may allow its devices', async () => {
+  it('deleting a deny counts armed hosts whose guards may allow its devices', async () => {
     const deny = await add({ effect: 'deny', ...stick })
     await t.db.execute(sql`update agent_rows set armed = true where agent_id = any(${uuids()}::uuid[])`)
     expect(refusal(await remove(deny))).toEqual([403, 'second_person_required'])

@@ -9,7 +9,7 @@ const config = `${base}/generalconfig`
 const hour = 3_600_000
 let t: TestApp
 let bob: Person
-/** An Administrator's API token with all permissions, as a thief would have it. */
+/** An Administrator's API token with all permissions, as an attacker would steal it. */
 let stolen: ReturnType<TestApp['as']>
 
 const mail = { SMTP_HOST: 'mail.example.org', SMTP_FROM: 'p@example.org', SMTP_PASSWORD: 'hidden-secret-1' }
@@ -44,7 +44,7 @@ const again = async (who: Person): Promise<Person> => ({
 const stored = async (name: string): Promise<string> =>
   (await (await t.admin()).get(`${config}/GetConfigItemsByName/${name}`)).json()[name]
 
-/** Every path on which one request moves the mail server or the domain name. */
+/** Requests that change the mail server or the domain name, one for each path. */
 const paths = (api: ReturnType<TestApp['as']>): readonly (() => ReturnType<typeof api.post>)[] => [
   () => api.post(`${config}/AddOrUpdateSMPTConfig`, { SMTP_HOST: 'mail.thief.example', SMTP_PASSWORD: 'x' }),
   () => api.post(`${config}/AddOrUpdateSMPTConfig`, { SMTP_USER: 'thief' }),
@@ -57,7 +57,7 @@ const paths = (api: ReturnType<TestApp['as']>): readonly (() => ReturnType<typeo
   () => api.post(`${config}/rollback/1?prefix=SERVER_DOMAIN_NAME`),
 ]
 
-/** Makes an Administrator whose link is handed over or mailed, and sets its password by the link. */
+/** Creates an Administrator whose link is handed over or mailed, and sets its password with the link. */
 const byLink = async (maker: Person['api'], userName: string, email: string): Promise<Person> => {
   const made = (await maker.post(`${base}/admin/adduser`, { userName, userProfile: 10, email })).json()
   expect(made.isMailed).toBe(email !== '')
@@ -73,7 +73,7 @@ const useLink = async (userName: string, url: string): Promise<Person> => {
   return { userName, password, token, api: t.as(token) }
 }
 
-/** Files a request as `admin`. Nobody controls another account, so that only holds refuse an approver. */
+/** Files a request as `admin`. Nobody controls another account, so only holds can refuse an approver. */
 const file = async (): Promise<string> => {
   await t.db.execute(sql`delete from account_influences`)
   const answer = await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, {
@@ -84,7 +84,7 @@ const file = async (): Promise<string> => {
 }
 
 describe('the mail server and the domain name', () => {
-  it('finding 4b: an API token or a stale session moves neither the mail server nor the domain name', async () => {
+  it('an API token or a stale session can change neither the mail server nor the domain name', async () => {
     const stale = t.as(await t.signIn())
     t.clock.advance(6 * 60_000)
     for (const path of paths(stolen)) {
@@ -102,7 +102,7 @@ describe('the mail server and the domain name', () => {
     expect(await requests()).toEqual([])
   })
 
-  it('finding 4b: one Administrator alone moves neither the mail server nor the domain name, on any path', async () => {
+  it('one Administrator alone can change neither the mail server nor the domain name, on any path', async () => {
     for (const path of paths(await t.admin())) {
       const answer = await path()
       expect([answer.statusCode, answer.json().code]).toEqual([403, 'second_person_required'])
@@ -118,7 +118,7 @@ describe('the mail server and the domain name', () => {
     expect(setPasswordUrl).toMatch(/portcullis\.example\.org\/set-password#/)
   })
 
-  it('finding 4b: a second approver sees old and new values, and exactly those are applied', async () => {
+  it('a second approver sees old and new values, and exactly those are applied', async () => {
     const change = { SMTP_HOST: 'mail2.example.org', SMTP_PASSWORD: 'hidden-secret-2' }
     await (await t.admin()).post(`${config}/AddOrUpdateSMPTConfig`, change)
     expect((await requests())[0]).toMatchObject({
@@ -127,7 +127,7 @@ describe('the mail server and the domain name', () => {
     })
     expect((await approve(bob, await waiting())).statusCode).toBe(200)
     expect(await stored('SMTP_HOST')).toBe('mail2.example.org')
-    // A version of the configuration is restored as a whole: the approver sees every item of it.
+    // Restoring a version restores every item, so the approver sees all of them.
     await (await t.admin()).post(`${config}/AddOrUpdateCustomLogin`, { CUSTOM_LOGIN_TITLE: 'Plant 7' })
     t.clock.advance(1_000)
     await (await t.admin()).post(`${config}/rollback/1`)
@@ -148,7 +148,7 @@ describe('the mail server and the domain name', () => {
     expect(await stored('CUSTOM_LOGIN_TITLE')).toBe('Plant 8')
   })
 
-  it('finding 4b: a value hides nothing from the approver behind spaces or at its end', async () => {
+  it('a value cannot hide changes from the approver behind spaces or at its end', async () => {
     const url = `ldaps://dc.example.org${' '.repeat(400)}ldaps://evil.example`
     await (await t.admin()).post(`${config}/AddOrUpdateLDAPServer`, { LDAP_URL: url, LDAP_SECURITY: 'tls' })
     expect((await requests())[0].details).toContain('LDAP_URL: not set → ldaps://dc.example.org ldaps://evil.example')
@@ -171,21 +171,21 @@ describe('the mail server and the domain name', () => {
     expect(later[0]).not.toBe(later[1].replace('before', 'after'))
   })
 
-  it('finding 4b: a change of the domain name says how many accounts lose their passkeys', async () => {
+  it('a change of the domain name shows how many accounts lose their passkeys', async () => {
     await t.db.execute(sql`
       insert into account_passkeys (credential_id, account_id, public_key, counter, transports, name, created_at)
       select 'key ' || a.user_name, a.account_id, '\\x00', 0, '{}', 'key', now() from accounts a`)
     const answer = await (await t.admin()).post(`${config}/SetServerDomainName`, { SERVER_DOMAIN_NAME: 'new.example' })
-    expect(answer.json().detail).toContain('2 accounts have passkeys that do not work under another domain name')
+    expect(answer.json().detail).toContain('2 accounts have passkeys that do not work with another domain name')
     expect((await requests())[0].details).toEqual([
-      '2 accounts have passkeys that do not work under another domain name.',
+      '2 accounts have passkeys that do not work with another domain name.',
       'SERVER_DOMAIN_NAME: portcullis.example.org → new.example',
     ])
   })
 })
 
-describe('accounts whose password a link set', () => {
-  it('finding 4b: an account whose password was set by a mailed link does not approve for 24 hours', async () => {
+describe('accounts with a password set by a link', () => {
+  it('an account whose password was set by a mailed link cannot approve for 24 hours', async () => {
     const made = await bob.api.post(`${base}/admin/adduser`, {
       userName: 'dora',
       userProfile: 10,
@@ -202,7 +202,7 @@ describe('accounts whose password a link set', () => {
     expect((await approve(await again(dora), await file())).statusCode).toBe(200)
   })
 
-  it('a link that its maker handed over holds nobody back', async () => {
+  it('a link that its creator handed over does not delay approvals', async () => {
     const dora = await byLink(bob.api, 'dora', '')
     expect((await approve(dora, await file())).statusCode).toBe(200)
   })
@@ -211,7 +211,7 @@ describe('accounts whose password a link set', () => {
     ['domain name', 'SetServerDomainName', { SERVER_DOMAIN_NAME: 'evil.example' }],
     ['mail server', 'AddOrUpdateSMPTConfig', { SMTP_FROM: 'thief@example.org' }],
   ])(
-    'finding 4b: an account whose link was made after a change of the %s does not approve for 24 hours after it',
+    'an account whose link was created after a change of the %s cannot approve for 24 hours',
     async (_, operation, change) => {
       await (await t.admin()).post(`${config}/${operation}`, change)
       expect((await approve(bob, await waiting())).statusCode).toBe(200)
@@ -225,7 +225,7 @@ describe('accounts whose password a link set', () => {
 })
 
 describe('requests', () => {
-  it('finding 4b: rejecting a request needs a fresh session of an account that may approve it, or of the requester', async () => {
+  it('rejecting a request needs a fresh session of an account that may approve it, or of the requester', async () => {
     const mia = await person(t, { profile: 20, userName: 'mia' })
     const scopes = ['fleet:read', 'fleet:write']
     const token = t.as((await mia.api.post(`${base}/admin/apiTokens`, { name: 'stolen', scopes })).json().token)
@@ -247,7 +247,7 @@ describe('requests', () => {
     bob = await again(bob)
     expect((await reject(bob.api, id)).json().state).toBe('Rejected')
     expect((await reject(await t.admin(), await file())).json().state).toBe('Rejected')
-    // A request of somebody who is suspended cannot be approved, and is rejected all the same.
+    // A request of a suspended person cannot be approved, but can be rejected.
     const last = await file()
     await t.db.execute(sql`update accounts set suspended_until = timestamptz '2100-01-01' where name_key = 'admin'`)
     expect((await approve(bob, last)).statusCode).toBe(403)
@@ -255,8 +255,8 @@ describe('requests', () => {
   })
 })
 
-describe('accounts and tokens of others', () => {
-  it('finding 4b: an API token deletes and disables accounts of profile User only', async () => {
+describe('accounts and tokens of other people', () => {
+  it('an API token can delete and disable only accounts of profile User', async () => {
     const mia = await person(t, { profile: 20, userName: 'mia' })
     const disable = (userName: string) => stolen.post(`${base}/admin/updateuser`, { userName, isEnabled: false })
     const remove = (userName: string) => stolen.post(`${base}/admin/deleteUsers`, [userName])
@@ -267,7 +267,7 @@ describe('accounts and tokens of others', () => {
     expect([(await disable('uma')).statusCode, (await remove('uma')).statusCode]).toEqual([200, 200])
   })
 
-  it('finding 4b: an API token revokes neither the tokens of Managers nor of other Administrators', async () => {
+  it('an API token cannot revoke tokens of Managers or of other Administrators', async () => {
     const make = async (who: Person) => (await who.api.post(`${base}/admin/apiTokens`, { name: 'mine' })).json()
     const revoke = (api: Person['api'], id: string) => api.delete(`${base}/admin/apiTokens/${id}`)
     const mia = await person(t, { profile: 20, userName: 'mia' })
@@ -280,7 +280,7 @@ describe('accounts and tokens of others', () => {
       expect((await revoke(await t.admin(), id)).statusCode).toBe(200)
     }
     expect((await revoke(stolen, (await make(uma)).id)).statusCode).toBe(200)
-    // A token revokes the tokens of its own account, itself included.
+    // A token can revoke the tokens of its own account, including itself.
     const own = await make(mia)
     expect((await revoke(t.as((await make(mia)).token), own.id)).statusCode).toBe(403)
     const all = { name: 'all', scopes: permissionsOf(20) }
@@ -288,7 +288,7 @@ describe('accounts and tokens of others', () => {
     expect((await revoke(t.as(token), own.id)).statusCode).toBe(200)
   })
 
-  it('finding 4b: an API token changes no e-mail address of an account above User, not even its own', async () => {
+  it('an API token cannot change the e-mail address of an account above User, not even its own', async () => {
     await person(t, { profile: 20, userName: 'mia' })
     await person(t, { userName: 'uma' })
     const email = 'thief@example.org'

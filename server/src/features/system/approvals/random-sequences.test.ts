@@ -19,12 +19,12 @@ import {
 const base = '/prime/webui'
 const sequences = 500
 const operationsOfOne = 5
-/** Hosts that one person may release or open in 15 minutes. */
+/** Hosts that one person may release or allow devices on within 15 minutes. */
 const limit = 1
 
 let t: TestApp
 let agents: TestAgent[]
-/** Of `adminPassword`: everybody has it, so what the model calls a session can be opened. */
+/** Hash of `adminPassword`, which every account uses, so the test can open any session of the model. */
 let passwordHash: string
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => t.close())
 
-/** Numbers that repeat for a seed (mulberry32). */
+/** Returns random numbers that repeat for a seed (mulberry32). */
 const randomOf = (seed: number) => {
   let state = seed
   return (below: number): number => {
@@ -48,8 +48,8 @@ const randomOf = (seed: number) => {
   }
 }
 
-/** The accounts of one sequence, as if they had been there for long; those of the sequence before are gone. */
-const seat = async (n: number): Promise<(name: Name) => string> => {
+/** Creates the accounts of one sequence with an old creation date, and deletes those of the previous one. */
+const createAccounts = async (n: number): Promise<(name: Name) => string> => {
   const userName = (name: Name): string => `${name}-${n}`
   const ids = ['a', 'b', 'm'].map(() => newId(t.clock.now()))
   await t.db.execute(sql`
@@ -64,11 +64,11 @@ const seat = async (n: number): Promise<(name: Name) => string> => {
   return userName
 }
 
-/** What must hold whatever one person tried: nothing was approved, and nothing went through that needed it. */
+/** Checks that one person alone got nothing approved and carried out nothing that needs approval. */
 const assertNothingWentThrough = async (
   userName: (name: Name) => string,
   world: World,
-  story: string,
+  history: string,
 ): Promise<void> => {
   const since = new Date(t.clock.now() - 15 * 60_000)
   const [found] = await t.db.query<Record<string, unknown>>(sql`
@@ -82,14 +82,14 @@ const assertNothingWentThrough = async (
         from accounts a where a.name_key = ${userName('b')}) as unharmed,
       (select json_object_agg(split_part(a.name_key, '-', 1), json_build_object('profile', a.user_profile, 'isEnabled', a.is_enabled))
         from accounts a) as accounts`)
-  expect(found, story).toMatchObject({ approved: 0, wide: 0, ldap: 0, asked: String(limit), unharmed: true })
-  // The model and the product agree about every account.
-  expect(found?.accounts, story).toEqual(world.accounts)
-  expect(Number(found?.commands), story).toBeLessThanOrEqual(limit)
-  expect(Number(found?.rules), story).toBeLessThanOrEqual(limit)
+  expect(found, history).toMatchObject({ approved: 0, wide: 0, ldap: 0, asked: String(limit), unharmed: true })
+  // The model and the server agree about every account.
+  expect(found?.accounts, history).toEqual(world.accounts)
+  expect(Number(found?.commands), history).toBeLessThanOrEqual(limit)
+  expect(Number(found?.rules), history).toBeLessThanOrEqual(limit)
 }
 
-/** The operations of the model as requests of the interface. */
+/** Sends an operation of the model as HTTP requests. */
 const perform = async (op: Op, world: World, userName: (name: Name) => string, credentials: Map<string, string>) => {
   if (op.op === 'wait') {
     t.clock.advance(op.hours * 3_600_000 + 1_000)
@@ -170,15 +170,15 @@ const perform = async (op: Op, world: World, userName: (name: Name) => string, c
     }
   }
   const answer = await send()
-  // Its sessions ended meanwhile: whoever knows the password signs in again.
+  // Its sessions ended in the meantime. Anyone who knows the password signs in again.
   if (answer.statusCode === 401 && !isToken) {
     credentials.delete(key)
     await send()
   }
 }
 
-describe('finding 4: random sequences over HTTP', () => {
-  it(`${sequences} sequences of one Administrator, half of them with a stolen Manager token, find no bypass`, async () => {
+describe('random sequences over HTTP', () => {
+  it(`${sequences} sequences of one Administrator find no bypass, half of them with a stolen Manager token`, async () => {
     const seed = Number(process.env.PORTCULLIS_GATE_SEED ?? randomInt(2 ** 31))
     console.info(`seed ${seed}; PORTCULLIS_GATE_SEED=${seed} repeats it`)
     const random = randomOf(seed)
@@ -186,7 +186,7 @@ describe('finding 4: random sequences over HTTP', () => {
     for (let n = 0; n < sequences; n++) {
       t.clock.advance(16 * 60_000)
       const withToken = n % 2 === 1
-      const userName = await seat(n)
+      const userName = await createAccounts(n)
       const credentials = new Map<string, string>()
       if (withToken) {
         const mia = t.as(await t.signIn(userName('m'), adminPassword))
@@ -197,19 +197,19 @@ describe('finding 4: random sequences over HTTP', () => {
         credentials.set('token m', made.json().token)
       }
       let world = start(withToken)
-      const story: string[] = []
+      const history: string[] = []
       for (let i = 0; i < operationsOfOne; i++) {
         const all = opsOf(world)
-        // Each kind of operation as often as the others, approvals twice as often.
+        // Each kind of operation is equally likely, approvals twice as likely.
         const kinds = [...new Set(all.map(({ op }) => op)), ...(world.request === null ? [] : (['approve'] as const))]
         const kind = kinds[random(kinds.length)]
         const some = all.filter(({ op }) => op === kind)
         const op = some[random(some.length)] as Op
-        story.push(JSON.stringify(op))
+        history.push(JSON.stringify(op))
         tried.set(op.op, (tried.get(op.op) ?? 0) + 1)
         await perform(op, world, userName, credentials)
         world = step(world, op, gate)
-        await assertNothingWentThrough(userName, world, `seed ${seed}, sequence ${n}: ${story.join(' ')}`)
+        await assertNothingWentThrough(userName, world, `seed ${seed}, sequence ${n}: ${history.join(' ')}`)
       }
     }
     console.info(`operations: ${[...tried].map(([op, count]) => `${op} ${count}`).join(', ')}`)

@@ -11,7 +11,7 @@ let agents: TestAgent[]
 let alice: Person
 let bob: Person
 
-/** Two Administrators, alice and bob; three hosts and a limit of one. */
+/** Two Administrators, alice and bob. Three hosts and a limit of one. */
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
   agents = []
@@ -33,7 +33,7 @@ const requests = async (): Promise<ChangeRequest[]> => (await bob.api.get(`${bas
 const newest = async (): Promise<ChangeRequest> => (await requests())[0] as ChangeRequest
 const named = async (): Promise<string[]> => {
   const { title, details } = await newest()
-  // The next one is newer.
+  // The next request is newer.
   t.clock.advance(1_000)
   return [title, ...details.toSorted()]
 }
@@ -42,8 +42,8 @@ const wide = (who: Person, vid: string) =>
 const vids = (n: number): string[] => Array.from({ length: n }, (_, i) => (0xa000 + i).toString(16).toUpperCase())
 const uuids = () => agents.map(({ agentId }) => agentId)
 
-describe('finding 4: an approver reads everything that a request does', () => {
-  it('finding 4: a request for rules lists every rule', async () => {
+describe('an approver sees everything that a request does', () => {
+  it('a request for rules lists every rule', async () => {
     const rules = vids(6).map((vid) => ({ effect: 'allow', vid, reason: `for ${vid}` }))
     rules.push({ effect: 'deny', vid: 'B000', reason: 'for one host', ...{ host: uuids()[0] } })
     expect((await alice.api.post(`${base}/generalconfig/document`, { rules })).statusCode).toBe(403)
@@ -55,7 +55,7 @@ describe('finding 4: an approver reads everything that a request does', () => {
     ])
   })
 
-  it('finding 4: a request that replaces a rule says what it was', async () => {
+  it('a request that replaces a rule shows the old rule', async () => {
     const made = await alice.api.post(`${base}/policy/rules`, { effect: 'deny', vid: 'C000', reason: 'old' })
     const path = `${base}/policy/rules/${made.json().rule.id}`
     await alice.api.put(path, { effect: 'allow', vid: 'C000', reason: 'new' })
@@ -65,7 +65,7 @@ describe('finding 4: an approver reads everything that a request does', () => {
     expect((await alice.api.delete(path)).statusCode).toBe(200)
   })
 
-  it('finding 4: a request to free or delete hosts names each of them', async () => {
+  it('a request to free or delete hosts names each of them', async () => {
     await alice.api.post(`${base}/agents/bulk`, { action: 'free', uuids: uuids() })
     expect(await named()).toEqual(['Free 3 hosts', 'host-a', 'host-b', 'host-c'])
     await alice.api.post(`${base}/agents/bulk`, { action: 'delete', uuids: uuids() })
@@ -75,13 +75,13 @@ describe('finding 4: an approver reads everything that a request does', () => {
     expect(await named()).toEqual(['Free 3 hosts', 'host-a: free', 'host-b: free', 'host-c: free'])
   })
 
-  it('finding 4: a request to raise the limit lists old and new values', async () => {
+  it('a request to raise the limit lists old and new values', async () => {
     const { settings } = (await alice.api.get(`${base}/policy`)).json()
     await alice.api.put(`${base}/policy/settings`, { ...settings, twoPersonHosts: 500, contact: 'mallory' })
     expect((await newest()).details).toEqual(['Hosts without a second approver: 1 → 500', 'Contact: "" → "mallory"'])
   })
 
-  it('finding 4: details are bounded, and nobody changes them in the database unnoticed', async () => {
+  it('details are limited, and changes to them in the database are detected', async () => {
     const rules = vids(250).map((vid) => ({ effect: 'allow', vid, reason: 'test' }))
     expect((await alice.api.post(`${base}/generalconfig/document`, { rules })).statusCode).toBe(403)
     const { id, details } = await newest()
@@ -92,8 +92,8 @@ describe('finding 4: an approver reads everything that a request does', () => {
   })
 })
 
-describe('finding 4: nobody fills the places of requests', () => {
-  it('finding 4: one account has at most ten waiting requests', async () => {
+describe('nobody can fill the queue of requests', () => {
+  it('one account has at most ten waiting requests', async () => {
     for (const vid of vids(10)) expect((await wide(alice, vid)).json().code).toBe('second_person_required')
     const refused = await wide(alice, 'B001')
     expect([refused.statusCode, refused.json().code]).toEqual([409, 'approval_queue_full'])
@@ -104,7 +104,7 @@ describe('finding 4: nobody fills the places of requests', () => {
     expect((await wide(alice, 'B002')).json().code).toBe('second_person_required')
   })
 
-  it('finding 4: requests of Managers leave ten places to Administrators', async () => {
+  it('requests of Managers leave ten places for Administrators', async () => {
     const managers: Person[] = []
     for (let n = 0; n < 5; n++) managers.push(await person(t, { profile: 20 }))
     for (const [n, vid] of vids(40).entries())

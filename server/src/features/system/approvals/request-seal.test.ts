@@ -46,7 +46,7 @@ it.each([
   ['requested_at', "requested_at = requested_at + interval '1 millisecond'"],
   ['expires_at', "expires_at = expires_at + interval '1 day'"],
   ['seal', "seal = decode(repeat('00', 32), 'hex')"],
-])('a request is not carried out when its row was changed in the database: %s', async (column, assignment) => {
+])('a request is not carried out if its row was changed in the database: %s', async (column, assignment) => {
   await file()
   await t.db.execute(sql`update change_requests set ${raw(assignment)}`)
   const [stored] = await t.db.query<{ id: string }>(sql`select q.request_id as id from change_requests q`)

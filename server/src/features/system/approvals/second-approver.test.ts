@@ -24,7 +24,7 @@ const saveLimit = async (hosts: number | null) => {
   const { settings } = (await admin.get('/prime/webui/policy')).json()
   return admin.put('/prime/webui/policy/settings', { ...settings, twoPersonHosts: hosts })
 }
-/** People of one test, a quarter of an hour after the one before: what anybody released lately counts. */
+/** Creates the people of one test, 15 minutes after the previous test, so that its releases no longer count. */
 const people = async () => {
   t.clock.advance(16 * 60_000)
   user = await person(t, { profile: 30 })
@@ -41,13 +41,13 @@ const decide = (who: Person, id: string, what: 'approve' | 'reject') =>
 const waiting = async (): Promise<Command[]> => (await pageOf<Command>(t, 'agents/commands?state=queued')).data
 
 describe('freeing more hosts than one person may', () => {
-  it('does nothing but file a request, which another person approves', async () => {
+  it('files a request, which another person approves', async () => {
     await people()
     const refused = await alice.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
     expect(refused.statusCode).toBe(403)
-    expect(refused.body).toMatch(/3 hosts, more than 2/)
+    expect(refused.body).toMatch(/3 hosts, which is more than 2/)
     expect(await waiting()).toEqual([])
-    // Asking again is the same request.
+    // Repeating it gives the same request.
     await alice.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
     const [request, ...others] = await requests()
     expect([request, others]).toMatchObject([
@@ -65,7 +65,7 @@ describe('freeing more hosts than one person may', () => {
     expect((await decide(alice, id, 'approve')).statusCode).toBe(403)
     expect((await decide(user, id, 'approve')).statusCode).toBe(403)
     expect(await waiting()).toEqual([])
-    // Each reader sees why they cannot approve it, before they try.
+    // Each reader sees in advance why they cannot approve it.
     const refusalFor = async (who: Person) =>
       (await who.api.get('/prime/webui/policy/changerequests')).json().data[0].refusal
     expect(await refusalFor(alice)).toContain('You made this request')
@@ -93,7 +93,7 @@ describe('freeing more hosts than one person may', () => {
     expect((await one(agents[2])).statusCode).toBe(200)
   })
 
-  it('cannot be done in many requests at once either', async () => {
+  it('cannot be split into simultaneous requests either', async () => {
     await people()
     const answers = await Promise.all(
       agents.map((agent) => bob.api.post('/prime/webui/agents/configuration', free([agent]))),
@@ -108,7 +108,7 @@ describe('freeing more hosts than one person may', () => {
     await t.jobs.drain()
   })
 
-  it('is not approved by an account that was made for it, and says all that it would do', async () => {
+  it('cannot be approved by an account created for it, and shows everything it does', async () => {
     t.clock.advance(1)
     await people()
     const asked = [
@@ -126,12 +126,12 @@ describe('freeing more hosts than one person may', () => {
   })
 
   const bobAgain = async () => {
-    // His access token ended meanwhile.
+    // The access token expired in the meantime.
     const token = await t.signIn(bob.userName, bob.password)
     bob = { ...bob, token, api: t.as(token) }
   }
 
-  it('holds for bulk and for deleting, and says so beforehand', async () => {
+  it('applies to bulk actions and deletion, and is shown in the preview', async () => {
     await people()
     const uuids = agents.map((agent) => agent.agentId)
     const preview = await bob.api.post('/prime/webui/agents/bulk/preview', { uuids, action: 'free' })
@@ -143,7 +143,7 @@ describe('freeing more hosts than one person may', () => {
     expect([bulk.statusCode, bulk.json().code]).toEqual([403, 'second_person_required'])
     t.clock.advance(1)
     const removal = await bob.api.post('/prime/webui/agents/deleteAgents', [...uuids, 'nobody'])
-    expect([removal.statusCode, removal.json().detail]).toEqual([403, expect.stringContaining('4 hosts, more than 2')])
+    expect([removal.statusCode, removal.json().detail]).toEqual([403, expect.stringContaining('4 hosts, which is more than 2')])
     expect((await pageOf(t, 'agents')).recordsTotal).toBe(4)
     const [remove, release] = await requests()
     expect([remove?.action, release?.action]).toEqual(['delete', 'free'])
@@ -156,7 +156,7 @@ describe('freeing more hosts than one person may', () => {
     agents = await Promise.all([1, 2, 3, 4].map(() => enrolAgent(t)))
   })
 
-  it('is over after a day, and not authentic when somebody changed it in the database', async () => {
+  it('expires after a day, and is refused if it was changed in the database', async () => {
     await people()
     await bob.api.post('/prime/webui/agents/configuration', free(agents.slice(0, 3)))
     const [request] = await requests()
@@ -174,7 +174,7 @@ describe('freeing more hosts than one person may', () => {
     expect((await t.as(token).post('/prime/webui/policy/changerequests/nothing/approve')).statusCode).toBe(404)
   })
 
-  it('is free to one person where there is no second Administrator, or when it is switched off', async () => {
+  it('needs one person if no second Administrator exists or the limit is off', async () => {
     const single = await startTestApp({ listen: true })
     try {
       const hosts = await Promise.all([1, 2, 3].map(() => enrolAgent(single)))
@@ -188,7 +188,7 @@ describe('freeing more hosts than one person may', () => {
     expect([alone.statusCode, alone.json().code]).toEqual([403, 'second_person_required'])
     const [request] = await requests()
     expect(request).toMatchObject({ action: 'settings', title: 'Never require a second approver for hosts', hosts: 0 })
-    expect((await decide(bob, request?.id ?? '', 'approve')).json().detail).toMatch(/an? Administrator can/i)
+    expect((await decide(bob, request?.id ?? '', 'approve')).json().detail).toMatch(/Ask an Administrator/)
     expect((await decide(alice, request?.id ?? '', 'approve')).statusCode).toBe(200)
     expect((await alice.api.post('/prime/webui/agents/configuration', free(agents))).statusCode).toBe(200)
   })

@@ -32,8 +32,8 @@ const stored = async () =>
     await t.db.query<{ name: string }>(sql`select c.name from config_items c where c.name like 'LDAP%' order by c.name`)
   ).map(({ name }) => name)
 
-describe('finding 4: settings that decide who signs in', () => {
-  it('need a second approver, carry their secrets sealed, and are applied as requested', async () => {
+describe('settings that decide who signs in', () => {
+  it('need a second approver, keep their secrets sealed, and are applied as requested', async () => {
     const answer = await (await t.admin()).post(`${base}/generalconfig/AddOrUpdateLDAPServer`, ldap)
     expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining('second approver')])
     expect(await stored()).toEqual([])
@@ -56,7 +56,7 @@ describe('finding 4: settings that decide who signs in', () => {
     expect(await stored()).toEqual(['LDAP_BASE_DN', 'LDAP_BIND_DN', 'LDAP_BIND_PASSWORD', 'LDAP_SECURITY', 'LDAP_URL'])
   })
 
-  it('a rollback of the configuration to other sign-in settings needs one, too', async () => {
+  it('a rollback of the configuration to other sign-in settings needs one too', async () => {
     await (await t.admin()).post(`${base}/generalconfig/AddOrUpdateLDAPServer`, ldap)
     await approve(bob)
     const version = (await (await t.admin()).get(`${base}/generalconfig/history?prefix=LDAP`)).json().data[0].version
@@ -89,7 +89,7 @@ describe('lifting the second approver on the command line', () => {
 })
 
 describe('ending a lift early', () => {
-  it('requires a second approver at once, says until when it was lifted, and is audited', async () => {
+  it('requires a second approver at once, shows the original end, and is audited', async () => {
     const admin = await t.admin()
     const twoPerson = async () => (await admin.get(`${base}/policy`)).json().twoPerson
     const end = async () => (await admin.post(`${base}/policy/secondapprover/restore`)).json()
@@ -112,7 +112,7 @@ describe('ending a lift early', () => {
 })
 
 describe('races', () => {
-  it('two approvals of one request carry it out once', async () => {
+  it('two simultaneous approvals carry out a request once', async () => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     await t.db.execute(sql`delete from account_influences`)
     await (await t.admin()).post(`${base}/admin/updateuser`, {
@@ -126,7 +126,7 @@ describe('races', () => {
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409])
   })
 
-  /** Runs `during` while another transaction holds what `held` changed, and commits that once `during` waits or ended. */
+  /** Runs `during` while another transaction holds the rows of `held`. Commits it once `during` waits or has ended. */
   const beside = async <T>(held: (tx: Tx) => Promise<unknown>, during: () => Promise<T>): Promise<T> => {
     const done = { value: null as Promise<T> | null, ended: false }
     await t.db.transaction(async (tx) => {
@@ -147,7 +147,7 @@ describe('races', () => {
     ['demoted', sql`update accounts set user_profile = 20 where name_key = 'carol'`],
     ['suspended', sql`update accounts set suspended_until = timestamptz '2100-01-01' where name_key = 'carol'`],
     ['disabled', sql`update accounts set is_enabled = false where name_key = 'carol'`],
-  ])('an approver who is being %s does not approve', async (_, change) => {
+  ])('an approver who is being %s at that moment cannot approve', async (_, change) => {
     const carol = await person(t, { profile: 10, userName: 'carol' })
     await t.db.execute(sql`delete from account_influences`)
     await (await t.admin()).post(`${base}/admin/updateuser`, { userName: 'bob', email: 'new@example.org' })

@@ -3,7 +3,7 @@ import type { createApprovals } from './approvals.service.ts'
 
 export type SignInSettings = Pick<SettingsApi, 'gateSignIn' | 'applySignIn' | 'signInNotes'>
 
-/** Has settings that decide who signs in wait for a second approver. */
+/** Makes changes of sign-in settings wait for a second approver. */
 export const gateSignIn = (
   settings: SignInSettings,
   approvals: Pick<ReturnType<typeof createApprovals>, 'mayAlone' | 'require' | 'handle' | 'noteSignInChange'>,
@@ -17,7 +17,7 @@ export const gateSignIn = (
         change: note === '' ? change : { ...change, note },
         secret,
         detail:
-          `Changing sign-in settings needs a second approver: request {id} waits for another Administrator. ${note}`.trim(),
+          `Changing sign-in settings needs a second approver. Request {id} waits for another Administrator. ${note}`.trim(),
       })
     },
     changed: approvals.noteSignInChange,

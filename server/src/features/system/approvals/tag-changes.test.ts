@@ -13,7 +13,7 @@ let agents: TestAgent[]
 let alice: Person
 let bob: Person
 
-/** Two Administrators, alice and bob; three hosts with the same stick and a limit of one. */
+/** Two Administrators, alice and bob. Three hosts with the same stick and a limit of one. */
 beforeAll(async () => {
   t = await startTestApp({ listen: true })
   agents = await Promise.all([1, 2, 3].map(() => enrolAgent(t, { devices: [storageStick({ portPath: '1-1' })] })))
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await later()
 })
 
-/** A quarter of an hour later: what was allowed before does not count any more. Both sign in again. */
+/** Moves the clock past the 15 minutes in which releases count. Both people sign in again. */
 const later = async () => {
   t.clock.advance(16 * 60_000)
   alice = { userName: 'admin', password: adminPassword, token: '', api: t.as(await t.signIn()) }
@@ -66,8 +66,8 @@ const uploadFile = (path: string, lines: string[]) => {
 }
 const importTags = (lines: string[]) => uploadFile('generalconfig/importtags', ['Type,Identifier,Name,Tags', ...lines])
 
-describe('finding 4c: tags are no way around the second approver', () => {
-  it('finding 4c: nobody removes a deny alone by deleting its tag or untagging its hosts', async () => {
+describe('tags do not bypass the second approver', () => {
+  it('nobody alone can remove a deny by deleting its tag or untagging its hosts', async () => {
     await tag(['kiosk'], uuids())
     expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
     expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
@@ -95,7 +95,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
       uuids: uuids(),
     })
     expect(preview.json().secondPerson).toBe(true)
-    // One host is within the limit, and a second one is not.
+    // One host is within the limit; a second one exceeds it.
     expect((await untag(['kiosk'], uuids().slice(0, 1))).statusCode).toBe(200)
     expect(code(await untag(['kiosk'], uuids().slice(1, 2)))).toBe('second_person_required')
     const deletion = (await requests()).find(({ title }) => title.startsWith('Delete'))
@@ -103,7 +103,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(await tagged()).toEqual({})
   })
 
-  it('finding 4c: nobody alone puts the tag of an allow on more hosts than the limit', async () => {
+  it('nobody alone can put the tag of an allow on more hosts than the limit', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
     expect((await approve()).statusCode).toBe(200)
@@ -116,7 +116,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     for (const attempt of attempts) expect(code(await attempt())).toBe('second_person_required')
     expect(await tagged()).toEqual({ trusted: 0 })
     expect((await tag(['trusted'], uuids().slice(0, 1))).statusCode).toBe(200)
-    // Who carries it already changes nothing.
+    // Hosts that already have the tag do not count.
     expect((await tag(['trusted'], uuids().slice(0, 1))).statusCode).toBe(200)
     expect((await tag(['other'], uuids())).statusCode).toBe(200)
     const set = (await requests()).find(({ title }) => title.startsWith('Set the tags'))
@@ -124,7 +124,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(await tagged()).toEqual({ other: 0, trusted: 3 })
   })
 
-  it('count in a dry run the hosts that newly allow devices, and keep the reason in request and audit trail', async () => {
+  it('a dry run counts the hosts that newly allow devices, and request and audit trail keep the reason', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
     expect((await approve()).statusCode).toBe(200)
@@ -154,7 +154,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(trail).toContain('reason: the lab closes')
   })
 
-  it('finding 4c: a file of tags is measured as a whole: its first lines are not stored before a refusal', async () => {
+  it('a file of tags is counted as a whole: a refusal stores none of its lines', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
     expect((await approve()).statusCode).toBe(200)
@@ -171,12 +171,12 @@ describe('finding 4c: tags are no way around the second approver', () => {
     const again = await importTags(file)
     expect(again.json()).toMatchObject({ imported: 1_500, failed: 0 })
     expect(Object.keys(await tagged())).toHaveLength(1 + 3 * 499)
-    // One host is within the limit: measuring the file first does not count it twice.
+    // One host is within the limit: counting the file first does not count it twice.
     await untag(['trusted'], uuids())
     expect((await importTags([`Agent,${uuids()[0]},,trusted`])).json()).toMatchObject({ imported: 1, failed: 0 })
   })
 
-  it('finding 4c: an uploaded file of connections is refused as a whole', async () => {
+  it('an uploaded file of connections is refused as a whole', async () => {
     await tag(['kiosk'], uuids())
     expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
     expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
@@ -192,7 +192,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
       await t.db.execute(sql`
         update connections set agent_id = ${uuids()[i]} where computer_name = ${computerName}`)
     }
-    // 500 new computers between the changes: the refusal comes long after them.
+    // 500 new computers between the changes: the refusal comes long after the first one.
     const file = [
       'ComputerName,Tags',
       `${names[0]},open`,
@@ -206,7 +206,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(recordsTotal).toBe(3)
   })
 
-  it('stores one request for the tags of all connections in a file, after a preview that says so', async () => {
+  it('stores one request for the tags of all connections in a file, after a preview that shows it', async () => {
     await tag(['kiosk'], uuids())
     expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
     expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
@@ -238,7 +238,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(JSON.parse((await uploadFile(path, file)).body)).toMatchObject({ updated: 3, secondPerson: false })
   })
 
-  it('finding 4c: the tags of a connection to a host with an agent are measured', async () => {
+  it('the tags of a connection to a host with an agent are counted', async () => {
     await tag(['kiosk'], uuids())
     expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
     expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')
@@ -256,7 +256,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(await tagged()).toEqual({ kiosk: 1 })
   })
 
-  it('finding 4c: tags that decide options of hosts are counted', async () => {
+  it('tags that decide options of hosts are counted', async () => {
     await tag(['closed'], uuids())
     await t.db.execute(sql`
       insert into config_items (name, value) values ('VENDORA_FAIL_CLOSED_TAGS', 'closed')
@@ -266,7 +266,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect((await untag(['closed'], uuids().slice(0, 1))).statusCode).toBe(200)
   })
 
-  it('finding 4c: an item that names the tags of options counts the hosts that carry them', async () => {
+  it('an item that names the tags of options counts the hosts that carry them', async () => {
     await tag(['loose'], uuids())
     const save = (who: Person, tags: string) =>
       who.api.post(`${base}/generalconfig/AddOrUpdateVendorA`, { VENDORA_NO_LAST_KEYBOARD_TAGS: tags })
@@ -282,7 +282,7 @@ describe('finding 4c: tags are no way around the second approver', () => {
     expect(items).toEqual([{ value: 'nobody, Loose' }])
   })
 
-  it('finding 4c: a stale session requests no change of tags', async () => {
+  it('a stale session cannot request a change of tags', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     await rule(alice, { effect: 'allow', tag: 'trusted' })
     expect((await approve()).statusCode).toBe(200)

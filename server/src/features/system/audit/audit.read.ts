@@ -5,11 +5,11 @@ import type { ListSpec } from '#platform/list/compile.ts'
 import { requireSeverity } from '#platform/severity.ts'
 import { requireTime } from '#platform/time.ts'
 
-/** A member of the record as it was chained. */
+/** Returns the SQL for a member of the chained record. */
 const member = (key: keyof AuditRecord): string => `(r.record::json->>'${key}')`
 const severityName = `(array[${severityNames.map((name) => `'${name}'`).join(', ')}])[r.severity + 1]`
 
-/** The trail as a list, for files. Filters that are no column read every record of the time they are of. */
+/** The trail as a list, for exports. Filters on members that are not columns read every record of the time range. */
 export const auditList: ListSpec = {
   name: 'audit',
   from: 'audit_records r',

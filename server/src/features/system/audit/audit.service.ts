@@ -5,22 +5,22 @@ import type { Actor } from '#platform/http/actor.ts'
 import { zoneless } from '#platform/time.ts'
 import type { AuditSelection, AuditStore } from './audit.store.ts'
 
-/** What a feature tells the trail. Never put a secret here; say that it changed. */
+/** One entry of the audit trail. Never put a secret here; state that it changed. */
 export interface AuditEntry {
   /** `noun.verb`, past tense: `account.created`. */
   action: string
   /** The object, as people name it. */
   entity: string
-  /** In words and values. */
+  /** Text and values. */
   details?: string
-  /** Syslog number; 5 (Notice) when absent. */
+  /** Syslog number; 5 (Notice) by default. */
   severity?: number
   outcome?: 'success' | 'failure'
 }
 
-/** The trail as every other feature sees it. */
+/** The audit trail, as other features use it. */
 export interface Audit {
-  /** Records a change inside its own transaction: no record, no change. Call it last, the chain's head stays locked until COMMIT. */
+  /** Records a change in its own transaction. Call it last: the head of the chain stays locked until COMMIT. */
   write(tx: Tx, actor: Actor, entry: AuditEntry): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export const createAuditService = ({ store, clock }: { store: AuditStore; clock:
       userName: actor.kind === 'system' ? 'system' : actor.userName,
       action: entry.action,
       severity: entry.severity ?? 5,
-      // Cut between two halves of a character, the record would be no text that the database reads.
+      // A cut inside a surrogate pair would make the record invalid text for the database.
       entity: entry.entity.slice(0, 512).toWellFormed(),
       details: (entry.details ?? '').slice(0, 8192).toWellFormed(),
       sourceIp: actor.ip,

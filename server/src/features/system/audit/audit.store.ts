@@ -20,7 +20,7 @@ export interface AuditSelection {
 }
 
 export const createAuditStore = (db: Queryable) => ({
-  /** Takes the head row, chains the record to it and inserts it, in one statement. */
+  /** Locks the head row, chains the record to it and inserts it, in one statement. */
   append: (
     tx: Tx,
     row: { createdAt: Date; actor: string; action: string; severity: number; record: string },
@@ -34,7 +34,7 @@ export const createAuditStore = (db: Queryable) => ({
       select next.n, ${row.createdAt}, ${row.actor}, ${row.action}, ${row.severity}::smallint, ${row.record}, next.hash from next`,
     ),
 
-  /** With a start the oldest matching rows, else the newest; newest first in both cases. */
+  /** Returns the oldest matching rows from a start, otherwise the newest. Newest first in both cases. */
   select: (selection: AuditSelection): Promise<AuditRow[]> => {
     const fromStart = selection.fromId !== null || selection.fromDate !== null
     return db.query<AuditRow>(sql`

@@ -23,7 +23,7 @@ afterAll(() => t.close())
 const audits = async (query = ''): Promise<AuditRecord[]> =>
   (await pageOf<AuditRecord>(t, `events/GetAuditsIntegration?PageSize=10000${query}`)).data
 
-/** A change that is recorded. */
+/** Makes a change that is recorded. */
 const change = async (name: string): Promise<number> =>
   (await (await t.admin()).post('/prime/webui/agents/enrollmenttokens', { name })).statusCode
 
@@ -33,7 +33,7 @@ const rows = () =>
   )
 
 describe('the audit trail', () => {
-  it('holds who did what from where, newest first', async () => {
+  it('shows who did what from where, newest first', async () => {
     await change('for the record')
     const [newest] = await audits()
     expect(newest).toMatchObject({
@@ -50,7 +50,7 @@ describe('the audit trail', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => b - a))
   })
 
-  it('is the same under the name and parameters of newer SIEM connectors', async () => {
+  it('gives the same answer under the path and parameters of newer SIEM connectors', async () => {
     await change('for the newer connector')
     const read = async (path: string) => (await (await t.admin()).get(`/prime/webui/${path}`)).json()
     const [start] = await audits()
@@ -71,7 +71,7 @@ describe('the audit trail', () => {
     expect((await t.as(undefined).get(url)).statusCode).toBe(401)
   })
 
-  it('is read once by a follower, whatever its page size', async () => {
+  it('is read exactly once by a polling client, whatever its page size', async () => {
     for (let i = 0; i < 12; i++) await change(`follow ${i}`)
     const all = (await audits()).map((a) => a.auditTrailID).toReversed()
     await fc.assert(
@@ -92,13 +92,13 @@ describe('the audit trail', () => {
     )
   })
 
-  it('has no gaps when many write at once', async () => {
+  it('has no gaps after simultaneous writes', async () => {
     expect(await Promise.all(Array.from({ length: 20 }, (_, i) => change(`at once ${i}`)))).toEqual(Array(20).fill(200))
     const ids = (await rows()).map((row) => row.audit_id)
     expect(ids).toEqual(ids.map((_, i) => i + 1))
   })
 
-  it('is a chain: each hash is over the one before, the number and the record', async () => {
+  it('is a chain: each hash covers the previous hash, the number and the record', async () => {
     let hash: Buffer = Buffer.alloc(32)
     for (const row of await rows()) {
       hash = createHash('sha256').update(hash).update(`${row.audit_id}\n${row.record}`).digest()
@@ -115,7 +115,7 @@ describe('the audit trail', () => {
       await expect(t.server.db.execute(statement)).rejects.toThrow(/append-only/)
   })
 
-  it('is never removed: no statement of the product takes anything from it', () => {
+  it('is never deleted: no statement of the product removes a record', () => {
     const root = new URL('../../../..', import.meta.url).pathname
     const statement =
       /(update|delete\s+from|truncate(\s+table)?|drop\s+table(\s+if\s+exists)?)\s+audit_(records|checkpoints)\b/i
@@ -129,7 +129,7 @@ describe('the audit trail', () => {
     expect(statement.test('delete from audit_records r where r.created_at < now()')).toBe(true)
   })
 
-  it('that cannot be written stops the change itself', async () => {
+  it('rolls back a change that it cannot record', async () => {
     const tokens = async () => (await (await t.admin()).get('/prime/webui/agents/enrollmenttokens')).json().data.length
     const before = await tokens()
     await t.server.db.execute(

@@ -3,17 +3,17 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { checkpointKeyId } from '@portcullis/domain'
 import type { Secret } from '#platform/secret.ts'
 
-/** The trail or its checkpoints are not as this server wrote them: nothing is signed until a person has looked. */
+/** The trail or its checkpoints were changed. The server signs nothing until a person has checked them. */
 export class TrailFault extends Error {}
 
 /** A file next to the key file is temporarily unreadable. This does not mean that the trail was changed. */
 export class AnchorUnreadable extends Error {}
 
-/** The newest checkpoint that this server knows of, kept where the role of the database does not reach. */
+/** The newest checkpoint that this server knows, stored where database users have no access. */
 export interface Anchor {
-  /** 0: there was none yet, and the first may be signed. */
+  /** 0: no checkpoint exists yet, and the first may be signed. */
   number: number
-  auditTrailID: number
+  /** SHA-256 of the checkpoint's line. */
   /** SHA-256 of the line of the checkpoint. */
   hash: string
 }
@@ -21,8 +21,8 @@ export interface Anchor {
 export type CheckpointAnchor = ReturnType<typeof createCheckpointAnchor>
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'
-/** Errors of the process or the machine: the file may be unchanged. */
-const passing: ReadonlySet<string> = new Set([
+/** Errors of the process or the machine. The file itself may be unchanged. */
+const transient: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
   'EIO',
@@ -34,13 +34,13 @@ const passing: ReadonlySet<string> = new Set([
 ])
 
 const unreadable = (what: string, code: string): Error =>
-  passing.has(code)
+  transient.has(code)
     ? new AnchorUnreadable(`${what} is temporarily unreadable (${code}).`)
     : new TrailFault(`${what} cannot be read (${code}).`)
 
 const pem = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 
-/** Public keys of former key files; a person puts them beside the present one. */
+/** Returns the file with the public keys of former key files. A person stores it next to the current key file. */
 export const formerKeysFile = (keyFile: string): string => `${keyFile}.former.pem`
 
 export const publicKeysOf = (text: string): [string, KeyObject][] =>
@@ -49,10 +49,12 @@ export const publicKeysOf = (text: string): [string, KeyObject][] =>
     return [checkpointKeyId(key), key]
   })
 
-/** Files beside the key file: the anchor, and who signed before. Whoever may write there has the key file as well. */
+/**
+ * Reads and writes files next to the key file: the anchor and the former keys. Write access there implies the key file.
+ */
 export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => {
   const file = `${keyFile}.audit-anchor`
-  /** For as long as the process runs, when the file cannot be written. */
+  /** Copy for the lifetime of the process, in case the file cannot be written. */
   let kept: Anchor | null = null
 
   const macOf = ({ number, auditTrailID, hash }: Anchor): Buffer =>
@@ -61,7 +63,7 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
   return {
     file,
 
-    /** Null: there is none. */
+    /** Returns the anchor. Null if it does not exist. */
     read: async (): Promise<Anchor | null> => {
       let text: string
       try {
@@ -75,16 +77,16 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
         const anchor = { number, auditTrailID, hash }
         if (timingSafeEqual(Buffer.from(mac, 'hex'), macOf(anchor))) return anchor
       } catch {
-        // Neither is what has another form.
+        // Malformed files are refused below.
       }
       throw new TrailFault(`The anchor ${file} was not written with this key file.`)
     },
 
-    /** Whole or not at all. Answers why it could not be written; empty when it was. */
+    /** Replaces the file atomically. Returns why it could not be written, or an empty text. */
     write: async (anchor: Anchor): Promise<string> => {
       kept = anchor
       try {
-        // Servers that share the folder write each a file of their own.
+        // Servers that share the directory each write their own draft.
         const draft = `${file}.${process.pid}.new`
         const handle = await open(draft, 'w', 0o600)
         await handle
@@ -98,7 +100,7 @@ export const createCheckpointAnchor = (keyFile: string, key: Secret<Buffer>) => 
       }
     },
 
-    /** Keys that a checkpoint may be signed by: the own one and those of former key files. */
+    /** Returns the keys that may sign a checkpoint: the current one and those of former key files. */
     keys: async (own: KeyObject): Promise<Map<string, KeyObject>> => {
       const keys = new Map([[checkpointKeyId(own), own]])
       const former = formerKeysFile(keyFile)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { actionsOf, auditStatusOf, change, minute, sinkDir, sinkText, tamper, turn, withApp } from '#test/trail.ts'
 
-describe('a server whose trail was changed', () => {
+describe('a server with a changed trail', () => {
   const fresh = async (): Promise<TestApp> => {
     const app = await startTestApp()
     for (const name of ['a', 'b', 'c']) {
@@ -23,30 +23,30 @@ describe('a server whose trail was changed', () => {
       `update audit_records set record = replace(record, '"d"', '"x"') where audit_id = N`,
       /^Record N of/,
     ],
-    ['a column', `update audit_records set severity = 7 where audit_id = N`, /^Record N of the trail/],
-    ['a record that is gone', 'delete from audit_records where audit_id = N', /^Record N of the trail/],
-    ['the last checkpoint', 'delete from audit_checkpoints where number = 3', /has checkpoint 3, the database has not/],
+    ['a column', `update audit_records set severity = 7 where audit_id = N`, /^Record N of the audit trail/],
+    ['a deleted record', 'delete from audit_records where audit_id = N', /^Record N of the audit trail/],
+    ['the last checkpoint', 'delete from audit_checkpoints where number = 3', /has checkpoint 3, but the database does not/],
     [
       'all of them',
       'truncate audit_checkpoints; truncate audit_records',
-      /has checkpoint 3, the database has not: it was cut off/,
+      /has checkpoint 3, but the database does not. The database was truncated/,
     ],
     [
       'a checkpoint',
       `update audit_checkpoints set line = replace(line, '"number":3', '"number":3 ') where number = 3`,
-      /is not the one of the second sink/,
+      /differs from that of the second sink/,
     ],
     [
-      'one that was added',
+      'an added checkpoint',
       `insert into audit_checkpoints select 4, audit_id + 1, replace(line, '"number":3', '"number":4') from audit_checkpoints where number = 3`,
       /^Checkpoint 4 of the database does not follow/,
     ],
   ]
-  it.each(cases)('signs nothing more: %s', async (_, statement, expected) => {
+  it.each(cases)('stops signing after a change: %s', async (_, statement, expected) => {
     const app = await fresh()
     try {
       const newest = (await auditStatusOf(app)).newestAuditTrailID
-      // A record more, so that the one that is gone leaves a gap.
+      // One more record, so that the deleted one leaves a gap.
       await change(app, 'e')
       const before = sinkText(sinkDir(app))
       await tamper(app, statement.replaceAll('N', String(newest)))
@@ -60,7 +60,7 @@ describe('a server whose trail was changed', () => {
     }
   })
 
-  it('goes on with a new folder and anchor, when the database was restored on purpose', async () => {
+  it('continues with a new directory and anchor after an intended restore', async () => {
     const app = await fresh()
     try {
       await tamper(app, 'delete from audit_checkpoints where number = 3')
@@ -70,7 +70,7 @@ describe('a server whose trail was changed', () => {
       await turn(app, 0)
       expect(await app.server.checkpoints.health()).toMatchObject({
         status: 'Error',
-        description: expect.stringContaining('The anchor knows checkpoint 3, the database has it not'),
+        description: expect.stringContaining('The database does not contain checkpoint 3 of the anchor'),
       })
       expect(await app.server.checkpoints.reanchor()).toMatchObject({ number: 2 })
       await turn(app, 0)
@@ -82,7 +82,7 @@ describe('a server whose trail was changed', () => {
     }
   })
 
-  it('takes the checkpoints of another key file when its public key lies beside its own, and says that the key changed', async () => {
+  it('accepts checkpoints of a former key file whose public key is stored next to its own, and records the new key', async () => {
     const first = await fresh()
     const keyDir = `${first.keyDir}-new`
     mkdirSync(keyDir)
@@ -95,7 +95,7 @@ describe('a server whose trail was changed', () => {
       })
       writeFileSync(join(sinkDir(second), 'former.pem'), (await auditStatusOf(first)).publicKey)
       await turn(second, 0)
-      expect(await second.server.checkpoints.health(), 'by what lies in the sink').toMatchObject({ status: 'Error' })
+      expect(await second.server.checkpoints.health(), 'the key in the sink is not trusted').toMatchObject({ status: 'Error' })
       writeFileSync(join(keyDir, 'key.former.pem'), (await auditStatusOf(first)).publicKey)
       await turn(second, 0)
       expect(await second.server.checkpoints.health()).toMatchObject({ status: 'OK' })
@@ -111,15 +111,15 @@ describe('a server whose trail was changed', () => {
   })
 })
 
-describe('a server whose checkpoints are late', () => {
-  /** Holds the lock of signing, as anybody with a session of the database can. */
+describe('a server with late checkpoints', () => {
+  /** Holds the signing lock, as any session of the database can. */
   const whileLocked = (app: TestApp, work: () => Promise<void>): Promise<void> =>
     app.db.withClient(async (client) => {
       await client.query('select pg_advisory_lock(7205774)')
       await work().finally(() => client.query('select pg_advisory_unlock(7205774)'))
     })
 
-  it('says so by its own clock, and that another has the lock', () =>
+  it('reports it by its own clock, and that another process holds the lock', () =>
     withApp(async (app) => {
       await change(app, 'covered')
       await turn(app, 0)
@@ -129,7 +129,7 @@ describe('a server whose checkpoints are late', () => {
         expect(await app.server.checkpoints.health()).toMatchObject({
           status: 'Warning',
           description: expect.stringMatching(
-            /records? wait for a checkpoint, for \d minutes; another process has the lock of signing\.$/,
+            /records? have waited \d minutes for a checkpoint because another process holds the signing lock\.$/,
           ),
         })
       })
@@ -137,7 +137,7 @@ describe('a server whose checkpoints are late', () => {
       expect(await app.server.checkpoints.health()).toMatchObject({ status: 'OK' })
     }))
 
-  it('sees what was changed while another has the lock', () =>
+  it('detects changes while another process holds the lock', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)
@@ -151,12 +151,12 @@ describe('a server whose checkpoints are late', () => {
         await turn(app, minute)
         expect(await app.server.checkpoints.health()).toMatchObject({
           status: 'Error',
-          description: `Record ${newestAuditTrailID} of the trail is not as it was written.`,
+          description: `Record ${newestAuditTrailID} of the audit trail was altered or removed.`,
         })
       })
     }))
 
-  it('does not take a checkpoint for made that the database swallowed', () =>
+  it('notices a checkpoint that the database silently dropped', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await tamper(
@@ -167,18 +167,18 @@ describe('a server whose checkpoints are late', () => {
       await turn(app, 0)
       expect(await app.server.checkpoints.health()).toMatchObject({
         status: 'Error',
-        description: 'The database did not take checkpoint 1.',
+        description: 'The database did not store checkpoint 1.',
       })
     }))
 })
 
-describe('a server whose second sink is away', () => {
+describe('a server without its second sink', () => {
   const takeAway = (app: TestApp): void => {
     rmSync(sinkDir(app), { recursive: true, force: true })
     writeFileSync(sinkDir(app), 'no folder')
   }
 
-  it('signs behind no checkpoint that it did not sign', () =>
+  it('signs nothing after a checkpoint that it did not sign', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)
@@ -200,7 +200,7 @@ describe('a server whose second sink is away', () => {
       })
     }))
 
-  it('signs no first checkpoint until it can be read', () =>
+  it('signs no first checkpoint until the sink is readable', () =>
     withApp(async (app) => {
       await change(app, 'a')
       takeAway(app)
@@ -211,7 +211,7 @@ describe('a server whose second sink is away', () => {
       expect(await auditStatusOf(app)).toMatchObject({ lastCheckpoint: { number: 1 } })
     }))
 
-  it('does not make a folder that was named', async () => {
+  it('does not create a configured directory', async () => {
     const auditDir = join(tmpdir(), `portcullis-not-mounted-${randomUUID()}`)
     const app = await startTestApp({ auditDir })
     try {
@@ -228,8 +228,8 @@ describe('a server whose second sink is away', () => {
   })
 })
 
-describe('the anchor beside the key file', () => {
-  const makeAnew = `do $$ declare r record; h bytea := decode(repeat('00', 32), 'hex'); begin
+describe('the anchor next to the key file', () => {
+  const rebuildTrail = `do $$ declare r record; h bytea := decode(repeat('00', 32), 'hex'); begin
     for r in select audit_id, replace(record, '"a"', '"x"') as text from audit_records order by 1 loop
       h := sha256(h || convert_to(r.audit_id::text || chr(10) || r.text, 'UTF8'));
       update audit_records set record = r.text, hash = h where audit_id = r.audit_id;
@@ -237,14 +237,14 @@ describe('the anchor beside the key file', () => {
     update ordered_head set hash = h where stream = 'audit';
   end $$; truncate audit_checkpoints`
 
-  it('keeps the server from signing a trail that was made anew as a whole, with its checkpoints and their folder', () =>
+  it('keeps the server from signing a rebuilt trail with its checkpoints and their directory', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)
       await change(app, 'b')
       await turn(app, minute)
       const keys = { keyDir: app.keyDir, database: app.database, clock: app.clock }
-      await tamper(app, makeAnew)
+      await tamper(app, rebuildTrail)
       rmSync(sinkDir(app), { recursive: true })
       await turn(app, minute)
       const again = await startTestApp(keys)
@@ -252,7 +252,7 @@ describe('the anchor beside the key file', () => {
       for (const one of [app, again]) {
         expect(await one.server.checkpoints.health()).toMatchObject({
           status: 'Error',
-          description: expect.stringContaining('The anchor knows checkpoint 2, the database has it not'),
+          description: expect.stringContaining('The database does not contain checkpoint 2 of the anchor'),
         })
         expect(await auditStatusOf(one)).toMatchObject({ lastCheckpoint: null })
       }
@@ -260,7 +260,7 @@ describe('the anchor beside the key file', () => {
       expect(existsSync(sinkDir(app)) ? sinkText(sinkDir(app)) : '').toBe('')
     }))
 
-  it('is missed by a server that finds old records without a checkpoint, but for one that was upgraded just now', () =>
+  it('is required if old records have no checkpoint, except right after an upgrade', () =>
     withApp(async (app) => {
       await change(app, 'a')
       app.clock.advance(11 * minute)
@@ -274,7 +274,7 @@ describe('the anchor beside the key file', () => {
         await turn(other, 0)
         expect(await other.server.checkpoints.health()).toMatchObject({
           status: 'Error',
-          description: expect.stringMatching(/^\d+ records have no checkpoint, and this server no anchor/),
+          description: expect.stringMatching(/^\d+ records have no checkpoint, and the anchor of this server is missing/),
         })
         await applied('9 minutes')
         await turn(other, 0)
@@ -286,7 +286,7 @@ describe('the anchor beside the key file', () => {
       }
     }))
 
-  it('counts only as this key file wrote it', () =>
+  it('is valid only if this key file wrote it', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)
@@ -304,7 +304,7 @@ describe('the anchor beside the key file', () => {
     }))
 
   it.each(['key.audit-anchor', 'key.former.pem'])(
-    'finding 5: %s that is temporarily unreadable is a warning, not a changed trail',
+    '%s that is temporarily unreadable is a warning, not a changed trail',
     (name) =>
       withApp(async (app) => {
         await change(app, 'a')
@@ -312,7 +312,7 @@ describe('the anchor beside the key file', () => {
         const file = join(app.keyDir, name)
         const kept = `${file}.kept`
         if (existsSync(file)) renameSync(file, kept)
-        // The kernel answers EIO for it, whoever reads.
+        // The kernel answers EIO to every reader.
         symlinkSync('/proc/self/mem', file)
         await change(app, 'b')
         await turn(app, minute)
@@ -329,11 +329,11 @@ describe('the anchor beside the key file', () => {
       }),
   )
 
-  it('that cannot be written is a warning, and the server signs on', () =>
+  it('that cannot be written is a warning, and the server keeps signing', () =>
     withApp(async (app) => {
       await change(app, 'a')
       await turn(app, 0)
-      // A folder in the place of the draft: the tests may run as root, whom no mode keeps out.
+      // A directory in place of the draft, because file modes do not stop tests that run as root.
       const draft = join(app.keyDir, `key.audit-anchor.${process.pid}.new`)
       mkdirSync(draft)
       await change(app, 'b')

@@ -21,7 +21,7 @@ export interface HoldDeps {
   audit: Audit
 }
 
-/** The checkpoint of a line; null: there is none. */
+/** Parses the checkpoint of a line. Returns null without a line. */
 export const checkpointOf = (line: string | null, where: string): AuditCheckpoint | null => {
   if (line === null) return null
   const checkpoint = parseCheckpoint(line)
@@ -29,7 +29,7 @@ export const checkpointOf = (line: string | null, where: string): AuditCheckpoin
   return checkpoint
 }
 
-/** What the anchor says of the database: nothing is signed that it is against. */
+/** Compares the database with the anchor. The server signs nothing that contradicts the anchor. */
 export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) => {
   let fault = ''
 
@@ -38,7 +38,7 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
       ? { number: 0, auditTrailID: 0, hash: CHECKPOINT_GENESIS }
       : { number: last.number, auditTrailID: last.auditTrailID, hash: checkpointHash(line) }
 
-  /** The newest checkpoint of the database, when a key of this server signed it. */
+  /** Returns the newest checkpoint of the database, if a key of this server signed it. */
   async function genuine(line: string | null): Promise<AuditCheckpoint | null> {
     const last = checkpointOf(line, 'database')
     if (last !== null && judgeSignature(last, await anchor.keys(publicKey)) !== 'good')
@@ -46,24 +46,24 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
     return last
   }
 
-  /** Holds the database against the anchor, which goes on with it; answers the newest checkpoint. */
+  /** Checks the database against the anchor, moves the anchor forward and returns the newest checkpoint. */
   async function hold(q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> {
     const last = await genuine(line)
     if (last !== null && newest < last.auditTrailID)
       throw new TrailFault(
-        `The trail ends at record ${newest}, and checkpoint ${last.number} saw ${last.auditTrailID}.`,
+        `The audit trail ends at record ${newest}, but checkpoint ${last.number} covers record ${last.auditTrailID}. Records were removed.`,
       )
     const known = await anchor.read()
     if (known === null && last === null && newest > 0 && !(await store.isJustUpgraded(q)))
       throw new TrailFault(
-        `${newest} records have no checkpoint, and this server no anchor that says that none was made.`,
+        `${newest} records have no checkpoint, and the anchor of this server is missing.`,
       )
     if (known !== null && known.number > 0) {
-      // By a statement of its own: another server may have signed, and moved the anchor, since the position was read.
+      // Reads again: another server may have signed and moved the anchor since the position was read.
       const [held] = await store.linesFrom(q, known.number, 1)
       if (held === undefined || checkpointHash(held) !== known.hash)
         throw new TrailFault(
-          `The anchor knows checkpoint ${known.number}, the database has it not, or another: it was emptied, made anew, or restored from a backup.`,
+          `The database does not contain checkpoint ${known.number} of the anchor. It was emptied, rebuilt or restored from a backup.`,
         )
     }
     if (known === null || (last?.number ?? 0) > known.number || fault !== '')
@@ -74,13 +74,13 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
   return {
     hold,
 
-    /** Keys that a checkpoint of this server may be signed by. */
+    /** Returns the keys that may sign a checkpoint of this server. */
     keys: (): Promise<CheckpointKeys> => anchor.keys(publicKey),
 
-    /** Why the anchor could not be written; empty: it was. */
+    /** Returns why the anchor could not be written. Empty if it was. */
     fault: (): string => fault,
 
-    /** A person has looked, and says that the database is as it ought to be: the anchor is set to it, on record. */
+    /** Sets the anchor to the database after a person confirmed that the database is correct, and records it. */
     reanchor: async (): Promise<Anchor> => {
       const next = await db.transaction(async (tx) => {
         const { line } = await store.position(tx)
@@ -92,7 +92,7 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
         await audit.write(tx, systemActor('system'), {
           action: 'audit_anchor.set',
           entity: `checkpoint ${to.number}`,
-          details: before === null ? 'there was none that could be read' : `it was at checkpoint ${before.number}`,
+          details: before === null ? 'previous anchor: none, or unreadable' : `previous anchor: checkpoint ${before.number}`,
           severity: 3,
         })
         return to

@@ -25,16 +25,16 @@ import { checkpointOf, createHold } from './checkpoints.hold.ts'
 import type { CheckpointSink } from './checkpoints.sink.ts'
 import type { CheckpointsStore } from './checkpoints.store.ts'
 
-/** A checkpoint comes with so many records, */
+/** Number of records after which a checkpoint is signed. */
 const everyRecords = 1_000
-/** or after so long, when there are new ones. */
+/** Time after which a checkpoint is signed if there are new records. */
 const everyMs = 60_000
-/** So many at a time: a trail of a million records from before there were checkpoints takes 20 turns. */
+/** Checkpoints per run. A trail of a million records from before checkpoints takes 20 runs. */
 const mostAtOnce = 50
-/** Checkpoints that come so late are worth a warning. */
+/** Delay of checkpoints that causes a warning. */
 const lateMs = 5 * 60_000
 
-/** The first checkpoint over records that are so old is a record of its own. */
+/** The first checkpoint over records older than this is itself recorded. */
 const oldMs = 10 * 60_000
 
 export interface CheckpointsDeps {
@@ -50,7 +50,7 @@ export interface CheckpointsDeps {
 
 export type CheckpointsService = ReturnType<typeof createCheckpoints>
 
-/** The first of the records that does not follow from those before it. */
+/** Returns the id of the first record that does not follow from those before it. Null if all do. */
 const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): number | null => {
   let previous = hash
   for (const [i, row] of rows.entries()) {
@@ -62,7 +62,7 @@ const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): 
   return null
 }
 
-/** Signs how the trail stands, and keeps what was signed outside of the database as well. */
+/** Signs the state of the trail, and copies signed checkpoints out of the database. */
 export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, audit }: CheckpointsDeps) => {
   const keyId = checkpointKeyId(key.publicKey)
   const anchored = createHold({ db, store, anchor, publicKey: key.publicKey, audit })
@@ -73,8 +73,8 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   let sinkNumber = 0
   let isLockMissed = false
   /**
-   * Since when records wait for a checkpoint behind this one, by the clock of this process: what the records say of their
-   * time is the word of the database.
+   * Since when records wait for the checkpoint after this one, by the clock of this process. The times in the records
+   * come from the database, which an attacker may control.
    */
   let waiting: { upTo: number; since: number } | null = null
   function note(uncovered: number, upTo: number): void {
@@ -92,7 +92,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     return checkpoint
   }
 
-  /** Copies what the sink has not. Files are waited for inside, and nobody but the same copying waits for this lock. */
+  /** Copies missing checkpoints to the sink. It waits for files, but only parallel copies wait for its lock. */
   const fill = (): Promise<void> =>
     db.transaction(async (tx) => {
       if (!(await tryLock(tx, locks.copyCheckpoints))) return
@@ -113,7 +113,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
           return { line, checkpoint }
         })
         if (isFirst && !(lines[0] ?? '').startsWith(end.partial))
-          throw new TrailFault('What the second sink ends in is no checkpoint of the database.')
+          throw new TrailFault('The last line of the second sink is not a checkpoint of the database.')
         isFirst = false
         if (next.length === 0) break
         await sink.append(next)
@@ -121,17 +121,17 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       sinkNumber = before.number
     })
 
-  /** Holds the sink against the database; what the sink has, the database must have. */
+  /** Checks that the database contains every checkpoint of the sink. */
   async function compare(): Promise<void> {
-    // In this order: a checkpoint is in the database before it is in a sink.
+    // In this order: a checkpoint reaches the database before a sink.
     const end = await sink.end()
     const held = checkpointOf(end.line, 'second sink')
     const [line] = held === null ? [] : await store.linesFrom(db, held.number, 1)
     if (held !== null && line !== end.line)
       throw new TrailFault(
         line === undefined
-          ? `The second sink has checkpoint ${held.number}, the database has not: it was cut off, or restored from a backup.`
-          : `Checkpoint ${held.number} of the database is not the one of the second sink.`,
+          ? `The second sink has checkpoint ${held.number}, but the database does not. The database was truncated or restored from a backup.`
+          : `Checkpoint ${held.number} of the database differs from that of the second sink.`,
       )
     sinkNumber = held?.number ?? 0
   }
@@ -142,7 +142,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       sinkFault = ''
     } catch (error) {
       const { code, syscall } = error as NodeJS.ErrnoException
-      // Of a sink that cannot be used, only that is known; what is wrong with the database is for the caller.
+      // Errors of the sink's files only pause it. Other errors are for the caller.
       if (code === undefined || syscall === undefined || !/^E[A-Z]+$/.test(code) || syscall === 'connect') throw error
       if (sinkFault === '') log.warn({ err: error }, 'checkpoints of the audit trail wait for their second sink')
       sinkFault = `The second sink cannot be used (${code}).`
@@ -159,14 +159,14 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       const newest = rows.at(-1)
       const isDue = last === null || Math.abs(now - Date.parse(last.time)) >= everyMs || rows.length === everyRecords
       if (newest === undefined || !isDue) return false
-      // Before the lock: who holds it for ever keeps nobody from seeing what was changed.
+      // Before the lock: a process that holds it forever must not hide a changed trail.
       const broken = firstBroken(
         rows,
         last?.auditTrailID ?? 0,
         last === null ? AUDIT_GENESIS : Buffer.from(last.hash, 'hex'),
       )
-      if (broken !== null) throw new TrailFault(`Record ${broken} of the trail is not as it was written.`)
-      // A sink that cannot be read may hold checkpoints that a first one would contradict.
+      if (broken !== null) throw new TrailFault(`Record ${broken} of the audit trail was altered or removed.`)
+      // An unreadable sink may hold checkpoints that contradict a first one.
       if (last === null && sinkFault !== '') return false
       isLockMissed = !(await tryLock(tx, locks.signCheckpoints))
       if (isLockMissed || (await store.position(tx)).line !== line) return false
@@ -182,23 +182,23 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
         key.privateKey,
       )
       if ((await store.insert(tx, number, newest.id, made)) !== 1)
-        throw new TrailFault(`The database did not take checkpoint ${number}.`)
+        throw new TrailFault(`The database did not store checkpoint ${number}.`)
       const oldest = rows[0]?.createdAt ?? ''
       if (last === null && now - Date.parse(`${oldest}Z`) > oldMs)
         await audit.write(tx, systemActor('system'), {
           action: 'audit_checkpoints.begun',
           entity: keyId,
-          details: `the first checkpoint covers records that were there before, the oldest of ${oldest}`,
+          details: `the first checkpoint covers existing records, the oldest from ${oldest}`,
           severity: 4,
         })
       if (last !== null && last.keyId !== keyId)
         await audit.write(tx, systemActor('system'), {
           action: 'audit_key.changed',
           entity: keyId,
-          details: `checkpoints before were signed by ${last.keyId}`,
+          details: `previous key: ${last.keyId}`,
           severity: 4,
         })
-      // The log is a third place that a thief of the database does not reach.
+      // The log is a third place that an attacker with the database does not reach.
       log.info({ auditCheckpoint: made }, 'checkpoint of the audit trail')
       return rows.length === everyRecords
     })
@@ -218,7 +218,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   }
 
   let isRunning = false
-  async function look() {
+  async function readState() {
     const position = await store.position()
     const last = position.line === null ? null : parseCheckpoint(position.line)
     const uncovered = position.newest - (last?.auditTrailID ?? 0)
@@ -227,20 +227,20 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
   }
 
   return {
-    /** Before anything is written to a new database: from here on an anchor says that it had no checkpoint. */
+    /** Runs before anything is written to a new database. From then on, an anchor shows that it had no checkpoint. */
     prepare: async (): Promise<void> => {
       try {
         const position = await store.position()
         if (position.line === null) await anchored.hold(db, position)
       } catch (error) {
-        // Health says it with the next look.
+        // The next run reports it in health.
         if (!(error instanceof TrailFault || error instanceof AnchorUnreadable)) throw error
       }
     },
 
     reanchor: anchored.reanchor,
 
-    /** Looks whether a checkpoint is due, and whether the second sink has all; every two seconds. */
+    /** Signs a checkpoint if one is due, and completes the second sink. Runs every two seconds. */
     run: async (): Promise<void> => {
       if (isRunning) return
       isRunning = true
@@ -256,7 +256,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
           return
         }
         if (!(error instanceof TrailFault)) throw error
-        if (fault === '') log.error({ err: error }, 'the audit trail is not as it was written')
+        if (fault === '') log.error({ err: error }, 'the audit trail was altered')
         fault = error.message
       } finally {
         isRunning = false
@@ -264,7 +264,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     },
 
     status: async (): Promise<AuditStatus> => {
-      const { newest, last, uncovered } = await look()
+      const { newest, last, uncovered } = await readState()
       return {
         newestAuditTrailID: newest,
         uncovered,
@@ -286,7 +286,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     },
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      const { last, newest, uncovered } = await look()
+      const { last, newest, uncovered } = await readState()
       if (fault !== '') return { status: 'Error', description: fault }
       if (obstacle !== '') return { status: 'Warning', description: obstacle }
       if (sinkFault !== '') return { status: 'Warning', description: sinkFault }
@@ -295,14 +295,14 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
       if (late > lateMs)
         return {
           status: 'Warning',
-          description: `${uncovered} records wait for a checkpoint, for ${Math.floor(late / 60_000)} minutes${isLockMissed ? '; another process has the lock of signing' : ''}.`,
+          description: `${uncovered} records have waited ${Math.floor(late / 60_000)} minutes for a checkpoint${isLockMissed ? ' because another process holds the signing lock' : ''}.`,
         }
       return {
         status: 'OK',
         description:
           last === null
-            ? `${newest} records, the first checkpoint is to come.`
-            : `${newest} records; checkpoint ${last.number} covers ${last.auditTrailID}, and is in the second sink.`,
+            ? `${newest} records; the first checkpoint is pending.`
+            : `${newest} records; checkpoint ${last.number} covers record ${last.auditTrailID} and is in the second sink.`,
       }
     },
   }

@@ -3,17 +3,17 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AuditCheckpoint, checkpointKeyId, maxCheckpointLine } from '@portcullis/domain'
 
-/** Checkpoints lie in a file for each month: at one a minute, some 18 MB. */
+/** Names of the monthly checkpoint files. At one checkpoint a minute, a month has some 18 MB. */
 const monthFile = /^\d{4}-\d{2}\.jsonl$/
 
-/** Files of checkpoints of a folder, in the order they were written. */
+/** Returns the checkpoint files of a directory, oldest first. */
 export const checkpointFiles = async (dir: string): Promise<string[]> =>
   (await readdir(dir)).filter((name) => monthFile.test(name)).sort()
 
 export interface SinkEnd {
-  /** The last checkpoint; null: there is none. */
+  /** The last checkpoint. Null if there is none. */
   line: string | null
-  /** What a write that was broken off left of the next one. */
+  /** Incomplete line of an interrupted write. */
   partial: string
 }
 
@@ -21,7 +21,7 @@ export type CheckpointSink = ReturnType<typeof createCheckpointSink>
 
 const lineFeed = 10
 
-/** Of an opened file: on NFS, opening asks the server, while a path may be answered from what was known of it. */
+/** Returns the size of the opened file. On NFS, opening asks the server, while a path may be answered from a cache. */
 const sizeOf = async (file: string): Promise<number> => {
   const handle = await open(file, 'r')
   return handle
@@ -30,7 +30,7 @@ const sizeOf = async (file: string): Promise<number> => {
     .finally(() => handle.close())
 }
 
-/** The end of a file: its last whole line, and what stands behind it. */
+/** Returns the last complete line of a file, and the incomplete rest. */
 const readEnd = async (file: string): Promise<SinkEnd> => {
   const handle = await open(file, 'r')
   try {
@@ -49,9 +49,9 @@ const readEnd = async (file: string): Promise<SinkEnd> => {
 }
 
 /**
- * Checkpoints outside of the database: a folder of files that are only ever appended to, so that they can be on a medium
- * that allows nothing else (`chattr +a`), or on another machine.
- * @param mayMake false: the folder was named by a person, and one that is not there is a mount that is missing
+ * Stores checkpoints outside the database, in files that are only ever appended to. The directory can therefore be on
+ * append-only media (`chattr +a`) or on another machine.
+ * @param mayMake false: a person configured the directory, so a missing one is a missing mount
  */
 export const createCheckpointSink = (dir: string, { mayMake }: { mayMake: boolean }) => {
   let seen: { name: string; size: number; end: SinkEnd } | null = null
@@ -77,14 +77,15 @@ export const createCheckpointSink = (dir: string, { mayMake }: { mayMake: boolea
   return {
     end,
 
-    /** Appends and waits until the disk has it. */
+    /** Appends checkpoints and waits until they are on disk. */
     append: async (checkpoints: readonly { line: string; checkpoint: AuditCheckpoint }[]): Promise<void> => {
       let { partial } = await end()
       let newest = (await checkpointFiles(dir)).at(-1) ?? ''
       const texts = new Map<string, string>()
       for (const { line, checkpoint } of checkpoints) {
         const own = `${checkpoint.time.slice(0, 7)}.jsonl`
-        // A clock that was put back does not put newer ones before older ones; what was begun is ended where it is.
+        // The file never goes back to an earlier month, even if the clock does. An incomplete line ends in its own
+        // file.
         const name = partial !== '' || newest > own ? newest : own
         texts.set(name, `${texts.get(name) ?? ''}${line.slice(partial.length)}\n`)
         partial = ''
@@ -104,7 +105,7 @@ export const createCheckpointSink = (dir: string, { mayMake }: { mayMake: boolea
       await folder.sync().finally(() => folder.close())
     },
 
-    /** Puts the public key beside the checkpoints, for people: what lies there makes no checkpoint genuine. */
+    /** Stores the public key next to the checkpoints, for people. Verification never trusts it. */
     publish: async (own: KeyObject): Promise<void> => {
       const file = join(dir, `${checkpointKeyId(own)}.pem`)
       await writeFile(file, own.export({ type: 'spki', format: 'pem' }), { flag: 'wx' }).catch(

@@ -4,33 +4,33 @@ import { type SqlFragment, sql } from '#platform/db/sql.ts'
 
 export type CheckpointsStore = ReturnType<typeof createCheckpointsStore>
 
-/** Where trail and checkpoints stand. */
+/** Ends of the trail and of the checkpoints. */
 export interface Position {
   /** Number of the newest record. */
   newest: number
-  /** The newest checkpoint; null: none was made. */
+  /** The newest checkpoint. Null if there is none. */
   line: string | null
 }
 
-/** Migration that made the table of checkpoints. */
+/** Migration that created the table of checkpoints. */
 const checkpointsVersion = 92
 
-/** Six digits of a second: what the column holds beyond the three of the record shows. */
+/** Six digits of a second, because the column is more precise than the three digits of the record. */
 const createdAt = sql`to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
 const lineColumns = sql`r.audit_id as "id", ${createdAt} as "createdAt", r.actor, r.action, r.severity, r.record,
   encode(r.hash, 'hex') as "hash"`
 
-/** The trail, a line of JSON for each record: `row_to_json` writes as JSON.stringify does. */
+/** Lines of the exported trail, one JSON object per record. `row_to_json` formats like JSON.stringify. */
 export const trailLines: SqlFragment = sql`
   select row_to_json(l)::text from (select ${lineColumns} from audit_records r order by r.audit_id) l`
 
 export const checkpointLines: SqlFragment = sql`select c.line from audit_checkpoints c order by c.number`
 
-/** Whether this database knows of checkpoints: one of an older release does not. */
+/** Returns whether the database has checkpoints. Databases of older releases do not. */
 export const hasCheckpoints = async (db: Queryable): Promise<boolean> =>
   (await db.query<{ is: boolean }>(sql`select to_regclass('audit_checkpoints') is not null as is`))[0]?.is === true
 
-/** The checkpoints as bytes of their lines, for a reader who may take his time between two of them. */
+/** Yields the lines of all checkpoints in batches, for a reader that may pause between them. */
 export async function* readCheckpointLines(db: Queryable): AsyncGenerator<Buffer> {
   const store = createCheckpointsStore(db)
   for (let number = 0; ; ) {
@@ -52,7 +52,7 @@ export const createCheckpointsStore = (db: Queryable) => ({
     return row ?? { newest: 0, line: null }
   },
 
-  /** Whether this database came to know checkpoints just now, by its own clock and word. */
+  /** Returns whether the checkpoint table is new, by the database's own clock and migration record. */
   isJustUpgraded: async (q: Queryable): Promise<boolean> =>
     (
       await q.query<{ is: boolean }>(sql`
@@ -66,7 +66,7 @@ export const createCheckpointsStore = (db: Queryable) => ({
       select ${lineColumns} from audit_records r where r.audit_id > ${id}::bigint
       order by r.audit_id limit ${limit}::int`),
 
-  /** From this number on. */
+  /** Returns lines from this number on. */
   linesFrom: async (q: Queryable, number: number, limit: number): Promise<string[]> =>
     (
       await q.query<{ line: string }>(sql`
@@ -74,7 +74,7 @@ export const createCheckpointsStore = (db: Queryable) => ({
         order by c.number limit ${limit}::int`)
     ).map(({ line }) => line),
 
-  /** Behind this number. */
+  /** Returns checkpoints after this number. */
   numbered: (number: number, limit: number): Promise<{ number: number; line: string }[]> =>
     db.query(sql`
       select c.number, c.line from audit_checkpoints c where c.number > ${number}::bigint

@@ -31,7 +31,7 @@ const verify = async (): Promise<TrailVerdict> => {
   return verifyTrail([await get('trail')], { bytes: [Buffer.from(sinkText(sinkDir(t)))], keys })
 }
 describe('checkpoints', () => {
-  it('come after a minute when there are new records, and lie in the database and outside of it', async () => {
+  it('are signed a minute after new records, in the database and outside it', async () => {
     await change(t, 'ünï\u2028"\\')
     await turn(t, 0)
     expect(await auditStatusOf(t)).toMatchObject({ lastCheckpoint: { number: 1 }, uncovered: 0, problem: '' })
@@ -50,7 +50,7 @@ describe('checkpoints', () => {
     expect(await verify()).toMatchObject({ ok: true, checkpoints: 2 })
   })
 
-  it('come with every 1,000 records, whatever the time', async () => {
+  it('are signed after every 1,000 records, whatever the time', async () => {
     const { newestAuditTrailID } = await auditStatusOf(t)
     const copies = `select audit_id + n, created_at, actor, action, severity, record from audit_records, generate_series(1, 2100) n where audit_id = ${newestAuditTrailID}`
     await t.db.withClient((client) =>
@@ -83,7 +83,7 @@ describe('checkpoints', () => {
       await expect(t.server.db.execute(statement)).rejects.toThrow(/append-only/)
   })
 
-  it('are read by Managers and above', async () => {
+  it('can be read by Managers and above', async () => {
     for (const path of ['', '/trail', '/checkpoints']) {
       const url = `/prime/webui/admin/audit${path}`
       expect((await manager.api.get(url)).statusCode).toBe(200)
@@ -92,7 +92,7 @@ describe('checkpoints', () => {
     }
   })
 
-  it('are signed by a key of the key file that nothing else uses, and whose public half lies beside them', async () => {
+  it('are signed with a separate key of the key file, with its public half next to them', async () => {
     const keys = loadKeys(join(t.keyDir, 'key'))
     const { keyId, publicKey, lastCheckpoint } = await auditStatusOf(t)
     expect(checkpointKeyId(keys.audit.publicKey)).toBe(keyId)
@@ -104,7 +104,7 @@ describe('checkpoints', () => {
 })
 
 describe('the second sink', () => {
-  it('that cannot be written is a warning, and gets all it missed', async () => {
+  it('that cannot be written is a warning, and later receives everything it missed', async () => {
     const before = (await auditStatusOf(t)).lastCheckpoint?.number ?? 0
     const away = `${sinkDir(t)}.away`
     renameSync(sinkDir(t), away)
@@ -129,7 +129,7 @@ describe('the second sink', () => {
     expect((await get('checkpoints')).toString()).toBe(sinkText(sinkDir(t)))
   })
 
-  it('ends what a crash broke off, without taking anything back', async () => {
+  it('completes a line that a crash interrupted', async () => {
     await change(t, 'before the crash')
     const name = join(sinkDir(t), sinkFiles(sinkDir(t)).at(-1) as string)
     const before = readFileSync(name)
@@ -142,7 +142,7 @@ describe('the second sink', () => {
     }
   })
 
-  it('begins a file with each month, and none before the one it has', async () => {
+  it('starts a file each month, and never an earlier one than the newest', async () => {
     const other = await startTestApp()
     try {
       await change(other, 'in May')
@@ -163,7 +163,7 @@ describe('the second sink', () => {
     }
   })
 
-  it('of each replica has all, with one that signs', async () => {
+  it('of each replica is complete, while only one replica signs', async () => {
     const own = join(t.keyDir, 'other-sink')
     mkdirSync(own)
     const [beside, apart] = await Promise.all([
@@ -175,7 +175,7 @@ describe('the second sink', () => {
       await change(t, 'for all')
       t.clock.advance(minute)
       await Promise.all([t, beside, apart].map((app) => app.server.checkpoints.run()))
-      // Who came too late for the lock has its turn two seconds later.
+      // A replica that missed the lock runs again two seconds later.
       for (const app of [t, beside, apart]) await app.server.checkpoints.run()
       expect((await auditStatusOf(t)).lastCheckpoint?.number).toBe(before + 1)
       expect(sinkText(own)).toBe(sinkText(sinkDir(t)))

@@ -19,7 +19,7 @@ export { formerKeysFile, publicKeysOf, TrailFault } from './checkpoints.anchor.t
 export { checkpointFiles } from './checkpoints.sink.ts'
 export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.store.ts'
 
-/** Writes records for a command that runs on the server, without HTTP. */
+/** Creates the audit writer of commands that run on the server, without HTTP. */
 export const auditWriter = (db: Db, clock: Clock): Audit => createAuditService({ store: createAuditStore(db), clock })
 
 export const auditFeature = (app: HttpApp, { db, clock }: { db: Db; clock: Clock }): Audit => {
@@ -38,13 +38,13 @@ export interface AuditCheckpointsDeps {
   key: { privateKey: KeyObject; publicKey: KeyObject }
   /** Folder of the second sink. */
   dir: string
-  /** Whether it may be made; not when a person named it. */
+  /** Whether the server may create it. False if a person configured it. */
   mayMakeDir: boolean
-  /** The key file, which the anchor lies beside, and the key that authenticates it. */
+  /** The key file, next to which the anchor is stored, and the key that authenticates the anchor. */
   anchor: { keyFile: string; key: Secret<Buffer> }
 }
 
-/** Signed checkpoints of the trail, in the database and outside of it. */
+/** Signs checkpoints of the trail and stores them in the database and outside it. */
 export const auditCheckpoints = (app: HttpApp, deps: AuditCheckpointsDeps) => {
   const checkpoints = createCheckpoints({
     ...deps,

@@ -18,7 +18,7 @@ const at = (name: string): string => join(dir, name)
 let t: TestApp
 let files: AuditFiles
 
-/** Words that devices, hosts and people bring: each has to come out of the export as it was hashed. */
+/** Hostile texts of devices, hosts and people. The export must return each one exactly as it was hashed. */
 const words = [
   'plain',
   'ä€𝄞',
@@ -64,8 +64,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-describe('a trail of this server', () => {
-  it('that is changed in 1,000 ways is detected every time, with the first changed record', async () => {
+describe('an exported trail', () => {
+  it('detects 1,000 kinds of changes, with the first changed record', async () => {
     const report = await tryMutations(files, { count: 1_000, seed: 20_310_504 })
     expect(report.failures).toEqual([])
     expect([report.tried, report.detected, report.named]).toEqual([1_000, 1_000, 1_000])
@@ -83,7 +83,7 @@ describe('a trail of this server', () => {
     'unreadable',
     'cut-off',
     'rewritten',
-  ])('is not proven by a verifier that lets "%s" pass', async (fault) => {
+  ])('fails the tests with a verifier that misses "%s"', async (fault) => {
     const verify: typeof verifyTrail = async (...given) => {
       const verdict = await verifyTrail(...given)
       return verdict.brokenRecord?.fault === fault ? { ...verdict, ok: true } : verdict
@@ -94,7 +94,7 @@ describe('a trail of this server', () => {
   })
 
   it.each(['unreadable', 'edited', 'forged', 'missing', 'repeated'])(
-    'is not proven by a verifier that lets checkpoints pass that are "%s"',
+    'fails the tests with a verifier that misses checkpoints that are "%s"',
     async (fault) => {
       const verify: typeof verifyTrail = async (...given) => {
         const verdict = await verifyTrail(...given)
@@ -104,7 +104,7 @@ describe('a trail of this server', () => {
     },
   )
 
-  it('is not proven by a verifier that names the record behind', async () => {
+  it('fails the tests with a verifier that names the next record', async () => {
     const verify: typeof verifyTrail = async (...given) => {
       const verdict = await verifyTrail(...given)
       const { brokenRecord: broken } = verdict
@@ -128,7 +128,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}): Promise
       resolve({ code: error === null ? 0 : Number(error.code), out, error: stderr }),
     )
   })
-/** Kills what a process started, once it did. */
+/** Kills the child of a process as soon as it has one. */
 const killChildOf = ({ pid }: ChildProcess): void => {
   const timer = setInterval(() => {
     const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
@@ -140,7 +140,7 @@ const killChildOf = ({ pid }: ChildProcess): void => {
 const given = ['--checkpoints', at('checkpoints'), '--key', at('key')]
 
 describe('verify-audit', () => {
-  it('proves files without a server and without a database, and says what is not covered', async () => {
+  it('verifies files without a server or database, and reports what is not covered', async () => {
     const { code, out } = await run(['--file', at('trail'), ...given])
     const n = files.trail.toString().split('\n').length - 1
     expect([code, out.split('\n')[0]]).toEqual([0, `Records 1 to ${n} are chained.`])
@@ -155,7 +155,7 @@ describe('verify-audit', () => {
     expect(alone.out).toMatch(/Not proven: no checkpoint covers a record\.\n$/)
   })
 
-  it('names the first broken record, with 1', async () => {
+  it('names the first broken record and exits with 1', async () => {
     const lines = files.trail.toString().split('\n')
     writeFileSync(at('edited'), lines.with(99, (lines[99] as string).replace('test.made', 'test.mode')).join('\n'))
     const { code, out } = await run(['--file', at('edited'), ...given, '--json'])
@@ -181,7 +181,7 @@ describe('verify-audit', () => {
     expect([fewer.code, fewer.out]).toEqual([0, expect.stringContaining('/fewer has 3 checkpoints of 13.')])
   })
 
-  it('is not content with what proves nothing', async () => {
+  it('rejects input that proves nothing', async () => {
     mkdirSync(at('empty-folder'))
     writeFileSync(at('nothing'), '')
     const cases: [string[], string][] = [
@@ -201,7 +201,7 @@ describe('verify-audit', () => {
     expect([cut.code, cut.out]).toEqual([1, expect.stringContaining('BROKEN at record 1')])
   })
 
-  it('and its command end with 2 for an option that there is not, and for a signal', async () => {
+  it('exits with 2 for an unknown option and for a signal, also through the CLI', async () => {
     expect(await run(['--nope'])).toMatchObject({ code: 2, out: '' })
     const cli = new URL('../../../../../cli/src/main.ts', import.meta.url).pathname
     const env = { ...codeCache, PATH: process.env.PATH ?? '', HOME: dir, PORTCULLIS_DATA_DIR: at('unused') }
@@ -212,7 +212,7 @@ describe('verify-audit', () => {
         if (stop) killChildOf(child)
       })
     expect(await command(['--nope'], false)).toBe(2)
-    // A file without an end keeps it reading until it is killed.
+    // A file without end keeps it reading until it is killed.
     expect(await command(['--file', '/dev/zero'], true)).toBe(2)
   })
 
@@ -222,7 +222,7 @@ describe('verify-audit', () => {
     [['--file', at('trail'), '--checkpoints', at('checkpoints')], 'Add --key.'],
     [['--file', at('trail'), '--key', at('trail')], 'contains no public key in PEM format'],
     [['--database'], 'does not exist. Use --key'],
-  ])('ends with 2 when it cannot tell: %j', async (args, message) => {
+  ])('exits with 2 if it cannot decide: %j', async (args, message) => {
     const { code, out, error } = await run(args)
     expect([code, out, error]).toEqual([2, '', expect.stringContaining(message)])
   })
@@ -247,7 +247,7 @@ describe('verify-audit', () => {
         ),
       )
 
-    it('is proven, and what its owner changes is named', async () => {
+    it('verifies the trail, and names changes of the database owner', async () => {
       expect(await ofDatabase()).toMatchObject({ code: 0, verdict: { ok: true, checkpoints: 13 } })
       const sink = join(t.keyDir, 'audit-checkpoints')
       renameSync(sink, `${sink}.away`)

@@ -1,7 +1,7 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A backup that was read to its end. */
+/** A completed backup. */
 export interface MadeBackup {
   madeAt: Date
   madeBy: string
@@ -10,7 +10,7 @@ export interface MadeBackup {
   isEncrypted: boolean
 }
 
-/** What is kept of older ones: nothing asks for more than the newest. */
+/** Number of kept rows. Only the newest is ever read. */
 const kept = 100
 
 export const createBackupStore = (db: Queryable) => ({

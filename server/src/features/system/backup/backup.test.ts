@@ -69,7 +69,7 @@ afterAll(async () => {
     await admin.withClient((client) =>
       client
         .query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-        // An autovacuum worker is in there, which only a superuser may end by force; without it, it is asked to go.
+        // Only a superuser may end an autovacuum worker in this database by force. Without force, it is asked to stop.
         .catch(() => client.query(`DROP DATABASE IF EXISTS ${name}`)),
     )
   await admin.close()
@@ -82,7 +82,7 @@ const make = async (body: unknown): Promise<Buffer> => {
   expect(answer.statusCode, answer.body.slice(0, 200)).toBe(200)
   return answer.rawPayload
 }
-/** A backup with the key file, as the command of the server's machine writes it. */
+/** Makes a backup with the key file, as the server's command line does. */
 const makeWithKeys = async (passphrase: string): Promise<Buffer> => {
   const [out, passphraseFile] = [join(dir, `${randomUUID()}.backup`), join(dir, 'passphrase')]
   writeFileSync(passphraseFile, passphrase)
@@ -110,7 +110,7 @@ const makeWithKeys = async (passphrase: string): Promise<Buffer> => {
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
-/** An empty database, filled from a backup; another one is tried before. */
+/** Restores a backup into an empty database. Tries another backup first, if given. */
 const restored = async (bytes: Buffer, passphrase: Secret | null, before: Buffer | null = null) => {
   const name = `t_restored_${databases.length}_${process.pid}`
   databases.push(name)
@@ -130,7 +130,7 @@ const restored = async (bytes: Buffer, passphrase: Secret | null, before: Buffer
   try {
     if (before !== null) {
       const isRestored = await restore(db, migrations, await readArchive(once(before), null)).catch(() => null)
-      // A server takes nothing that a restore has left in the middle.
+      // A server refuses a database with an interrupted restore.
       if (isRestored === null) await expect(assertNotHalfRestored(db)).rejects.toThrow('broken off')
       else await assertNotHalfRestored(db)
     }
@@ -141,7 +141,7 @@ const restored = async (bytes: Buffer, passphrase: Secret | null, before: Buffer
 }
 
 describe('a backup', () => {
-  it('gives back a server that is the same, with its secrets, counters, events and trail', async () => {
+  it('restores an identical server, with its secrets, counters, events and trail', async () => {
     const bytes = await makeWithKeys('correct horse battery')
     expect(bytes.includes('mail.example.org')).toBe(false)
     await expect(restored(bytes, new Secret('wrong passphrase'))).rejects.toThrow(/passphrase is wrong/)
@@ -162,7 +162,7 @@ describe('a backup', () => {
       const tags = async (app: TestApp) =>
         (await (await app.admin()).get('/prime/webui/generalconfig/gethashtags')).json()
       expect(await tags(other)).toEqual(await tags(t))
-      // Life goes on: ids, the trail and counters continue where they were.
+      // The restored server continues: ids, the trail and counters go on from their last values.
       await enrolAgent(other, {
         facts: { hostname: 'after' },
         devices: [storageStick({ portPath: '1-2', serial: 'new' })],
@@ -177,7 +177,7 @@ describe('a backup', () => {
     }
   }, 60_000)
 
-  it('is of one moment, while the server works', async () => {
+  it('is consistent while the server works', async () => {
     const writing = (async () => {
       for (let i = 0; i < 20; i++)
         await (await t.admin()).post('/prime/webui/generalconfig/addhashtags', { hashtags: [`during-${i}`] })
@@ -187,7 +187,7 @@ describe('a backup', () => {
     expect([loaded.tables > 40, loaded.keyFile]).toEqual([true, null])
   }, 60_000)
 
-  it('is for Administrators and one at a time', async () => {
+  it('is for Administrators, one at a time', async () => {
     const manager = await person(t, { profile: 20 })
     expect((await manager.api.post(path, {})).statusCode).toBe(403)
     const admin = await t.admin()
@@ -197,7 +197,7 @@ describe('a backup', () => {
     expect((await admin.post(path, {})).statusCode).toBe(200)
   })
 
-  it('whose reader goes away or comes to nothing holds nothing up', async () => {
+  it('blocks nothing when its client disconnects or stops reading', async () => {
     const token = await t.signIn()
     const post = (): Promise<{ socket: Socket; first: Promise<Buffer> }> =>
       new Promise((resolve, reject) => {
@@ -223,7 +223,7 @@ describe('a backup', () => {
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
-    // Some 20 MB, more than all buffers on the way hold.
+    // Some 20 MB, more than all buffers between server and client hold.
     await t.db.withClient((client) =>
       client.query(`
         insert into jobs (job_id, kind, title, state, data, created_by, created_at, can_cancel, is_due)
@@ -241,7 +241,7 @@ describe('a backup', () => {
     expect(await again()).toBe(200)
   }, 60_000)
 
-  it('says that it is damaged when a row of it is none that the table takes', async () => {
+  it('is reported as damaged if a table does not accept one of its rows', async () => {
     const bytes = await make({})
     const from = bytes.indexOf(10) + 1
     const text = gunzipSync(bytes.subarray(from)).toString('latin1')
@@ -249,12 +249,12 @@ describe('a backup', () => {
     expect(changed).not.toBe(text)
     const damaged = Buffer.concat([bytes.subarray(0, from), gzipSync(Buffer.from(changed, 'latin1'))])
     await expect(restored(damaged, null)).rejects.toThrow(/^The file was changed, or is damaged: invalid input syntax/)
-    // Nothing is left that is in the way of the right one; what was restored is not restored over.
+    // The correct backup can be restored afterwards. A restored database is never restored over.
     expect((await restored(bytes, null, damaged)).loaded.rows).toBeGreaterThan(0)
     await expect(restored(bytes, null, bytes)).rejects.toThrow('The database is not empty')
   }, 60_000)
 
-  it('is refused when it lacks tables or names an event that there cannot be', async () => {
+  it('is refused if it lacks tables or contains an impossible event', async () => {
     const bytes = await make({})
     const head = bytes.subarray(0, bytes.indexOf(10) + 1)
     const with_ = (lines: readonly string[]) => Buffer.concat([head, gzipSync(lines.join(''))])
@@ -263,7 +263,7 @@ describe('a backup', () => {
     await expect(restored(with_([far, '@{"kind":"end"}\n']), null)).rejects.toThrow('names an event')
   }, 60_000)
 
-  it('is tried by a drill in a database that is thrown away, and a changed one fails it', async () => {
+  it('is verified by a drill in a temporary database, and a changed one fails it', async () => {
     const file = join(dir, 'a.backup')
     writeFileSync(file, await make({}))
     const run = promisify(execFile)
@@ -282,7 +282,7 @@ describe('a backup', () => {
     })
   }, 90_000)
 
-  it('is not restored without its keys, and can be when these can be written', async () => {
+  it('is not restored without its keys, but is once they can be written', async () => {
     const passphrase = 'correct horse battery'
     const [file, passphraseFile] = [join(dir, 'keys.backup'), join(dir, 'passphrase')]
     writeFileSync(file, await makeWithKeys(passphrase))
@@ -311,7 +311,7 @@ describe('a backup', () => {
     await expect(run(join(dir, 'again.key'))).rejects.toMatchObject({ stderr: expect.stringMatching(/not empty/) })
   }, 90_000)
 
-  it('leaves nothing of a drill that is broken off', async () => {
+  it('leaves nothing after an interrupted drill', async () => {
     const [file, temp] = [join(dir, 'off.backup'), join(dir, 'temp')]
     writeFileSync(file, await make({}))
     mkdirSync(temp, { mode: 0o711 })

@@ -25,28 +25,30 @@ export interface BackupDeps {
   version: string
 }
 
-/** A reader that takes nothing for so long has gone: a snapshot that is held keeps the database from tidying up. */
+/** A reader without progress for this long is gone. Its open snapshot would keep the database from cleaning up. */
 const stalledMs = 120_000
 
-/** Lends a connection until it is given back; one that was broken off in the middle is closed, not used again. */
-const lend = (pool: Db): Promise<{ client: PoolClient; giveBack(isBroken: boolean): void }> =>
+/** Lends a connection until it is returned. Closes a connection that was interrupted, instead of reusing it. */
+const lend = (pool: Db): Promise<{ client: PoolClient; release(isBroken: boolean): void }> =>
   new Promise((resolve, reject) => {
     pool
       .withClient(
         (client) =>
           new Promise<void>((done, broken) => {
-            resolve({ client, giveBack: (isBroken) => (isBroken ? broken(new Error('broken off')) : done()) })
+            resolve({ client, release: (isBroken) => (isBroken ? broken(new Error('broken off')) : done()) })
           }),
       )
       .catch(reject)
   })
 
-/** Backups of a running server, without its key file. The command line restores them while the server is stopped. */
+/**
+ * Serves backups of a running server, without its key file. The command line restores them while the server is stopped.
+ */
 export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, version }: BackupDeps) => {
   const store = createBackupStore(db)
   let isRunning = false
 
-  /** The bytes of a backup; `end` is called once, whether all of it was read or the reader went away. */
+  /** Streams a backup. Releases its resources once, after the last byte or when the client disconnects. */
   async function open(passphrase: Secret | null, madeBy: string, reply: FastifyReply): Promise<Readable> {
     const made: MadeBackup = {
       madeAt: new Date(clock.now()),
@@ -55,7 +57,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
       hasKeys: false,
       isEncrypted: passphrase !== null,
     }
-    const { client, giveBack } = await lend(exportDb)
+    const { client, release } = await lend(exportDb)
     let isComplete = false
     let timer: NodeJS.Timeout | undefined
     async function* bytes(): AsyncGenerator<Buffer> {
@@ -78,14 +80,14 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
       reply.raw.removeListener('close', end)
       stream.removeListener('close', end)
       stream.destroy()
-      giveBack(!isComplete)
+      release(!isComplete)
       isRunning = false
       if (isComplete)
-        store.note(made).catch((error: unknown) => log.warn({ err: error }, 'a backup was made, but not noted'))
+        store.note(made).catch((error: unknown) => log.warn({ err: error }, 'a backup was completed, but could not be recorded'))
     }
-    timer = setTimeout(() => stream.destroy(new Error('the reader of a backup stands still')), stalledMs)
+    timer = setTimeout(() => stream.destroy(new Error('the client stopped reading the backup')), stalledMs)
     stream.once('close', end)
-    // A reader that goes before the first byte never touches the stream.
+    // A client that disconnects before the first byte never touches the stream.
     if (reply.raw.destroyed) end()
     else reply.raw.once('close', end)
     return stream
@@ -105,7 +107,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
       )
       throw new AppError('keys_command_line_only')
     }
-    if (isRunning) throw new AppError('conflict', { detail: 'A backup is being made; wait for it to end.' })
+    if (isRunning) throw new AppError('conflict', { detail: 'A backup is already running. Wait until it ends.' })
     isRunning = true
     try {
       await db.transaction((tx) =>
@@ -125,7 +127,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
     }
   })
   return {
-    /** When the newest backup was made that was read to its end; null: none was. */
+    /** Returns when the newest completed backup was made. Null if there is none. */
     newest: store.newest,
   }
 }

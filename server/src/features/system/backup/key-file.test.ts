@@ -32,7 +32,7 @@ interface Schema {
 }
 
 const passphrase = 'correct horse battery staple'
-/** A body with every optional member present and every switch on: what a greedy caller sends. */
+/** Returns a body with every optional member present and every switch on, as a greedy caller would send it. */
 const greedy = (schema: Schema): unknown => {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
@@ -45,7 +45,7 @@ const greedy = (schema: Schema): unknown => {
   return passphrase
 }
 
-/** The secrets of a key file as bytes, Base64, Base64url and hexadecimal. */
+/** Returns the secrets of a key file as bytes, Base64, Base64url and hexadecimal. */
 const formsOf = (text: string): Buffer[] => {
   const bytes = Buffer.from(text, 'base64')
   const forms = [text, text.replace(/=+$/, ''), bytes.toString('base64url'), bytes.toString('hex')]
@@ -55,7 +55,7 @@ const formsOf = (text: string): Buffer[] => {
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
-/** An answer, and what is inside of it: a backup that was encrypted with the passphrase of its caller is opened. */
+/** Returns an answer and its decrypted contents, if it is a backup encrypted with the caller's passphrase. */
 const unpacked = async (bytes: Buffer): Promise<Buffer> => {
   if (bytes.subarray(0, 30).includes('portcullis-backup')) {
     const isEncrypted = JSON.parse(bytes.subarray(0, bytes.indexOf(10)).toString()).encryption !== null
@@ -73,12 +73,12 @@ const unpacked = async (bytes: Buffer): Promise<Buffer> => {
   }
 }
 
-it('finding 2: no operation of the interface returns a byte of the key file to an Administrator', async () => {
+it('no operation returns any secret of the key file to an Administrator', async () => {
   const file = JSON.parse(readFileSync(join(t.keyDir, 'key'), 'utf8')) as Record<string, unknown>
   const secrets = Object.values(file).filter((value): value is string => typeof value === 'string')
   expect(secrets.length).toBeGreaterThanOrEqual(2)
   const forms = secrets.flatMap(formsOf)
-  // An account keeps its newest 200 sessions: each has a time of its own.
+  // An account keeps its newest 200 sessions, so each gets its own time.
   const session = () => {
     t.clock.advance(1)
     return t.signIn()
@@ -116,7 +116,7 @@ it('finding 2: no operation of the interface returns a byte of the key file to a
   expect(answered).toBeGreaterThan(130)
 }, 300_000)
 
-it('finding 2: a backup with keys is refused over HTTP, says where it is made, and is recorded', async () => {
+it('a backup with keys is refused over HTTP with the command to use, and recorded', async () => {
   t.clock.advance(1)
   const admin = t.as(await t.signIn())
   for (const passphrase of ['correct horse battery', null]) {

@@ -19,14 +19,14 @@ export interface LocalBackup {
   /** Null: not encrypted, which is refused together with keys. */
   passphrase: Secret | null
   /** Key file to include; null: none. */
-  keyFile: string | null
+  /** Key file to include. Null: none. */
   /** Account of the operating system that ran the command, for the audit trail. */
   by: string
 }
 
 /**
- * Writes a backup on the server. Only such a backup can contain the key file: unlike callers of the HTTP API, this
- * caller can read the file anyway.
+ * Writes a backup on the server. Only such a backup can contain the key file, because the caller can read that file
+ * anyway. Callers of the HTTP API cannot.
  * @throws StartError
  */
 export const makeLocalBackup = async (options: LocalBackup): Promise<{ bytes: number }> => {
@@ -38,7 +38,7 @@ export const makeLocalBackup = async (options: LocalBackup): Promise<{ bytes: nu
     try {
       keys = readFileSync(keyFile, 'utf8')
     } catch (error) {
-      throw new StartError(`The key file ${keyFile} cannot be read: ${(error as Error).message}.`)
+      throw new StartError(`Cannot read the key file ${keyFile}: ${(error as Error).message}.`)
     }
   }
   const madeAt = new Date(clock.now())

@@ -35,7 +35,7 @@ describe('the configuration as a document', () => {
     rules: [rule('0781', { tag: 'kiosk' }), rule('046d', { effect: 'deny', kinds: ['Keyboard'] })],
   }
 
-  it('says what it would change, changes it as a whole, and changes nothing a second time', async () => {
+  it('shows the changes in a dry run, applies them together, and changes nothing the second time', async () => {
     const plan = await apply(wanted, true)
     expect([plan.statusCode, plan.json()]).toEqual([
       200,
@@ -75,7 +75,7 @@ describe('the configuration as a document', () => {
     expect(await versions()).toBe(before)
   })
 
-  it('replaces the rules it names, leaves approvals and what it does not speak of', async () => {
+  it('replaces the rules, and keeps approvals and everything it does not mention', async () => {
     const answer = await apply({ rules: [rule('0781', { tag: 'kiosk' }), rule('1050')] })
     expect(answer.json().rules).toEqual({
       added: [expect.stringMatching(/1050/)],
@@ -86,7 +86,7 @@ describe('the configuration as a document', () => {
     expect(rules.data.map(({ vid }) => vid).sort()).toEqual(['0781', '1050'])
   })
 
-  it('waits its turn beside whoever changes one of its parts', async () => {
+  it('waits for a simultaneous change of one of its parts', async () => {
     const admin = await t.admin()
     const work = Array.from({ length: 12 }, (_, i) => [
       apply({
@@ -103,7 +103,7 @@ describe('the configuration as a document', () => {
     expect((await Promise.all(work)).map(({ statusCode }) => statusCode)).toEqual(work.map(() => 200))
   })
 
-  it('that is wrong anywhere changes nothing at all', async () => {
+  it('changes nothing if any part of it is invalid', async () => {
     const before = await read()
     for (const [body, status, message] of [
       [{ settings: { SMTP_PORT: '99999' }, tags: ['new'], rules: [] }, 400, /SMTP_PORT/],
@@ -138,7 +138,7 @@ describe('the configuration as a document', () => {
     }
   })
 
-  it('asks the second person that its parts would ask, and is for Administrators', async () => {
+  it('needs the same second approver as its parts, and is for Administrators', async () => {
     await person(t, { profile: 10 })
     expect((await apply({ settings: { VENDORA_TWO_PERSON_LIMIT: '0' } })).json().code).toBe('second_person_required')
     const manager = await person(t, { profile: 20 })

@@ -23,7 +23,7 @@ export interface DocumentDeps {
 
 type Applied = ResponseOf<typeof applyConfigDocument>
 
-/** The configuration as one document: read, compared and applied in one transaction. */
+/** Reads, compares and applies the configuration as one document, in one transaction. */
 export const documentFeature = (app: HttpApp, { db, settings, tags, notifications, policy }: DocumentDeps): void => {
   const read = async (): Promise<ConfigDocument> => ({
     settings: await settings.readSet(),
@@ -44,8 +44,8 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
       given.rules ?? null,
       {
         before: async (tx) => {
-          // Whoever changes one of these locks it and then takes the head of the audit. So does this: the rules write
-          // audit first, and a lock asked for behind that would wait for somebody who waits for the head.
+          // Every change of one of these locks it first and the head of the audit trail last. The rules write audit
+          // records first, so taking these locks after them could deadlock.
           await settings.lock(tx)
           await notifications.lockGroups(tx)
           const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
@@ -72,7 +72,7 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, notification
     return read()
   })
   app.register(applyConfigDocument, ({ actor, body, query }) => {
-    // The operations for tags and rules need this permission, so the document needs it, too.
+    // The operations for tags and rules need this permission, so the document needs it too.
     if ((body.tags ?? []).length > 0 || body.rules != null) assertPermission(actor, 'fleet:write')
     return apply(actor, body, query.dryRun === true)
   })

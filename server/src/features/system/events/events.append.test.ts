@@ -35,7 +35,7 @@ const agent = async (): Promise<string> => {
 }
 
 describe('append', () => {
-  it('numbers events without gaps, in order, also with several writers and a failed one', async () => {
+  it('numbers events in order without gaps, also with several writers and a failed one', async () => {
     const write = (n: number) =>
       t.db.transaction((tx) =>
         events.append(
@@ -75,7 +75,7 @@ describe('append', () => {
     expect(of(b)).toEqual(['2031-05-04 10:11:12 New USB peripheral detected: other'])
   })
 
-  it('stores hostile text, with what PostgreSQL cannot hold replaced', async () => {
+  it('stores hostile text, and replaces what PostgreSQL cannot store', async () => {
     const [id] = await t.db.transaction((tx) => events.append(tx, [event('a\u0000b\ud800')]))
     const rows = await t.db.query<{ details: string }>(sql`select details from events where event_id = ${id}`)
     expect(rows[0]?.details).toBe('a\ufffdb\ufffd')
@@ -89,7 +89,7 @@ describe('append', () => {
     await fresh.ensureAhead()
     const [next] = await t.db.query<{ there: boolean }>(sql`select to_regclass('events_6') is not null as there`)
     expect(next?.there).toBe(true)
-    // A partition made aside and attached has the parent's indexes, each once.
+    // A partition that is created separately and attached has each index of the parent once.
     const indexes = await t.db.query<{ table: string; n: number }>(sql`
       select tablename as table, count(*) as n from pg_indexes where tablename in ('events', 'events_0', 'events_6') group by 1`)
     expect(new Set(indexes.map((row) => row.n)).size).toBe(1)
@@ -99,7 +99,7 @@ describe('append', () => {
 
 describe('deviceDetails', () => {
   const device = { vulnerable: false, vid: '046d', pid: 'c52b', serial: '', vendor: 'Logitech', product: 'Receiver' }
-  it('is the text that clients match on', () => {
+  it('returns the text that clients match on', () => {
     expect(deviceDetails(device)).toBe('[Agent] Device VID/PID are 046D/C52B  (Logitech Receiver)')
     expect(deviceDetails({ ...device, vulnerable: true, serial: 'A1' })).toBe(
       '[Agent] Vulnerable Device VID/PID are 046D/C52B SN A1  (Logitech Receiver)',

@@ -12,7 +12,7 @@ let t: App
 const agentId = randomUUID()
 
 const kinds = ['attached', 'gone', 'attackTool', 'inventory'] as const
-/** Twelve events, one a minute: kinds in turn, two hosts in turn. */
+/** Stores twelve events, one a minute, of alternating kinds and hosts. */
 const stored: NewEvent[] = Array.from({ length: 12 }, (_, i) => ({
   kind: kinds[i % 4] as NewEvent['kind'],
   agentId: i % 2 === 0 ? agentId : null,
@@ -48,7 +48,7 @@ const ids = (page: Page) => page.data.map((e) => e.eventID)
 const newestFirst = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i)
 
 describe('GET events/getevents', () => {
-  it('gives every fixed key, newest first', async () => {
+  it('returns every fixed key, newest first', async () => {
     const page = await read('getevents?PageSize=1')
     expect(page).toEqual({
       recordsTotal: 12,
@@ -98,7 +98,7 @@ describe('GET events/getevents', () => {
     ['fromEventId=4&PageSize=3&SortBy=source_asc', [6, 5, 4]],
     ['fromEventId=4&PageSize=3&PageNumber=2', [9, 8, 7]],
     ['fromEventId=13', []],
-  ])('%s', async (query, expected) => {
+  ])('selects rows by %s', async (query, expected) => {
     const page = await read(`getevents?${query}`)
     expect(ids(page)).toEqual(expected)
     expect(page.recordsTotal).toBe(12)
@@ -115,7 +115,7 @@ describe('GET events/getevents', () => {
     expect(ids(await read(`getevents?${query}`))).toEqual(expected)
   })
 
-  it('repeats and loses nothing for a client that polls with SortBy=date_asc', async () => {
+  it('returns every event once to a client that polls with SortBy=date_asc', async () => {
     const seen: number[] = []
     for (let next = ''; ; ) {
       const page = await read(`getevents?SortBy=date_asc&PageSize=5${next}`)
@@ -141,11 +141,11 @@ describe('GET events/getevents', () => {
     expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, field])
   })
 
-  it('is for those who signed in', async () => {
+  it('requires a signed-in caller', async () => {
     expect((await t.as(null).get('/prime/webui/events/getevents')).statusCode).toBe(401)
   })
 
-  it('streams large pages as it answers small ones', async () => {
+  it('streams large pages with the same content as small ones', async () => {
     const before = await read('getevents')
     const events = Array.from(
       { length: 3_000 },
@@ -179,7 +179,7 @@ describe('GET events/GetEventsIntegration', () => {
     expect(ids(await read('GetEventsIntegration?PageSize=2&FromEventId=4&PageNumber=3'))).toEqual([5, 4])
   })
 
-  it('lets a follower read everything once, whatever its page size', async () => {
+  it('lets a polling client read everything once, whatever its page size', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 700 }), fc.constantFrom('Notice', 'Warning'), async (size, least) => {
         const seen: number[] = []
@@ -197,7 +197,7 @@ describe('GET events/GetEventsIntegration', () => {
 })
 
 describe('recentOf', () => {
-  it('gives the newest events of one agent', async () => {
+  it('returns the newest events of one agent', async () => {
     expect((await t.features.recentOf(agentId, 2)).map((e) => e.eventID)).toEqual([11, 9])
   })
 })

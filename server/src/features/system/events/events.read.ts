@@ -12,19 +12,21 @@ import { requireTime, zonelessSql } from '#platform/time.ts'
 
 /** Pages above this many rows are streamed. */
 const streamFrom = 2_000
-/** Under this share of rows a filter is run first and its rows sorted, else the order's index is walked. */
+/**
+ * Below this share of rows, the filter runs first and its rows are sorted. Above it, the index of the order is scanned.
+ */
 const filterFirstShare = 0.05
 
 const namesSql = (names: readonly string[], index: string): string =>
   `(array[${names.map((name) => `'${name}'`).join(', ')}])[${index} + 1]`
 
 /**
- * What GlobalSearch looks through, row by row: a trigram index on it took appends from 56k rows/s to 11k (1.8k without
- * its pending list), while the stream's head is locked.
+ * The text that GlobalSearch scans row by row. A trigram index on it slowed appends from 56k rows/s to 11k (1.8k
+ * without its pending list), while the head of the stream is locked.
  */
 const searchText = "lower(e.entity || ' ' || e.description || ' ' || e.details || ' ' || e.hashtags)"
 
-/** The list of events; `fixed` keys in the order of the contract. */
+/** The list of events. `fixed` keys are in the order of the contract. */
 export const eventsSpec: ListSpec = {
   name: 'events',
   from: 'events e',
@@ -49,7 +51,7 @@ export const eventsSpec: ListSpec = {
     fromDate: {
       filter: (field, text) => sql`e.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
     },
-    // Inclusive: an upper bound covers the unit it is written in.
+    // Inclusive: an upper bound covers its whole unit.
     toDate: {
       filter: (field, text) => sql`e.created_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
     },
@@ -65,7 +67,7 @@ export const eventsSpec: ListSpec = {
     e.icon::text as "peripheralIcon", e.details as "details"`,
 }
 
-/** An event as those read it who follow the stream. */
+/** An event as consumers of the stream read it. */
 export interface FollowedEvent {
   event_id: number
   created_at: Date
@@ -81,20 +83,20 @@ export interface FollowedEvent {
   device_id: string | null
 }
 
-/** Which events a follower wants. */
+/** Selection of events for a consumer. */
 export interface EventChoice {
   codes: readonly number[]
-  /** Syslog number; this or more severe. */
+  /** Syslog number. Includes more severe ones. */
   severity: number
-  /** Codes that come whatever their severity. */
+  /** Codes that are included whatever their severity. */
   always: readonly number[]
-  /** Only hosts with one of these tags, ignoring case; empty: all. */
+  /** Only hosts with one of these tags, ignoring case. Empty: all. */
   tags: readonly string[]
-  /** Only these sources; null: all. */
+  /** Only these sources. Null: all. */
   entities: readonly string[] | null
 }
 
-/** Rows of a compiled list from its start on: the oldest ones, written newest first. */
+/** Returns the oldest rows of a compiled list, newest first. */
 const fromStartStatement = (
   list: CompiledList,
   offset: number,
@@ -108,12 +110,12 @@ const fromStartStatement = (
     select ${raw(eventsSpec.rowSelect)} from ids ${raw(eventsSpec.rowJoins)} order by ids.id desc) t`
 
 /**
- * All events, without counting them: ids have no gaps, and retention drops whole ranges from the low end, so the span of
- * ids is their number (0.2 ms instead of 60 ms at 1M).
+ * Counts all events without reading them. Ids have no gaps and retention deletes from the low end, so the span of ids
+ * is their number (0.2 ms instead of 60 ms at 1M).
  */
 const totalStatement = sql`select coalesce(max(e.event_id) - min(e.event_id) + 1, 0)::bigint as n from events e`
 
-/** Rows from a first id on, by the same reasoning. */
+/** Counts the rows from a first id on in the same way. */
 const countFrom = (first: number): SqlFragment =>
   sql`select coalesce(greatest(max(e.event_id) - greatest(min(e.event_id), ${first}::bigint) + 1, 0), 0)::bigint as n from events e`
 
@@ -137,7 +139,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
   const countBy = async (statement: SqlFragment): Promise<number> =>
     (await db.prepared<{ n: number }>(statement))[0]?.n ?? 0
 
-  /** Number of a start's rows and the first of them: the walk to a page begins there, not at the oldest event. */
+  /** Returns the number of rows and the first id, where the scan for a page starts instead of at the oldest event. */
   async function startOf(query: EventsQuery, list: CompiledList): Promise<{ n: number; first: number | null }> {
     const cheap = filteredStatement(query, list)
     if (cheap !== null) return { n: await countBy(cheap), first: null }
@@ -154,7 +156,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
     statements: { filtered: SqlFragment; rows: SqlFragment },
   ): Promise<JsonText | JsonStream> {
     if (available > streamFrom) return new JsonStream(streamList(exportDb, { total: totalStatement, ...statements }))
-    // Not skipped past a second-old count: a follower must see what came since.
+    // Does not rely on the cached count, which may be a second old: a polling client must see newer events.
     const data = await db.prepared<{ row: string }>(statements.rows)
     const seen = Math.max(filtered, data.length)
     return new JsonText(
@@ -168,7 +170,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
   }
 
   return {
-    /** One page in the order asked for; `query` has the names of `getEvents`. */
+    /** Returns one page in the requested order. `query` has the names of `getEvents`. */
     page: async (query: EventsQuery): Promise<JsonText | JsonStream> => {
       const list = compileList(eventsSpec, query)
       const { limit, offset } = pagingOf(query)
@@ -187,7 +189,7 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
       )
     },
 
-    /** The oldest rows that match, written newest first, so that the id of row 0 plus one is the next start. */
+    /** Returns the oldest matching rows, newest first, so that the id of row 0 plus one is the next start. */
     fromStart: async (query: EventsQuery): Promise<JsonText | JsonStream> => {
       const list = compileList(eventsSpec, query)
       const { limit, offset } = pagingOf(query)
@@ -202,11 +204,11 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
       )
     },
 
-    /** Id of the newest event; 0 before the first. */
+    /** Returns the id of the newest event; 0 before the first. */
     head: async (q: Queryable): Promise<number> =>
       (await q.prepared<{ n: number }>(sql`select h.n from ordered_head h where h.stream = 'events'`))[0]?.n ?? 0,
 
-    /** Events with ids in (after, upTo] that are wanted, in order. */
+    /** Returns the selected events with ids in (after, upTo], in order. */
     follow: (
       q: Queryable,
       after: number,
@@ -224,14 +226,14 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
           and (${entities}::text[] is null or e.entity = any(${entities}::text[]))
         order by e.event_id limit ${limit}::int`),
 
-    /** Some events by id, newest first; those that are stored no more are absent. */
+    /** Returns events by id, newest first. Deleted ones are absent. */
     some: (ids: readonly number[]): Promise<FollowedEvent[]> =>
       db.prepared<FollowedEvent>(sql`
         select e.event_id, e.created_at, e.agent_id, e.code, e.category, e.severity, e.icon, e.entity, e.description, e.hashtags,
           e.details, e.device_id
         from events e where e.event_id = any(${ids}::bigint[]) order by e.event_id desc`),
 
-    /** Newest events of one agent, newest first. */
+    /** Returns the newest events of one agent, newest first. */
     recentOf: async (agentId: string, limit: number): Promise<FleetEvent[]> => {
       const rows = await db.prepared<{ row: string }>(sql`
         with ids as materialized (

@@ -2,7 +2,7 @@ import { getEvents, getEventsIntegration } from '@portcullis/contract'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { EventsRead } from './events.read.ts'
 
-/** `date_asc` is no column: clients that poll with it start next at the eventID of row 0 plus one. */
+/** `date_asc` is not a column: clients that poll with it start next at the eventID of row 0 plus one. */
 const isPollOrder = (sortBy: string | undefined): boolean => /^date(_asc)?$/i.test(sortBy?.trim() ?? '')
 
 export const registerEventsRoutes = (app: HttpApp, read: EventsRead): void => {

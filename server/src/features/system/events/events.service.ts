@@ -4,9 +4,9 @@ import type { Log } from '#platform/log.ts'
 import { createEventsStore, latestByAgent, type NewEvent, partitionSize } from './events.store.ts'
 import type { LatestEventsPort } from './ports.ts'
 
-/** How many ids before its end a partition gets a successor: hours of the largest fleets' events. */
+/** Number of free ids at which the next partition is created: hours of events of the largest fleets. */
 const margin = 1_000_000
-/** Rows of one statement, so that none takes long. */
+/** Rows of one DELETE, so that none takes long. */
 const forgottenAtOnce = 5_000
 
 export interface EventsServiceDeps {
@@ -19,7 +19,7 @@ export interface EventsServiceDeps {
 export type EventsService = ReturnType<typeof createEventsService>
 
 export const createEventsService = ({ db, clock, log, hosts }: EventsServiceDeps) => {
-  /** First id that may lack a partition, as far as this process knows; 0 before it looked. */
+  /** First id that may lack a partition, as far as this process knows; 0 before the first check. */
   let ensuredUntil = 0
   let lastId = 0
   let ensuring: Promise<void> | null = null
@@ -30,7 +30,7 @@ export const createEventsService = ({ db, clock, log, hosts }: EventsServiceDeps
       .then((next) => {
         ensuredUntil = Math.max(ensuredUntil, next)
       })
-      .catch((error: unknown) => log.warn({ err: error }, 'event partitions could not be made ahead'))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not create event partitions in advance'))
       .finally(() => {
         ensuring = null
       })
@@ -40,13 +40,14 @@ export const createEventsService = ({ db, clock, log, hosts }: EventsServiceDeps
   return {
     /**
      * Stores events in the given order and returns their ids, which are gap-free and become visible in order. Keeps the
-     * newest texts of their agents. Call it last, only audit may follow: the stream's head stays locked until COMMIT.
+     * newest texts of their agents. Call it last, only followed by audit: the head of the stream stays locked until
+     * COMMIT.
      */
     append: async (tx: Tx, events: readonly NewEvent[]): Promise<number[]> => {
       if (events.length === 0) return []
       const store = createEventsStore(tx)
       const createdAt = new Date(clock.now())
-      // Only before the look ahead has succeeded once, or when it keeps failing: an append never lacks its partition.
+      // Runs only before the first success of the background job, or if it keeps failing.
       if (lastId + events.length + margin > ensuredUntil) await store.ensurePartitions(margin)
       await hosts.addLatestEvents(tx, latestByAgent(events, createdAt))
       const last = await store.append(tx, events, createdAt)
@@ -57,8 +58,8 @@ export const createEventsService = ({ db, clock, log, hosts }: EventsServiceDeps
     ensureAhead,
 
     /**
-     * Removes events that are older than so many days, some thousand at a time; 0 keeps all. What comes after `upTo` stays:
-     * somebody still has to be sent it. Returns how many.
+     * Deletes events older than this many days in batches; 0 keeps all. Keeps events after `upTo`, which some output
+     * has not received yet. Returns the number of deleted events.
      */
     forget: async (days: number, upTo: number | null): Promise<number> => {
       if (days === 0) return 0

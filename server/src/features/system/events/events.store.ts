@@ -4,36 +4,36 @@ import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { latestEventText } from './events.texts.ts'
 
-/** An event as a feature tells it. */
+/** A new event. */
 export interface NewEvent {
   kind: EventKind
-  /** Agent it happened on; null for the server itself. */
+  /** Host of the event. Null for the server itself. */
   agentId: string | null
   /** `HOST (IP)`. */
   entity: string
-  /** Tags of the host at this moment, joined by commas. */
+  /** Tags of the host at that time, joined by commas. */
   hashtags: string
-  /** Icon number of the device; absent when no device is meant. */
+  /** Icon number of the device. Absent if no device is involved. */
   icon?: number
-  /** Words and values; USB events take them from `deviceDetails`. */
+  /** Text and values. USB events take them from `deviceDetails`. */
   details: string
-  /** Device it is about. */
+  /** Device of the event. */
   deviceId?: string | null
-  /** Syslog number; the kind's own when absent. */
+  /** Syslog number. Defaults to that of the kind. */
   severity?: number
 }
 
-/** Ids of one partition; ensure_event_partitions has the same number. */
+/** Number of ids in one partition. ensure_event_partitions has the same number. */
 export const partitionSize = 5_000_000
 
-/** Texts come from hosts and devices: what PostgreSQL cannot hold is replaced, what no reader wants is cut. */
+/** Cleans a text from a host or device: replaces what PostgreSQL cannot store, and cuts it. */
 const clean = (text: string, limit: number): string =>
   text.slice(0, limit).toWellFormed().replaceAll('\u0000', '\ufffd')
 
-/** How many newest event texts an agent's row keeps. */
+/** Number of event texts in an agent's row. */
 const latestKept = 3
 
-/** Newest event texts of each host, newest first; hosts in id order. */
+/** Returns the newest event texts of each host, newest first. Hosts in id order. */
 export const latestByAgent = (events: readonly NewEvent[], createdAt: Date): { agentId: string; texts: string[] }[] => {
   const texts = new Map<string, string[]>()
   for (const event of events) {
@@ -46,7 +46,7 @@ export const latestByAgent = (events: readonly NewEvent[], createdAt: Date): { a
 }
 
 export const createEventsStore = (queryable: Queryable) => ({
-  /** Makes the partitions that hold the next `margin` ids and one more; returns the first id without one. */
+  /** Creates the partitions for the next `margin` ids and one more. Returns the first id without a partition. */
   ensurePartitions: async (margin: number): Promise<number> => {
     const rows = await queryable.query<{ next: number }>(sql`
       with h as materialized (select n, n + ${margin}::bigint as next from ordered_head where stream = 'events')
@@ -54,14 +54,14 @@ export const createEventsStore = (queryable: Queryable) => ({
     return (Math.floor((rows[0]?.next ?? 0) / partitionSize) + 2) * partitionSize
   },
 
-  /** Removes some of the oldest that were stored before; returns how many. Ids grow with time, so the first that is younger ends it. */
+  /** Deletes some of the oldest events from before a time. Returns how many. Ids grow with time. */
   forget: (before: Date, upTo: number | null, limit: number): Promise<number> =>
     queryable.execute(sql`
       delete from events e where e.event_id in (
         select o.event_id from (select x.event_id, x.created_at from events x order by x.event_id limit ${limit}::int) o
         where o.created_at < ${before} and (${upTo}::bigint is null or o.event_id <= ${upTo}::bigint))`),
 
-  /** Appends in the given order; returns the id of the last one. */
+  /** Appends events in the given order. Returns the id of the last one. */
   append: async (tx: Tx, events: readonly NewEvent[], createdAt: Date): Promise<number> => {
     const defined = events.map((event) => eventCodes[event.kind])
     const rows = await appendOrdered(

@@ -1,21 +1,21 @@
 import { type EventKind, eventCodes } from '@portcullis/contract'
 
-/** What the details text of a USB event tells. */
+/** Values in the details text of a USB event. */
 export interface DeviceDetails {
-  /** Whether a listed weakness fits the device. */
+  /** Whether a published vulnerability concerns the device. */
   vulnerable: boolean
   /** Four hex digits each. */
   vid: string
   pid: string
-  /** Empty when the device has none. */
+  /** Empty if the device has none. */
   serial: string
   vendor: string
   product: string
 }
 
 /**
- * Details of every USB event. Clients in the field match on this text: the literal prefix, and the two blanks before the
- * parenthesis.
+ * Returns the details of a USB event. Deployed clients match on this text: the literal prefix, and the two spaces
+ * before the parenthesis.
  */
 export const deviceDetails = ({ vulnerable, vid, pid, serial, vendor, product }: DeviceDetails): string => {
   const named = [vendor, product].filter((part) => part !== '').join(' ')
@@ -23,7 +23,7 @@ export const deviceDetails = ({ vulnerable, vid, pid, serial, vendor, product }:
   return `[Agent] ${vulnerable ? 'Vulnerable ' : ''}Device VID/PID are ${vid.toUpperCase()}/${pid.toUpperCase()}${number}  (${named})`
 }
 
-/** How an event stands among the three newest of an agent: `yyyy-MM-dd HH:mm:ss text`. */
+/** Formats an event for the three newest of an agent: `yyyy-MM-dd HH:mm:ss text`. */
 export const latestEventText = (event: { kind: EventKind; details: string }, at: Date): string => {
   const text = [eventCodes[event.kind].description, event.details].filter((part) => part !== '').join(': ')
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} ${text}`

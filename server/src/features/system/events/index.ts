@@ -13,7 +13,7 @@ export { deviceDetails } from './events.texts.ts'
 export type EventsApi = Pick<EventsService, 'append' | 'forget'> &
   Pick<EventsRead, 'recentOf' | 'head' | 'follow' | 'some'>
 
-/** `exportDb` is the pool of long reads: large pages are streamed from it. */
+/** `exportDb` is the pool of long reads, from which large pages are streamed. */
 export const eventsFeature = (
   app: HttpApp,
   { db, exportDb, clock, log, hosts }: { db: Db; exportDb: Db; clock: Clock; log: Log; hosts: LatestEventsPort },

@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/db.ts'
 
-/** What events need of hosts, which are a higher feature. */
+/** The functions of hosts, a higher feature, that events call. */
 export interface LatestEventsPort {
-  /** Puts the newest event texts of each host, newest first, before those that it has. Hosts come in id order. */
+  /** Adds the newest event texts of each host, newest first, before the stored ones. Hosts come in id order. */
   addLatestEvents(tx: Tx, latest: readonly { agentId: string; texts: readonly string[] }[]): Promise<void>
 }

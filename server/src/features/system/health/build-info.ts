@@ -4,18 +4,18 @@ import { join } from 'node:path'
 
 export interface BuildInfo {
   version: string
-  /** `""` when the files are no checkout, or git is not there. */
+  /** `""` without a Git checkout or without git. */
   commit: string
   /** Date of the commit, else of the package file. */
-  buildDate: Date
+  /** Date of the commit, otherwise of the package file. */
 }
 
-/** Hash and date of the checkout's commit; null without git. No shell, and two seconds at most. */
+/** Returns hash and date of the checkout's commit. Null without git. Uses no shell, and at most two seconds. */
 const commitOf = (root: string): Promise<{ commit: string; buildDate: Date } | null> =>
   new Promise((resolve) => {
     execFile(
       'git',
-      // The checkout may belong to somebody else than who runs the server; only its own history is read.
+      // The checkout may belong to another user than the server's. Only its own history is read.
       ['-c', `safe.directory=${root}`, '-C', root, 'log', '-1', '--format=%H %ct'],
       { timeout: 2_000, env: { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CEILING_DIRECTORIES: join(root, '..') } },
       (error, stdout) => {
@@ -29,7 +29,7 @@ const commitOf = (root: string): Promise<{ commit: string; buildDate: Date } | n
     )
   })
 
-/** What this process was started from; read once. */
+/** Returns the build of this process. */
 export const readBuildInfo = async (root: string): Promise<BuildInfo> => {
   const file = join(root, 'package.json')
   const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string }

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 const guide = readFileSync(new URL('../../../../../docs/guide/health.md', import.meta.url), 'utf8')
 
-describe('what to do', () => {
-  it('is said of every part, in a sentence or two and in the guide', () => {
+describe('the health guide', () => {
+  it('says what to do about every subsystem', () => {
     const sections = [...guide.matchAll(/^### (.+)$/gm)].map(([, title]) => title)
     expect(sections).toEqual([...subsystemNames])
     expect(Object.keys(subsystemGuide).sort()).toEqual([...subsystemNames].sort())

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('/metrics', () => {
-  it('is what a strict reader takes, by the conventions of names and units', async () => {
+  it('passes a strict parser and follows the conventions for names and units', async () => {
     await t.health.sample()
     await t.admin()
     const families = await read()
@@ -34,7 +34,7 @@ describe('/metrics', () => {
       'portcullis_mails_waiting',
     ])
       expect([name, (families.get(name)?.samples.length ?? 0) > 0]).toEqual([name, true])
-    // No family grows with hosts, people or paths.
+    // No metric family grows with hosts, people or paths.
     for (const { name, samples } of families.values())
       for (const label of samples.flatMap((one) => Object.keys(one.labels)))
         expect([name, label]).toEqual([
@@ -45,22 +45,22 @@ describe('/metrics', () => {
         ])
   })
 
-  it('tells how each part of the product is', async () => {
+  it('shows the status of each subsystem', async () => {
     const samples = (await read()).get('portcullis_subsystem_status')?.samples ?? []
     expect(samples.map(({ labels }) => labels.subsystem)).toEqual([...subsystemNames])
     const of = (name: string) => samples.find(({ labels }) => labels.subsystem === name)?.value
-    // The fake clock of the test stands years ahead of the database's.
+    // The fake clock of the test is years ahead of the database clock.
     expect([of('asset stream'), of('database'), of('clock')]).toEqual([0, 1, 3])
   })
 
-  it('counts what is there', async () => {
+  it('counts hosts, events and requests', async () => {
     expect(await figure('portcullis_agents')).toBe(1)
     expect(await figure('portcullis_db_pool_connections_limit', { pool: 'serve' })).toBe(12)
     const events = (await figure('portcullis_events_appended_total')) ?? 0
     await enrolAgent(t, { facts: { hostname: 'two' }, devices: [] })
     t.clock.advance(2_000)
     await expect.poll(() => figure('portcullis_agents')).toBe(2)
-    // Enrolled, and its inventory received.
+    // The host enrolled and sent its inventory.
     expect(await figure('portcullis_events_appended_total')).toBe(events + 2)
     t.jobs.handle('counted', { run: async () => 'done' })
     await t.db.transaction((tx) => t.jobs.enqueue(tx, { userName: 'somebody' }, { kind: 'counted', title: 'Count' }))
@@ -68,10 +68,10 @@ describe('/metrics', () => {
     expect(await figure('portcullis_jobs_ended_total', { kind: 'counted', outcome: 'completed' })).toBe(1)
   })
 
-  it('leaves out what the database is needed for while that is away, and answers in time', async () => {
+  it('omits figures of the database while it is unavailable, and answers in time', async () => {
     const away = await startTestApp({ listen: true })
     await away.db.close()
-    // A scrape is given up after ten seconds.
+    // Prometheus abandons a scrape after ten seconds.
     const answer = await fetch(`${away.address}/metrics`, { signal: AbortSignal.timeout(9_000) })
     const families = readExposition(await answer.text())
     expect(families.get('portcullis_agents')?.samples).toEqual([])
@@ -81,7 +81,7 @@ describe('/metrics', () => {
     await away.close().catch(() => {})
   })
 
-  it('has everything that the dashboard asks for', async () => {
+  it('has every metric of the dashboard', async () => {
     const families = await read()
     const known = new Set(
       [...families.values()].flatMap(({ name, type }) =>
@@ -99,7 +99,7 @@ describe('/metrics', () => {
   })
 })
 
-describe('the reader of the test', () => {
+describe('the parser of the test', () => {
   it.each([
     ['no end', '# HELP a A.\n# TYPE a gauge\na 1'],
     ['no help', '# TYPE a gauge\na 1\n'],

@@ -5,7 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Metrics, Sample } from '#platform/metrics.ts'
 import type { BuildInfo } from './build-info.ts'
-import type { createLooks } from './health.probe-results.ts'
+import type { createProbeRunner } from './health.probe-results.ts'
 import type { FleetFigures, IngestFigures } from './health.probes.ts'
 import type { HealthRead } from './health.read.ts'
 
@@ -13,8 +13,8 @@ export interface MeasureDeps {
   metrics: Metrics
   read: Pick<HealthRead, 'newestEventId' | 'sizeBytes'>
   build: BuildInfo
-  looks: Pick<ReturnType<typeof createLooks>, 'recent'>
-  /** Pools of connections by their name. */
+  probeRunner: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
+  /** Connection pools by name. */
   pools: Readonly<Record<string, Pick<Db, 'figures'>>>
   fleet: () => Promise<FleetFigures>
   ingest: () => IngestFigures
@@ -26,10 +26,10 @@ export interface MeasureDeps {
 /** Higher is worse, so that an alert is one comparison. */
 const statusNumber: Record<HealthStatus, number> = { Unknown: 0, OK: 1, Warning: 2, Error: 3 }
 
-/** The timer that watches the event loop sleeps so long between two looks. */
+/** Interval of the timer that measures the event loop. */
 const resolutionMs = 20
 
-/** What several figures are made of is asked for once per scrape, or twice a second. */
+/** Shares one answer among the figures of a scrape, for half a second. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   let last: { answer: Promise<T>; at: number } | null = null
   return () => {
@@ -39,7 +39,7 @@ const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   }
 }
 
-/** Every request, under the operation's id: a path would make a series per object. */
+/** Counts requests by operation id: paths would create a series per object. */
 const measureRequests = (app: HttpApp, metrics: Metrics): void => {
   const requests = metrics.counter('portcullis_http_requests_total', 'Requests answered, by operation and status.', [
     'operation',
@@ -58,7 +58,7 @@ const measureRequests = (app: HttpApp, metrics: Metrics): void => {
   })
 }
 
-/** The process, by the names that exporters of other products use for the same. */
+/** Measures the process, under the metric names that other exporters use. */
 const measureProcess = (metrics: Metrics): { sample(): Promise<void>; close(): void } => {
   const { read } = metrics
   read('process_resident_memory_bytes', 'gauge', 'Resident memory of this process.', () => process.memoryUsage.rss())
@@ -79,24 +79,24 @@ const measureProcess = (metrics: Metrics): { sample(): Promise<void>; close(): v
   read(
     'nodejs_heap_size_total_bytes',
     'gauge',
-    'Heap that was taken from the system.',
+    'Heap allocated from the system.',
     () => process.memoryUsage().heapTotal,
   )
   read(
     'nodejs_external_memory_bytes',
     'gauge',
-    'Memory outside the heap that objects hold.',
+    'Memory outside the heap that is bound to objects.',
     () => process.memoryUsage().external,
   )
   read(
     'nodejs_eventloop_busy_seconds_total',
     'counter',
-    'Time the event loop was not idle; its rate is the share of one core.',
+    'Time that the event loop was busy; its rate is the share of one core.',
     () => performance.eventLoopUtilization().active / 1000,
   )
   const late = metrics.histogram(
     'nodejs_eventloop_delay_seconds',
-    'Longest delay of the event loop, of each second.',
+    'Longest delay of the event loop in each second.',
     [],
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   )
@@ -104,7 +104,7 @@ const measureProcess = (metrics: Metrics): { sample(): Promise<void>; close(): v
   loop.enable()
   return {
     sample: async () => {
-      // Between two samples the timer may not have fired once.
+      // The timer may not have fired between two samples.
       if (loop.count > 0) late.observe(Math.max(0, loop.max / 1e6 - resolutionMs) / 1000)
       loop.reset()
     },
@@ -114,25 +114,25 @@ const measureProcess = (metrics: Metrics): { sample(): Promise<void>; close(): v
   }
 }
 
-/** What /metrics tells; features that have figures of their own register them with the same `metrics`. */
+/** Registers the metrics of /metrics. Features with their own figures register them with the same `metrics`. */
 export const measure = (app: HttpApp, deps: MeasureDeps) => {
-  const { metrics, read, build, looks, pools, ingest } = deps
+  const { metrics, read, build, probeRunner, pools, ingest } = deps
   measureRequests(app, metrics)
-  metrics.read('portcullis_build_info', 'gauge', 'What runs; the value is always 1.', () => [
+  metrics.read('portcullis_build_info', 'gauge', 'Running version; the value is always 1.', () => [
     { labels: { version: build.version, commit: build.commit, node: process.versions.node }, value: 1 },
   ])
-  const parts = shared(looks.recent)
+  const parts = shared(probeRunner.recent)
   metrics.read(
     'portcullis_subsystem_status',
     'gauge',
-    'How a part of the product is: 0 not configured, 1 in order, 2 warning, 3 error.',
+    'Status of a subsystem: 0 not configured, 1 OK, 2 warning, 3 error.',
     async () =>
       (await parts()).map(({ item }) => ({ labels: { subsystem: item.name }, value: statusNumber[item.status] })),
   )
   metrics.read(
     'portcullis_subsystem_probe_duration_seconds',
     'gauge',
-    'What the last probe of a part took.',
+    'Duration of the last probe of a subsystem.',
     async () =>
       (await parts()).flatMap(({ item }) =>
         item.latencyMs === null ? [] : [{ labels: { subsystem: item.name }, value: item.latencyMs / 1000 }],
@@ -148,7 +148,7 @@ export const measure = (app: HttpApp, deps: MeasureDeps) => {
       { labels: { state: 'idle' }, value: idle },
     ]),
   )
-  metrics.read('portcullis_db_pool_connections_limit', 'gauge', 'Connections that a pool may have.', () =>
+  metrics.read('portcullis_db_pool_connections_limit', 'gauge', 'Maximum connections of a pool.', () =>
     poolFigures(({ limit }) => [{ labels: {}, value: limit }]),
   )
   metrics.read('portcullis_db_pool_waiting', 'gauge', 'Callers that wait for a connection.', () =>
@@ -158,17 +158,17 @@ export const measure = (app: HttpApp, deps: MeasureDeps) => {
   metrics.read(
     'portcullis_events_appended_total',
     'counter',
-    'Events stored since the installation; the same on every replica.',
+    'Events stored since installation; the same on every replica.',
     read.newestEventId,
   )
   const fleet = shared(deps.fleet)
-  metrics.read('portcullis_agents', 'gauge', 'Hosts known.', async () => (await fleet()).total)
-  metrics.read('portcullis_agents_connected', 'gauge', 'Hosts connected.', async () => (await fleet()).connected)
-  metrics.read('portcullis_wake_sockets', 'gauge', 'Hosts that this process can wake at once.', deps.wakeSockets)
+  metrics.read('portcullis_agents', 'gauge', 'Known hosts.', async () => (await fleet()).total)
+  metrics.read('portcullis_agents_connected', 'gauge', 'Connected hosts.', async () => (await fleet()).connected)
+  metrics.read('portcullis_wake_sockets', 'gauge', 'Hosts that this process can wake immediately.', deps.wakeSockets)
   metrics.read('portcullis_ingest_queue_depth', 'gauge', 'Reports that wait to be stored.', () => ingest().queueDepth)
   const jobs = shared(deps.jobs)
   metrics.read('portcullis_jobs_waiting', 'gauge', 'Jobs that are due.', async () => (await jobs()).waiting)
-  metrics.read('portcullis_jobs_running', 'gauge', 'Jobs under way.', async () => (await jobs()).running)
+  metrics.read('portcullis_jobs_running', 'gauge', 'Jobs that are running.', async () => (await jobs()).running)
   metrics.read(
     'portcullis_jobs_failed',
     'gauge',

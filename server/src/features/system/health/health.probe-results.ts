@@ -9,20 +9,20 @@ import type { Clock } from '#platform/clock.ts'
 import { isUnavailable } from '#platform/db/db.ts'
 import type { Probe, ProbeResult } from './health.probes.ts'
 
-/** A result is good for this long; with the probes' own limit it is never over 30 s old when it is read. */
+/** How long a result is reused. Together with the time limit of probes, a result is never over 30 s old. */
 const freshMs = 20_000
 const probeLimitMs = 5_000
 
-/** A look at one part. */
-export interface Looked {
+/** Result of one probe, with its subsystem. */
+export interface ProbedSubsystem {
   item: Omit<Subsystem, 'since'>
-  /** The probe failed, rather than saw something. */
+  /** Whether the probe threw an error instead of returning a status. */
   threw: boolean
   /** Milliseconds since 1970. */
   at: number
 }
 
-/** Waits for something so long at most. */
+/** Waits for a promise, with a time limit. */
 export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
@@ -51,15 +51,15 @@ const failed = (error: unknown): ProbeResult => ({
       : 'The probe failed.',
 })
 
-/** Runs probes: each at most every few seconds, once for all who ask meanwhile. */
-export const createLooks = (clock: Clock, probes: Readonly<Partial<Record<SubsystemName, Probe>>>) => {
-  const results = new Map<SubsystemName, { looked: Looked; at: number }>()
-  const running = new Map<SubsystemName, Promise<Looked>>()
+/** Creates the runner of the probes. Each runs at most every few seconds; simultaneous callers share its result. */
+export const createProbeRunner = (clock: Clock, probes: Readonly<Partial<Record<SubsystemName, Probe>>>) => {
+  const results = new Map<SubsystemName, { probed: ProbedSubsystem; at: number }>()
+  const running = new Map<SubsystemName, Promise<ProbedSubsystem>>()
 
-  async function run(name: SubsystemName, probe: Probe): Promise<Looked> {
+  async function run(name: SubsystemName, probe: Probe): Promise<ProbedSubsystem> {
     const startedAt = performance.now()
     let threw = false
-    // A probe that throws before its first await is as failed as any.
+    // Also catches a probe that throws synchronously.
     const { status, description } = await within(probeLimitMs, Promise.resolve().then(probe)).catch(
       (error: unknown) => {
         threw = true
@@ -67,7 +67,7 @@ export const createLooks = (clock: Clock, probes: Readonly<Partial<Record<Subsys
       },
     )
     const at = clock.now()
-    const looked: Looked = {
+    const probed: ProbedSubsystem = {
       item: {
         name,
         status,
@@ -79,11 +79,11 @@ export const createLooks = (clock: Clock, probes: Readonly<Partial<Record<Subsys
       threw,
       at,
     }
-    results.set(name, { looked, at: performance.now() })
-    return looked
+    results.set(name, { probed, at: performance.now() })
+    return probed
   }
 
-  function now(name: SubsystemName): Promise<Looked> {
+  function now(name: SubsystemName): Promise<ProbedSubsystem> {
     const probe = probes[name]
     if (probe === undefined) {
       const at = clock.now()
@@ -106,15 +106,15 @@ export const createLooks = (clock: Clock, probes: Readonly<Partial<Record<Subsys
   }
 
   return {
-    /** A result of at most 20 s. */
-    recent: (): Promise<Looked[]> =>
+    /** Returns results that are at most 20 s old. */
+    recent: (): Promise<ProbedSubsystem[]> =>
       Promise.all(
         subsystemNames.map((name) => {
           const known = results.get(name)
-          return known !== undefined && performance.now() - known.at < freshMs ? known.looked : now(name)
+          return known !== undefined && performance.now() - known.at < freshMs ? known.probed : now(name)
         }),
       ),
-    /** Looks at all of them anew. */
-    now: (): Promise<Looked[]> => Promise.all(subsystemNames.map(now)),
+    /** Runs every probe now. */
+    now: (): Promise<ProbedSubsystem[]> => Promise.all(subsystemNames.map(now)),
   }
 }

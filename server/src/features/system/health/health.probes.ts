@@ -4,35 +4,35 @@ import type { Thresholds } from '#features/system/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { HealthRead } from './health.read.ts'
 
-/** What a probe saw. */
+/** Result of a probe. */
 export interface ProbeResult {
   status: HealthStatus
   description: string
 }
-/** Looks at one part of the product for real; a throw counts as Error. */
+/** Tests one subsystem. An error thrown counts as status Error. */
 export type Probe = () => Promise<ProbeResult>
 
-/** What ingest tells of itself. */
+/** Figures of the ingest feature. */
 export interface IngestFigures {
   /** Reports that wait to be stored. */
   queueDepth: number
-  /** Over the last minute. */
+  /** Average over the last minute. */
   checkInsPerSecond: number
 }
 
-/** What the fleet tells of itself. */
+/** Figures of the fleet. */
 export interface FleetFigures {
   total: number
   connected: number
 }
 
-/** Somebody who reads all events in their order, and how many he has not read yet. */
+/** A consumer that reads all events in order, and its number of unread events. */
 export interface Follower {
   name: string
   behind: number
 }
 
-/** Warning and Error from a value that is worse the higher it is. */
+/** Compares a value with two thresholds; higher is worse. */
 const above = (value: number, warning: number, error: number): HealthStatus =>
   value > error ? 'Error' : value > warning ? 'Warning' : 'OK'
 
@@ -48,7 +48,7 @@ export const databaseProbe =
     }
   }
 
-/** PostgreSQL stops at a full disk, and every acknowledged report needs room: warn while there is time to act. */
+/** PostgreSQL stops when the disk is full, so the probe warns early. */
 export const diskProbe =
   (folder: string, thresholds: Thresholds): Probe =>
   async () => {
@@ -63,19 +63,19 @@ export const diskProbe =
     }
   }
 
-/** Connected hosts whose clocks are so many seconds and more from the server's, and the one that is furthest. */
+/** Returns the connected hosts whose clock is off by at least this many seconds, and the worst one. */
 export type HostClocks = (
   seconds: number,
 ) => Promise<{ hosts: number; worst: { hostIdentifier: string; seconds: number } | null }>
 
-/** Minutes as people say them. */
+/** Formats a clock difference for people. */
 const apart = (seconds: number): string => {
   const minutes = Math.round(Math.abs(seconds) / 60)
   const length = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
   return `${length} ${seconds < 0 ? 'behind' : 'ahead'}`
 }
 
-/** Tokens, sessions and agents' times are judged by this clock; another machine's shows when it is wrong. */
+/** Compares this clock, which tokens, sessions and agent times depend on, with that of the database and of hosts. */
 export const clockProbe =
   (read: HealthRead, clock: Clock, hostClocks: HostClocks, thresholds: Thresholds): Probe =>
   async () => {
@@ -87,11 +87,11 @@ export const clockProbe =
     return {
       status: status === 'OK' && worst !== null ? 'Warning' : status,
       description: [
-        `${skew.toFixed(1)} s apart from the clock of the database.`,
+        `${skew.toFixed(1)} s difference from the database clock.`,
         ...(worst === null
           ? []
           : [
-              `${hosts} ${hosts === 1 ? 'host has a clock' : 'hosts have clocks'} that ${hosts === 1 ? 'is' : 'are'} wrong; ${worst.hostIdentifier} is ${apart(worst.seconds)}.`,
+              `${hosts} ${hosts === 1 ? 'host has a wrong clock' : 'hosts have wrong clocks'}; ${worst.hostIdentifier} is ${apart(worst.seconds)}.`,
             ]),
       ].join(' '),
     }
@@ -102,7 +102,7 @@ export const agentGatewayProbe =
   async () => {
     const { total, connected } = await fleet()
     const rate = ingest().checkInsPerSecond
-    // One silent host is its own matter; when most are, it is the gateway or the way to it.
+    // Single disconnected hosts are normal. If most are disconnected, the gateway or the path to it is at fault.
     const isMostlySilent =
       total >= thresholds('SILENT_MIN_HOSTS') && (total - connected) * 100 > total * thresholds('SILENT_PERCENT')
     return {
@@ -133,7 +133,7 @@ export const eventProcessingProbe =
     }
   }
 
-/** A set that nobody renewed misses what came on the market since. */
+/** Warns about an old knowledge set, which lacks recent devices. */
 export const knowledgeProbe =
   (age: () => { version: string; ageDays: number }, thresholds: Thresholds): Probe =>
   async () => {
@@ -144,12 +144,12 @@ export const knowledgeProbe =
     }
   }
 
-/** `madeAt`: of the newest backup that was read to its end; null: none was made here. */
+/** Warns about an old backup. `newest` returns when the newest completed backup was made; null: none. */
 export const backupsProbe =
   (newest: () => Promise<Date | null>, clock: Clock, thresholds: Thresholds): Probe =>
   async () => {
     const madeAt = await newest()
-    if (madeAt === null) return { status: 'Unknown', description: 'No backup was made by this product yet.' }
+    if (madeAt === null) return { status: 'Unknown', description: 'No backup has been made yet.' }
     const days = Math.max(0, clock.now() - madeAt.getTime()) / 86_400_000
     return {
       status: above(days, thresholds('BACKUP_WARNING_DAYS'), thresholds('BACKUP_ERROR_DAYS')),

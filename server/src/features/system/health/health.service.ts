@@ -4,31 +4,31 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { HealthStatus, LicenseSummary, Subsystem, SubsystemName, SystemStatus } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type createLooks, round, within } from './health.probe-results.ts'
+import { type createProbeRunner, round, within } from './health.probe-results.ts'
 import type { FleetFigures, IngestFigures } from './health.probes.ts'
 import type { HealthRead } from './health.read.ts'
 
-/** Readiness has to turn within 3 s of losing the database. */
+/** Readiness must fail within 3 s of losing the database. */
 const readyLimitMs = 2_000
 
 export interface HealthServiceDeps {
   clock: Clock
   read: HealthRead
-  looks: Pick<ReturnType<typeof createLooks>, 'recent'>
-  /** Since when a part is as it is, where that was written down. */
+  probes: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
+  /** Returns since when a subsystem has its status, if that is recorded. */
   sinceOf(name: SubsystemName, status: HealthStatus): Date | null
   license: () => Promise<LicenseSummary>
   fleet: () => Promise<FleetFigures>
   ingest: () => IngestFigures
   dataDir: string
   version: string
-  /** Whether every pool sees what the first start committed. */
+  /** Returns whether every pool sees the committed first start. */
   isSetUp(): Promise<boolean>
 }
 
 export type HealthService = ReturnType<typeof createHealthService>
 
-/** The worst of what is configured. */
+/** Returns the worst status of the configured subsystems. */
 export const overall = (items: readonly { status: HealthStatus }[]): HealthStatus => {
   const all = new Set(items.map((item) => item.status))
   for (const status of ['Error', 'Warning', 'OK'] as const) if (all.has(status)) return status
@@ -36,18 +36,18 @@ export const overall = (items: readonly { status: HealthStatus }[]): HealthStatu
 }
 
 export const createHealthService = (deps: HealthServiceDeps) => {
-  const { clock, read, looks, sinceOf, license, fleet, ingest, dataDir, version } = deps
+  const { clock, read, probes, sinceOf, license, fleet, ingest, dataDir, version } = deps
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
   let cpuBefore = process.cpuUsage()
   let cpuAt = performance.now()
-  /** Once true it stays so: asked by each probe only while a first start is under way. */
+  /** Stays true once set. Probes check it only during a first start. */
   let isSetUp = false
   let ping: { answer: Promise<void>; at: number } | null = null
 
   async function subsystems(): Promise<Subsystem[]> {
-    const looked = await looks.recent()
-    return looked.map(({ item: { name, status, description, lastUpdated, latencyMs, whatToDo } }) => ({
+    const probed = await probes.recent()
+    return probed.map(({ item: { name, status, description, lastUpdated, latencyMs, whatToDo } }) => ({
       name,
       status,
       description,
@@ -70,7 +70,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
   function eventLoopDelay(): number {
     const p99 = loop.percentile(99) / 1e6
     loop.reset()
-    // The timer itself sleeps 10 ms between two looks.
+    // Subtracts the timer's own interval of 10 ms.
     return Number.isFinite(p99) ? Math.max(0, round(p99 - 10)) : 0
   }
 
@@ -108,7 +108,7 @@ export const createHealthService = (deps: HealthServiceDeps) => {
       }
     },
 
-    /** Asks the database; who asks while a question is on its way shares it: one that hangs holds a connection. */
+    /** Checks the database. Simultaneous callers share one query, because a hanging one holds a connection. */
     assertReady: async (): Promise<void> => {
       const now = performance.now()
       if (ping === null || now - ping.at > 500) {

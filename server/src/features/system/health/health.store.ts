@@ -5,7 +5,7 @@ import { contains, isTime, likePattern, oneOf } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { requireTime, utcSql } from '#platform/time.ts'
 
-/** How a part is, as it was written down. */
+/** Recorded status of a subsystem. */
 export interface StateRow {
   subsystem: SubsystemName
   status: HealthStatus
@@ -13,7 +13,7 @@ export interface StateRow {
   description: string
 }
 
-/** A change to be written down. */
+/** A change to record. */
 export interface NewChange {
   subsystem: SubsystemName
   status: HealthStatus
@@ -23,13 +23,13 @@ export interface NewChange {
 }
 
 export const createHealthStore = () => ({
-  /** Takes the lead, or keeps it, until then; false: somebody else has it. */
+  /** Takes or keeps the lead until a time. Returns false if another replica has it. */
   lead: async (q: Queryable, holder: string, now: Date, until: Date): Promise<boolean> =>
     (await q.execute(sql`
       update health_watch w set holder = ${holder}::uuid, lease_until = ${until}
       where w.holder = ${holder}::uuid or w.lease_until <= ${now}`)) === 1,
 
-  /** Whether the lead is still his, held until the transaction ends. */
+  /** Returns whether this replica still leads, and locks the lead until the transaction ends. */
   isLeading: async (tx: Tx, holder: string): Promise<boolean> =>
     (await tx.query(sql`select 1 from health_watch w where w.holder = ${holder}::uuid for update`)).length === 1,
 
@@ -40,7 +40,7 @@ export const createHealthStore = () => ({
   states: (q: Queryable): Promise<StateRow[]> =>
     q.query<StateRow>(sql`select s.subsystem, s.status, s.since, s.description from health_states s`),
 
-  /** Writes the state anew and, where it is one, the change that led to it. */
+  /** Writes the status and, if it changed, the change. */
   write: async (tx: Tx, change: NewChange, now: Date, isChange: boolean): Promise<void> => {
     await tx.execute(sql`
       insert into health_states (subsystem, status, since, description)
@@ -56,7 +56,7 @@ export const createHealthStore = () => ({
       values (${change.subsystem}, ${change.status}, ${change.previous}, ${change.at}, ${now}, ${change.description})`)
   },
 
-  /** What ended before; what is so still is kept, however old. */
+  /** Deletes changes that ended before a time. Current ones stay, however old. */
   forget: (q: Queryable, before: Date): Promise<number> =>
     q.execute(sql`delete from health_changes c where c.ended_at < ${before}`),
 })
@@ -64,7 +64,7 @@ export const createHealthStore = () => ({
 const anyOf = (column: string, values: readonly string[]) =>
   oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
 
-/** Changes, newest first. */
+/** The list of changes, newest first. */
 export const healthChangesList: ListSpec = {
   name: 'health-history',
   from: 'health_changes c',

@@ -25,12 +25,12 @@ const defaults: Thresholds = (name) => Number(configGroups.health.items[`VENDORA
 describe('health', () => {
   let t: TestApp
   beforeAll(async () => {
-    // The clock of the database is real, so this one is too.
+    // The database clock is real, so this one is too.
     t = await startTestApp()
   })
   afterAll(() => t.close())
 
-  it('names every subsystem, and says which are not configured', async () => {
+  it('lists every subsystem, and shows which are not configured', async () => {
     const user = await person(t)
     const items = (await user.api.get(`${admin}/SubsystemHealth`)).json()
     expect(items.map((item: { name: string }) => item.name)).toEqual([
@@ -59,11 +59,11 @@ describe('health', () => {
     expect(by['asset stream']).toMatchObject({ status: 'Unknown', description: 'Not configured' })
     expect(by['job queue']).toMatchObject({ status: 'OK', whatToDo: '' })
     for (const item of items) expect([item.name, item.whatToDo === '']).toEqual([item.name, item.status === 'OK'])
-    // The fake clock of the test stands years ahead of the database's.
+    // The fake clock of the test is years ahead of the database clock.
     expect(by.clock.status).toBe('Error')
   })
 
-  it('tells how the server is and what it runs', async () => {
+  it('returns the status and versions of the server', async () => {
     const user = await person(t)
     const status = (await user.api.get(`${admin}/systemstatus`)).json()
     expect(status).toMatchObject({
@@ -83,7 +83,7 @@ describe('health', () => {
     expect(version.version).toMatch(/^\d+\.\d+\.\d+$/)
   })
 
-  it('asks for a token, except where a load balancer or Prometheus on this machine asks', async () => {
+  it('requires a token, except from a load balancer or Prometheus on this machine', async () => {
     const nobody = t.as(undefined)
     for (const path of ['SubsystemHealth', 'systemstatus', 'PrimeVersion'])
       expect((await nobody.get(`${admin}/${path}`)).statusCode).toBe(401)
@@ -93,14 +93,14 @@ describe('health', () => {
     const elsewhere = (headers: Record<string, string> = {}, remoteAddress = '192.0.2.1') =>
       t.request({ method: 'GET', url: '/metrics', remoteAddress, headers })
     expect((await elsewhere()).statusCode).toBe(401)
-    // Handed on by a proxy on this machine: the caller may sit anywhere.
+    // Forwarded by a proxy on this machine: the caller may be anywhere.
     expect((await elsewhere({ 'x-forwarded-for': '192.0.2.1' }, '127.0.0.1')).statusCode).toBe(401)
     expect((await elsewhere({ authorization: 'Bearer nonsense' }, '127.0.0.1')).statusCode).toBe(401)
     const user = await person(t)
     expect((await elsewhere({ authorization: `Bearer ${user.token}` })).statusCode).toBe(200)
   })
 
-  it('gives Prometheus what it reads', async () => {
+  it('answers Prometheus in its format', async () => {
     const answer = await t.as(undefined).get('/metrics')
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(answer.body).toMatch(/^portcullis_check_ins_total 0$/m)
@@ -112,7 +112,7 @@ describe('health', () => {
 })
 
 describe('a backup', () => {
-  it('is known once it was read to its end', async () => {
+  it('is recorded when its client read it completely', async () => {
     const t = await startTestApp()
     const part = async () =>
       (await (await t.admin()).get(`${admin}/SubsystemHealth`))
@@ -121,7 +121,7 @@ describe('a backup', () => {
     expect(await part()).toMatchObject({ status: 'Unknown', whatToDo: expect.stringContaining('backup make') })
     expect((await (await t.admin()).post(`${admin}/backup`, {})).statusCode).toBe(200)
     await expect.poll(async () => (await t.db.query(sql`select 1 from backups_made`)).length).toBe(1)
-    // The page keeps a look for 20 s; the watch looks anew.
+    // The page reuses a result for 20 s; the watch probes again.
     await t.health.watch()
     expect(await part()).toMatchObject({ status: 'OK', whatToDo: '' })
     await t.close()
@@ -129,7 +129,7 @@ describe('a backup', () => {
 })
 
 describe('thresholds', () => {
-  it('make sense together, or are refused', async () => {
+  it('are refused if they contradict each other', async () => {
     const t = await startTestApp()
     const api = await t.admin()
     const set = (items: object) => api.post('/prime/webui/generalconfig/AddOrUpdateHealthThresholds', items)
@@ -154,7 +154,7 @@ describe('thresholds', () => {
 })
 
 describe('readiness', () => {
-  it('turns red within three seconds of losing the database', async () => {
+  it('fails within three seconds of losing the database', async () => {
     const t = await startTestApp()
     expect((await t.as(undefined).get('/readyz')).statusCode).toBe(200)
     await t.db.close()
@@ -166,12 +166,12 @@ describe('readiness', () => {
     await t.close().catch(() => {})
   })
 
-  it('item 9: begins when the first start has committed, and the first sign-in after it succeeds', async () => {
+  it('succeeds after the first start has committed, and so does the first sign-in', async () => {
     const t = await startTestApp()
     await t.db.execute(sql`delete from accounts`)
     const readyz = () => t.as(undefined).get('/readyz')
     expect([(await readyz()).statusCode, (await readyz()).json().code]).toEqual([503, 'unavailable'])
-    // A first start that is under way on another replica has not committed yet.
+    // A first start on another replica has not committed yet.
     const { starting } = await t.db.transaction(async (tx) => {
       await tx.execute(sql`lock table accounts in share row exclusive mode`)
       const made = t.accounts.ensureFirstAdministrator(new Secret(adminPassword))
@@ -184,7 +184,7 @@ describe('readiness', () => {
     await t.close()
   })
 
-  it('is over once the server drains, which serves on and ends each connection with its answer', async () => {
+  it('fails while the server drains, which still answers and closes each connection', async () => {
     const t = await startTestApp({ listen: true })
     t.app.drain()
     for (const [path, status] of [
@@ -198,11 +198,11 @@ describe('readiness', () => {
     await t.close()
   })
 
-  it('turns red when the database does not answer at all', async () => {
+  it('fails if the database does not answer', async () => {
     const proxy = await createDatabaseProxy()
     const t = await startTestApp({ listen: true, through: proxy.through })
     const probe = async (path: string) => {
-      // Whoever probes gives up after five seconds.
+      // A load balancer gives up after five seconds.
       const answer = await fetch(t.address + path, { signal: AbortSignal.timeout(5_000) })
       return [path, answer.status]
     }
@@ -227,7 +227,7 @@ describe('readiness', () => {
 })
 
 describe('probes', () => {
-  it('tell failing, slow and well apart', async () => {
+  it('distinguish failing, slow and healthy subsystems', async () => {
     const ingest = (queueDepth: number) => () => ({ queueDepth, checkInsPerSecond: 1 })
     const read = (over: object) =>
       ({ ping: async () => {}, now: async () => new Date(0), newestEventId: async () => 7, ...over }) as never
@@ -235,10 +235,10 @@ describe('probes', () => {
       Math.abs(seconds) > limit ? { hosts: 2, worst: { hostIdentifier: 'HOST-1', seconds } } : { hosts: 0, worst: null }
     const at = (skew: number, host = 0) =>
       clockProbe(read({ now: async () => new Date(skew) }), { now: () => 0 }, wrong(host), defaults)()
-    expect(await at(0, 299)).toEqual({ status: 'OK', description: '0.0 s apart from the clock of the database.' })
+    expect(await at(0, 299)).toEqual({ status: 'OK', description: '0.0 s difference from the database clock.' })
     expect(await at(0, 301)).toMatchObject({
       status: 'Warning',
-      description: expect.stringContaining('2 hosts have clocks that are wrong; HOST-1 is 5 min ahead.'),
+      description: expect.stringContaining('2 hosts have wrong clocks; HOST-1 is 5 min ahead.'),
     })
     expect((await at(0, -86_400)).description).toContain('HOST-1 is 24 h behind.')
     expect((await at(60_000, 301)).status).toBe('Error')
@@ -268,7 +268,7 @@ describe('probes', () => {
     expect((await gateway(100, 20)).status).toBe('Warning')
   })
 
-  it('tell old from new', async () => {
+  it('distinguish old and new', async () => {
     const day = 86_400_000
     const backup = (days: number | null) =>
       backupsProbe(
@@ -285,7 +285,7 @@ describe('probes', () => {
     expect([(await knowledge(365)).status, (await knowledge(366)).status]).toEqual(['OK', 'Warning'])
   })
 
-  it('judge by the thresholds, not by numbers of their own', async () => {
+  it('use the configured thresholds', async () => {
     const all =
       (value: number): Thresholds =>
       () =>
@@ -313,7 +313,7 @@ describe('probes', () => {
 })
 
 describe('figures', () => {
-  it('count by label, escape what stands in labels, and stay bounded', async () => {
+  it('count by label, escape label values, and stay bounded', async () => {
     const metrics = createMetrics()
     const plain = metrics.counter('plain_total', 'Plain.')
     const labelled = metrics.counter('labelled_total', 'With labels.', ['name'])
@@ -330,7 +330,7 @@ describe('figures', () => {
     expect(() => metrics.counter('plain_total', 'Again.')).toThrow('twice')
   })
 
-  it('put durations into buckets', async () => {
+  it('sort durations into buckets', async () => {
     const metrics = createMetrics()
     const seconds = metrics.histogram('took_seconds', 'Took.', [], [0.1, 1])
     for (const value of [0.05, 0.1, 0.5, 5]) seconds.observe(value)
@@ -343,7 +343,7 @@ describe('figures', () => {
     ])
   })
 
-  it('leave out what cannot be read', async () => {
+  it('omit figures that cannot be read', async () => {
     const metrics = createMetrics()
     metrics.read('broken', 'gauge', 'Broken.', async () => {
       throw new Error('away')
@@ -354,7 +354,7 @@ describe('figures', () => {
     )
   })
 
-  it('give a rate over the last minute', () => {
+  it('show a rate over the last minute', () => {
     let now = 1_000
     const rate = createRate(() => now)
     rate.add(10)

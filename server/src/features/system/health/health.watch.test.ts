@@ -30,7 +30,7 @@ const look = async (t: TestApp, times = 1): Promise<void> => {
     await t.health.watch()
   }
 }
-/** Changes thresholds, and waits until each server has heard of it. */
+/** Changes thresholds, and waits until each server has applied them. */
 const set = async (t: TestApp, items: Partial<Record<ConfigName<'health'>, string | null>>) => {
   const answer = await (await t.admin()).post('/prime/webui/generalconfig/AddOrUpdateHealthThresholds', items)
   expect(answer.statusCode, answer.body).toBe(200)
@@ -51,7 +51,7 @@ const part = async (t: TestApp, name: SubsystemName): Promise<Subsystem> =>
   ((await (await t.admin()).get(`${admin}/SubsystemHealth`)).json() as Subsystem[]).find(
     (one) => one.name === name,
   ) as Subsystem
-/** Events of a part, oldest first. */
+/** Returns the events of a subsystem, oldest first. */
 const eventsOf = async (t: TestApp, subsystem: string): Promise<FleetEvent[]> => {
   const answer = await (await t.admin()).get('/prime/webui/events/getevents?category=System&PageSize=500')
   return (answer.json().data as FleetEvent[]).filter(({ eventEntityID }) => eventEntityID === subsystem).reverse()
@@ -59,7 +59,7 @@ const eventsOf = async (t: TestApp, subsystem: string): Promise<FleetEvent[]> =>
 const full = { VENDORA_HEALTH_DISK_WARNING_GB: '1000000' }
 
 describe('the history of health', () => {
-  it('has a change, and an event, when a part gets worse and when it is well again', async () => {
+  it('has a change and an event when a subsystem gets worse and when it recovers', async () => {
     const t = await start()
     await look(t, 2)
     expect(await changes(t, 'disk')).toEqual([])
@@ -102,7 +102,7 @@ describe('the history of health', () => {
     expect(told[0]?.details).toBe(worse?.description)
   })
 
-  it('is a list with filters, for everybody who may see health', async () => {
+  it('is a list with filters, for everyone who may see health', async () => {
     const t = await start()
     await look(t)
     await set(t, full)
@@ -113,7 +113,7 @@ describe('the history of health', () => {
     expect((await get('subsystem=mail')).recordsFiltered).toBe(0)
     expect((await get('subsystem=disk,mail&status=warning')).recordsFiltered).toBe(1)
     expect((await get('subsystem=disk&status=OK')).recordsFiltered).toBe(0)
-    // What was so then, and what began until then.
+    // Changes that overlap the time range.
     expect((await get('subsystem=disk&fromDate=2031-06-01')).recordsFiltered).toBe(1)
     expect((await get('subsystem=disk&toDate=2031-05-03')).recordsFiltered).toBe(0)
     expect((await get('globalsearch=gb free')).recordsFiltered).toBe(1)
@@ -122,7 +122,7 @@ describe('the history of health', () => {
     expect((await user.api.post('/prime/webui/generalconfig/AddOrUpdateHealthThresholds', full)).statusCode).toBe(403)
   })
 
-  it('is kept for 90 days, but for what is so still', async () => {
+  it('is kept for 90 days, and longer for current statuses', async () => {
     const t = await start()
     await look(t)
     await set(t, full)
@@ -134,7 +134,7 @@ describe('the history of health', () => {
     expect((await changes(t, 'disk')).map(({ status }) => status)).toEqual(['OK'])
   })
 
-  it('is written by one replica, and goes on when that one is gone', async () => {
+  it('is written by one replica, and by another one if that one is gone', async () => {
     const a = await start()
     const b = await start({ database: a.database, keyDir: a.keyDir, clock: a.clock })
     await look(a)
@@ -145,7 +145,7 @@ describe('the history of health', () => {
     }
     expect(await changes(b, 'disk')).toHaveLength(1)
     expect((await part(b, 'disk')).since).toBe((await changes(b, 'disk'))[0]?.at)
-    // A is killed: its lease stays. B leads within a minute, and looks twice.
+    // A is killed, so its lease remains. B leads within a minute and probes twice.
     await set(a, { VENDORA_HEALTH_DISK_WARNING_GB: null })
     const gone = a.clock.now()
     while ((await changes(b, 'disk')).length < 2 && a.clock.now() - gone < 120_000) await look(b)
@@ -153,13 +153,13 @@ describe('the history of health', () => {
     expect(newest).toMatchObject({ previous: 'Warning', status: 'OK' })
     expect(new Date(newest?.at as string).getTime() - gone).toBeLessThanOrEqual(60_000)
     expect(await eventsOf(b, 'disk')).toHaveLength(2)
-    // A comes back, and leaves it to B.
+    // A comes back, but B keeps the lead.
     await look(a)
     await b.health.watch()
     expect(await changes(a, 'disk')).toHaveLength(2)
   })
 
-  it('tells of an outage of the database once, with the time it began, when it is back', async () => {
+  it('records an outage of the database once, with its start, after it ends', async () => {
     const proxy = await createDatabaseProxy()
     const t = await start({ through: proxy.through })
     try {
@@ -192,7 +192,7 @@ describe('the history of health', () => {
       const told = await eventsOf(t, 'database')
       expect(told.map(({ eventCode }) => eventCode)).toEqual(['0x130010', '0x130011'])
       expect(told[0]?.details).toBe(`The database does not answer. Since ${away?.at}.`)
-      // What only could not be asked meanwhile has no history of it.
+      // Subsystems that could not be probed during the outage have no history of it.
       for (const [i, name] of subsystemNames.entries())
         if (name !== 'database') expect([name, await changes(t, name)]).toEqual([name, before[i]])
     } finally {
@@ -202,7 +202,7 @@ describe('the history of health', () => {
 })
 
 describe('two replicas', () => {
-  it('tell of an outage of the database once', async () => {
+  it('record an outage of the database once', async () => {
     const proxy = await createDatabaseProxy()
     const a = await start({ through: proxy.through })
     const b = await start({ database: a.database, keyDir: a.keyDir, clock: a.clock, through: proxy.through })
@@ -238,12 +238,12 @@ describe('two replicas', () => {
 })
 
 describe('the job queue', () => {
-  it('is degraded by a job that nobody takes, and by one that failed', async () => {
+  it('is degraded by a job that no process takes, and by a failed one', async () => {
     const t = await start()
     await t.jobs.beat()
     expect(await t.jobs.health()).toEqual({
       status: 'OK',
-      description: '0 under way, 0 waiting; 1 process takes jobs.',
+      description: '0 running, 0 waiting; 1 process takes jobs.',
     })
     await t.db.transaction((tx) => t.jobs.enqueue(tx, { userName: 'somebody' }, { kind: 'of no handler', title: 'X' }))
     t.clock.advance(59_000)
@@ -252,12 +252,12 @@ describe('the job queue', () => {
     await t.jobs.beat()
     expect(await t.jobs.health()).toEqual({
       status: 'Warning',
-      description: 'A job is due for 61 s and nobody takes it; 0 under way, 1 waiting; 1 process takes jobs.',
+      description: 'A job has been due for 61 s, but no process takes it; 0 running, 1 waiting; 1 process takes jobs.',
     })
     t.clock.advance(600_000)
     expect(await t.jobs.health()).toEqual({
       status: 'Error',
-      description: 'A job is due for 11 min and nobody takes it; 0 under way, 1 waiting; 0 processes take jobs.',
+      description: 'A job has been due for 11 min, but no process takes it; 0 running, 1 waiting; 0 processes take jobs.',
     })
     await t.db.execute(sql`delete from jobs`)
     t.jobs.handle('failing', {
@@ -269,13 +269,13 @@ describe('the job queue', () => {
     await t.jobs.drain()
     expect(await t.jobs.health()).toMatchObject({
       status: 'Warning',
-      description: expect.stringContaining('1 job failed in the last day, the last one: Try it.'),
+      description: expect.stringContaining('1 job failed in the last day, most recently: Try it.'),
     })
     t.clock.advance(25 * 3_600_000)
     expect((await t.jobs.health()).status).toBe('OK')
   })
 
-  it('is in order while a job waits for another of its kind', async () => {
+  it('is OK while a job waits for another of its kind', async () => {
     const t = await start()
     let release = (): void => {}
     const held = new Promise<void>((resolve) => {
@@ -297,7 +297,7 @@ describe('the job queue', () => {
     t.clock.advance(55_000)
     expect(await t.jobs.health()).toMatchObject({
       status: 'OK',
-      description: expect.stringMatching(/^1 under way, 1 waiting/),
+      description: expect.stringMatching(/^1 running, 1 waiting/),
     })
     release()
     await drained

@@ -6,12 +6,12 @@ import { newId } from '#platform/ids.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { createJudge } from './health.judge.ts'
-import type { Looked } from './health.probe-results.ts'
+import type { ProbedSubsystem } from './health.probe-results.ts'
 import { createHealthStore, type NewChange, type StateRow } from './health.store.ts'
 
-/** The lead is kept by each look, every 15 s; with one who is gone, another leads after at most 40 + 15 s. */
+/** Each run, every 15 s, renews the lead. If the leader is gone, another replica leads after at most 40 + 15 s. */
 const leaseMs = 40_000
-/** Changes that wait for the database; an outage of days makes a few of each part. */
+/** Maximum changes that wait for the database. An outage of days makes a few for each subsystem. */
 const mostWaiting = 500
 
 export interface HealthWatchDeps {
@@ -19,17 +19,17 @@ export interface HealthWatchDeps {
   clock: Clock
   log: Log
   events: Pick<EventsApi, 'append'>
-  /** Looks at every part that can be looked at, now. */
-  look(): Promise<Looked[]>
+  /** Probes every configured subsystem now. */
+  probe(): Promise<ProbedSubsystem[]>
   announce: Announce
 }
 
 const isBad = (status: HealthStatus): boolean => status === 'Warning' || status === 'Error'
 
-/** What people and outputs hear of a change; null: parts that come into use, or go out of it, in order. */
+/** Returns the event of a change. Null if both statuses are good. */
 const eventOf = ({ subsystem, status, previous, at, description }: NewChange, now: number) => {
   if (!isBad(status) && !isBad(previous)) return null
-  // The database may have been what was away.
+  // The database may have been unavailable until now.
   const late = now - at.getTime() > 90_000 ? ` Since ${at.toISOString()}.` : ''
   return {
     kind: isBad(status) ? ('degraded' as const) : ('recovered' as const),
@@ -42,38 +42,38 @@ const eventOf = ({ subsystem, status, previous, at, description }: NewChange, no
 }
 
 /**
- * Looks at all parts and writes down what changed, by one replica at a time. While the database is away every replica
- * looks, because nobody knows who leads; whoever takes the lead afterwards writes what it saw meanwhile.
+ * Probes all subsystems and records changes, on one replica at a time. While the database is unavailable, every replica
+ * probes, because none knows who leads. The one that takes the lead afterwards records what it observed.
  */
-export const createHealthWatch = ({ db, clock, log, events, look, announce }: HealthWatchDeps) => {
+export const createHealthWatch = ({ db, clock, log, events, probe, announce }: HealthWatchDeps) => {
   const store = createHealthStore()
   const holder = newId(clock.now())
   const judges = new Map<SubsystemName, ReturnType<typeof createJudge>>()
-  /** As written down, and with what waits to be. */
+  /** Recorded statuses, including changes that wait for the database. */
   let states = new Map<SubsystemName, Pick<StateRow, 'status' | 'since' | 'description'>>()
   let waiting: NewChange[] = []
   let isRunning = false
 
   const statusOf = (name: SubsystemName): HealthStatus => states.get(name)?.status ?? 'Unknown'
 
-  /** What the looks changed. Parts that could not be asked because the database is away are no news of theirs. */
-  function judge(looked: readonly Looked[]): NewChange[] {
-    const isAway = looked.some(({ item, threw }) => item.name === 'database' && threw)
-    return looked.flatMap(({ item, threw, at }) => {
-      if (isAway && threw && item.name !== 'database') return []
+  /** Returns the changes. Probes that failed only because the database is unavailable do not count. */
+  function judge(probed: readonly ProbedSubsystem[]): NewChange[] {
+    const isUnreachable = probed.some(({ item, threw }) => item.name === 'database' && threw)
+    return probed.flatMap(({ item, threw, at }) => {
+      if (isUnreachable && threw && item.name !== 'database') return []
       const judgeOf = judges.get(item.name) ?? createJudge()
       judges.set(item.name, judgeOf)
       const previous = statusOf(item.name)
-      const turn = judgeOf(previous, { status: item.status, description: item.description, at })
-      return turn === null
+      const change = judgeOf(previous, { status: item.status, description: item.description, at })
+      return change === null
         ? []
         : [
             {
               subsystem: item.name,
-              status: turn.status,
+              status: change.status,
               previous,
-              at: new Date(turn.at),
-              description: turn.description,
+              at: new Date(change.at),
+              description: change.description,
             },
           ]
     })
@@ -91,8 +91,8 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
     )
   }
 
-  /** Writes what waits and, for parts that nothing is known of, how they are. False: somebody else leads. */
-  const write = (looked: readonly Looked[]): Promise<boolean> =>
+  /** Records waiting changes, and the status of new subsystems. Returns false if another replica leads. */
+  const write = (probed: readonly ProbedSubsystem[]): Promise<boolean> =>
     db.transaction(async (tx) => {
       if (!(await store.isLeading(tx, holder))) return false
       const now = clock.now()
@@ -102,7 +102,7 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
         return row === undefined || (row.status !== status && row.since.getTime() <= at.getTime())
       })
       for (const change of changes) await store.write(tx, change, new Date(now), true)
-      const first = looked.filter(
+      const first = probed.filter(
         ({ item }) => !known.has(item.name) && !isBad(item.status) && !changes.some((c) => c.subsystem === item.name),
       )
       for (const { item, at } of first)
@@ -139,15 +139,15 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
       return read()
     }
     if (isLeading && waiting.length === 0) await read()
-    const looked = await look()
-    const changes = judge(looked)
+    const probed = await probe()
+    const changes = judge(probed)
     note(changes)
     waiting = [...waiting, ...changes].slice(-mostWaiting)
     if (isLeading === null) return
     try {
-      await write(looked)
+      await write(probed)
     } catch (error) {
-      // Kept, and written with the next look.
+      // Changes stay in memory, and the next run records them.
       if (!isUnavailable(error)) waiting = []
       throw error
     }
@@ -156,7 +156,7 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
   }
 
   return {
-    /** One look; every 15 s. */
+    /** Probes once. Runs every 15 s. */
     run: async (): Promise<void> => {
       if (isRunning) return
       isRunning = true
@@ -167,20 +167,20 @@ export const createHealthWatch = ({ db, clock, log, events, look, announce }: He
       }
     },
 
-    /** Since when a part is as it is; null when what is written down says otherwise. */
+    /** Returns since when a subsystem has this status. Null if another status is recorded. */
     sinceOf: (name: SubsystemName, status: HealthStatus): Date | null => {
       const state = states.get(name)
       return state?.status === status ? state.since : null
     },
 
-    /** So that the history is told by a replica that never looked, too. */
+    /** Reads the recorded statuses, for a replica that never probed. */
     read: async (): Promise<void> => {
-      await read().catch((error: unknown) => log.debug({ err: error }, 'states of health are read again later'))
+      await read().catch((error: unknown) => log.debug({ err: error }, 'could not read health states; the next run retries'))
     },
 
     forget: (): Promise<number> => store.forget(db, new Date(clock.now() - healthHistoryDays * 86_400_000)),
 
-    /** Whoever looks next need not wait for the lease to end. */
+    /** Gives up the lead, so that the next replica need not wait for the lease to expire. */
     close: async (): Promise<void> => {
       await store.resign(db, holder).catch(() => {})
     },

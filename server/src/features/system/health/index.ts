@@ -9,7 +9,7 @@ import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { readBuildInfo } from './build-info.ts'
 import { type MeasureDeps, measure } from './health.metrics.ts'
-import { createLooks } from './health.probe-results.ts'
+import { createProbeRunner } from './health.probe-results.ts'
 import {
   agentGatewayProbe,
   backupsProbe,
@@ -28,7 +28,7 @@ import { createHealthService, overall } from './health.service.ts'
 import { healthChangesList } from './health.store.ts'
 import { createHealthWatch } from './health.watch.ts'
 
-export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 'looks'> {
+export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 'probeRunner'> {
   db: Db
   exportDb: Db
   clock: Clock
@@ -36,20 +36,20 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   events: Pick<EventsApi, 'append'>
   announce: Announce
   thresholds: Thresholds
-  /** Whether every pool sees what the first start committed. */
+  /** Returns whether every pool sees the committed first start. */
   isSetUp(): Promise<boolean>
   license: () => Promise<LicenseSummary>
-  /** Who reads all events in their order; none when absent. */
+  /** Returns the consumers that read all events in order. */
   followers?: () => Promise<readonly Follower[]>
   knowledgeAge: () => { version: string; ageDays: number }
-  /** When the newest backup was made; null: none was. */
+  /** Returns when the newest backup was made. Null if there is none. */
   newestBackup: () => Promise<Date | null>
   hostClocks: HostClocks
-  /** Probes of parts that exist or are set up; a part without one is `Unknown`, "Not configured". */
+  /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */
   probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
-  /** Where the data lies, for the disk probe. */
+  /** Data directory, for the disk probe. */
   dataDir: string
-  /** Folder of the checkout or installation, for version and commit. */
+  /** Directory of the checkout or installation, for version and commit. */
   root: string
 }
 
@@ -57,7 +57,7 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
   const { db, clock, metrics, license, fleet, ingest, dataDir, root, thresholds } = deps
   const read = createHealthRead(db)
   const build = await readBuildInfo(root)
-  const looks = createLooks(clock, {
+  const probeRunner = createProbeRunner(clock, {
     database: databaseProbe(read, thresholds),
     'agent gateway': agentGatewayProbe(ingest, fleet, thresholds),
     'event processing': eventProcessingProbe(read, ingest, deps.followers ?? (async () => []), thresholds),
@@ -67,7 +67,7 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
     knowledge: knowledgeProbe(deps.knowledgeAge, thresholds),
     ...deps.probes,
   })
-  const watch = createHealthWatch({ ...deps, look: looks.now })
+  const watch = createHealthWatch({ ...deps, probe: probeRunner.now })
   const health = createHealthService({
     clock,
     read,
@@ -75,16 +75,16 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
     fleet,
     ingest,
     dataDir,
-    looks,
+    probes: probeRunner,
     isSetUp: deps.isSetUp,
     sinceOf: watch.sinceOf,
     version: build.version,
   })
-  const measures = measure(app, { ...deps, read, build, looks })
+  const measures = measure(app, { ...deps, read, build, probeRunner })
   registerHealthRoutes(app, { health, history: createList(healthChangesList, deps), build, registry: metrics })
   await watch.read()
   return {
-    /** The worst of what is configured, and when it was looked at. */
+    /** Returns the worst configured status, and when it was probed. */
     overall: async (): Promise<{ status: HealthStatus; lastUpdated: string }> => {
       const items = await health.subsystems()
       return {
@@ -92,11 +92,11 @@ export const healthFeature = async (app: HttpApp, deps: HealthFeatureDeps) => {
         lastUpdated: items.reduce((newest, item) => (item.lastUpdated > newest ? item.lastUpdated : newest), ''),
       }
     },
-    /** Looks at all parts and writes down what changed; every 15 s. */
+    /** Probes all subsystems and records changes. Runs every 15 s. */
     watch: watch.run,
-    /** Notes how late the event loop was; every second. */
+    /** Records the delay of the event loop. Runs every second. */
     sample: measures.sample,
-    /** Drops the old part of the history. */
+    /** Deletes the old part of the history. */
     forget: watch.forget,
     close: async (): Promise<void> => {
       health.close()

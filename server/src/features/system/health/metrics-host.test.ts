@@ -35,5 +35,5 @@ describe('metrics without a token', () => {
     ['evil.example', 401],
     ['evil.example:8080', 401],
     ['127.0.0.1.evil.example:8080', 401],
-  ])('finding 11: by the name %s', async (host, status) => expect((await get(host)).statusCode).toBe(status))
+  ])('answer host %s with %i', async (host, status) => expect((await get(host)).statusCode).toBe(status))
 })

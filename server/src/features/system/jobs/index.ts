@@ -10,8 +10,8 @@ export type { JobHandler, JobRun } from './jobs.runner.ts'
 export type JobsApi = ReturnType<typeof jobsFeature>
 
 /**
- * Work that takes longer than a request: enqueued in the caller's transaction, carried out by whichever replica is free,
- * resumed after a crash, shown with its progress, cancelled by a person.
+ * Runs work that takes longer than a request. Jobs are enqueued in the caller's transaction, run on any free replica,
+ * resume after a crash, show their progress, and can be cancelled.
  */
 export const jobsFeature = (
   app: HttpApp,
@@ -33,13 +33,13 @@ export const jobsFeature = (
   return {
     enqueue: service.enqueue,
     count: service.count,
-    /** Names who carries out jobs of a kind; once per kind, when the server is wired. */
+    /** Registers the handler of a kind of jobs. Call it once per kind, when the server is wired. */
     handle: runner.handle,
     drain: runner.drain,
-    /** Looks for jobs that are due: after a crash of another replica nothing else says so. */
+    /** Looks for due jobs: no message announces those of a crashed replica. */
     wake: runner.wake,
     forget: service.forget,
-    /** Says that this process takes jobs. */
+    /** Records that this process takes jobs. */
     beat,
     health,
     figures,

@@ -4,16 +4,16 @@ import type { Db } from '#platform/db/db.ts'
 import { newId } from '#platform/ids.ts'
 import { createJobsStore, type QueueFigures } from './jobs.store.ts'
 
-/** A process is looked at as one that takes jobs for so long after it last said so. */
+/** How long after its last beat a process counts as taking jobs. */
 const aliveMs = 60_000
 const goneMs = 3_600_000
 const dayMs = 24 * 3_600_000
 
-/** When the queue is not in order any more. */
+/** Thresholds of the queue. */
 export interface JobsThresholds {
-  /** Seconds that a job may be due before somebody takes it. */
+  /** Seconds that a job may be due before a process takes it. */
   waitSeconds: number
-  /** Failed jobs of a day; 0: they do not count. */
+  /** Failed jobs of a day; 0: do not count them. */
   failed: number
 }
 
@@ -41,7 +41,7 @@ export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
 
   return {
     beat: (): Promise<void> => store.beat(runnerId, new Date(clock.now()), new Date(clock.now() - goneMs)),
-    /** What the database does not hear, it forgets by itself. */
+    /** Removes this process from the list. If that fails, its row expires. */
     leave: async (): Promise<void> => {
       await store.leave(runnerId).catch(() => {})
     },
@@ -52,16 +52,16 @@ export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
       const { waitSeconds, failed: mostFailed } = thresholds()
       const waited = oldestUntaken === null ? 0 : Math.max(0, clock.now() - oldestUntaken.getTime()) / 1000
       const servers = runners === 1 ? '1 process takes jobs' : `${runners} processes take jobs`
-      const queue = `${running} under way, ${waiting} waiting; ${servers}.`
+      const queue = `${running} running, ${waiting} waiting; ${servers}.`
       if (waited > waitSeconds)
         return {
           status: waited > 10 * waitSeconds ? 'Error' : 'Warning',
-          description: `A job is due for ${minutes(waited)} and nobody takes it; ${queue}`,
+          description: `A job has been due for ${minutes(waited)}, but no process takes it; ${queue}`,
         }
       if (mostFailed > 0 && failed >= mostFailed)
         return {
           status: 'Warning',
-          description: `${failed === 1 ? '1 job' : `${failed} jobs`} failed in the last day, the last one: ${lastFailed}. ${queue}`,
+          description: `${failed === 1 ? '1 job' : `${failed} jobs`} failed in the last day, most recently: ${lastFailed}. ${queue}`,
         }
       return { status: 'OK', description: queue[0]?.toUpperCase() + queue.slice(1) }
     },

@@ -6,41 +6,43 @@ import type { Log } from '#platform/log.ts'
 import type { Tracer } from '#platform/tracing/index.ts'
 import { type ClaimedJob, createJobsStore, type Progress } from './jobs.store.ts'
 
-/** How long a replica may be silent about a job before another takes it. Each step renews it; none may take longer. */
+/**
+ * How long a replica may be silent about a job before another takes it. Each step renews the lease and must be shorter.
+ */
 const leaseMs = 60_000
-/** Wait before a job is tried again that failed for a reason that may pass. */
+/** Delay before a job is retried after a temporary failure. */
 const retryMs = 5_000
-/** Tries without progress before a job is given up. */
+/** Attempts without progress before a job fails. */
 const maxAttempts = 5
 
-/** A job in the hands of its handler. */
+/** A job, as its handler sees it. */
 export interface JobRun {
   readonly id: string
   /** As it was enqueued. */
   readonly data: unknown
-  /** As the last step left it; null before the first. */
+  /** Position after the last step. Null before the first. */
   readonly cursor: unknown
-  /** What the steps counted, as the last step left it; null before the first. */
+  /** Counts of the steps so far. Null before the first. */
   readonly tally: unknown
   readonly createdBy: string
   /**
-   * Notes a step in the transaction that did it. Throws when the job was cancelled or taken over, so that the step is
-   * rolled back: call it in each. Locks the job's row: after agents and counters, before events and audit.
+   * Records a step in the step's transaction. Throws if the job was cancelled or taken over, so that the step is rolled
+   * back. Call it in each step. Locks the job's row: after agents and counters, before events and audit.
    */
   save(tx: Tx, step: Progress): Promise<void>
 }
 
 /**
- * Carries a job out, from its cursor on. It may be called again after a crash, so what a step did is in the cursor.
- * `waits`: parts of the job end elsewhere (`count`), and it is complete when all have.
+ * Runs a job from its cursor on. It may run again after a crash, so steps must record their progress in the cursor.
+ * `waits`: parts of the job end elsewhere (`count`), and the job completes with the last of them.
  */
 export interface JobHandler {
   run(job: JobRun): Promise<'done' | 'waits'>
-  /** What is to be undone or ended after a cancel; may be called more than once. */
+  /** Cleans up after a cancellation. May be called more than once. */
   cancelled?(job: JobRun): Promise<void>
 }
 
-/** The job went to somebody else, or was cancelled: whatever was about to be done for it must not be. */
+/** The job was taken over or cancelled, so the current step must be rolled back. */
 class JobLost extends Error {}
 
 export interface RunnerDeps {
@@ -48,22 +50,22 @@ export interface RunnerDeps {
   clock: Clock
   log: Log
   tracer: Pick<Tracer, 'work'>
-  /** Counts what this process ended. */
+  /** Counts the jobs that this process ended. */
   ended(kind: string, outcome: 'completed' | 'failed' | 'cancelled'): void
 }
 
 /**
- * Takes due jobs, of each kind one after the other: judging a million devices anew does not keep an order to free hosts
- * waiting. Other replicas take others. A claim is a row lock and a
- * lease with an id of its own (fencing): a runner that was away too long can save nothing any more.
+ * Runs due jobs, those of each kind one after the other, so that a long job does not delay urgent ones of other kinds.
+ * Other replicas run other jobs. A claim is a row lock and a lease with its own id (fencing): a runner that lost its
+ * lease can save nothing.
  */
 export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
   const store = createJobsStore(db)
   const handlers = new Map<string, JobHandler>()
   let stopping = false
-  /** The job under way of each kind. */
+  /** The running job of each kind. */
   const lanes = new Map<string, Promise<boolean>>()
-  /** Kinds that are looked at again anyway, behind the job under way. */
+  /** Kinds that are checked again after their running job. */
   const woken = new Set<string>()
 
   const inMs = (milliseconds: number) => new Date(clock.now() + milliseconds)
@@ -91,7 +93,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
         ended(job.kind, 'cancelled')
       }
     } catch (error) {
-      // What a server that stops takes away from under a job is no failure of the job.
+      // A job that a stopping server interrupts did not fail.
       if (error instanceof JobLost || stopping) await store.release(leaseId, job.job_id, inMs(0))
       else if (error instanceof AppError && error.status < 500) {
         await store.fail(leaseId, job.job_id, inMs(0), error.message)
@@ -100,7 +102,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
         await store.release(leaseId, job.job_id, inMs(retryMs))
       else {
         log.error({ err: error, jobId: job.job_id, kind: job.kind }, 'job failed')
-        await store.fail(leaseId, job.job_id, inMs(0), 'The server failed; its log tells more.')
+        await store.fail(leaseId, job.job_id, inMs(0), 'The server failed. See its log for details.')
         ended(job.kind, 'failed')
       }
     }
@@ -115,7 +117,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
     return true
   }
 
-  /** Looks for a due job of a kind and runs it, after the one under way. False when there was none. */
+  /** Runs one due job of a kind, after the running one. Returns false if none was due. */
   async function runOne(kind: string): Promise<boolean> {
     for (let before = lanes.get(kind); before !== undefined; before = lanes.get(kind)) await before.catch(() => {})
     const lane = takeOne(kind).finally(() => lanes.delete(kind))
@@ -123,7 +125,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
     return lane
   }
 
-  /** Runs due jobs of a kind until none is left; true when there was one. */
+  /** Runs due jobs of a kind until none is left. Returns true if there was one. */
   async function drainKind(kind: string): Promise<boolean> {
     let ran = false
     while (await runOne(kind)) ran = true
@@ -140,23 +142,23 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
         woken.delete(kind)
         return drainKind(kind)
       })
-      .catch((error: unknown) => log.warn({ err: error, kind }, 'jobs could not be taken'))
+      .catch((error: unknown) => log.warn({ err: error, kind }, 'could not take jobs'))
   }
 
   return {
     handle: (kind: string, handler: JobHandler): void => {
-      if (handlers.has(kind)) throw new Error(`jobs of kind ${kind} have a handler already`)
+      if (handlers.has(kind)) throw new Error(`jobs of kind ${kind} already have a handler`)
       handlers.set(kind, handler)
     },
-    /** Runs due jobs until none is left, those too that jobs enqueue. */
+    /** Runs due jobs until none is left, including jobs that jobs enqueue. */
     drain: async (): Promise<void> => {
       while ((await Promise.all([...handlers.keys()].map(drainKind))).some((ran) => ran));
     },
-    /** Something may be due: looks, and works it off in the background. */
+    /** Runs due jobs in the background. */
     wake: (): void => {
       for (const kind of handlers.keys()) wakeKind(kind)
     },
-    /** Takes no more; a job under way is given back at its next step. */
+    /** Stops taking jobs. A running job is released at its next step. */
     close: async (): Promise<void> => {
       stopping = true
       await Promise.allSettled(lanes.values())

@@ -8,7 +8,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import { isId, newId } from '#platform/ids.ts'
 import { createJobsStore, type PartCount } from './jobs.store.ts'
 
-/** How long ended jobs are shown, and kept. */
+/** How long ended jobs are shown. They are kept for `keptMs`. */
 const shownMs = 24 * 3_600_000
 const keptMs = 30 * 24 * 3_600_000
 const shownAtMost = 200
@@ -20,41 +20,41 @@ export interface JobsDeps {
   bus: Pick<Bus, 'publish'>
 }
 
-/** A job to be. */
+/** A job to enqueue. */
 export interface NewJob {
   /** Name of its handler. */
   kind: string
-  /** What it does, for people: `Arm 9,300 hosts`. */
+  /** Description for people: `Arm 9,300 hosts`. */
   title: string
-  /** Parts it has; absent when not known yet. */
+  /** Number of parts. Absent if not known yet. */
   total?: number
-  /** What its handler needs; ids, not objects. */
+  /** Input of the handler: ids, not objects. */
   data?: unknown
   canCancel?: boolean
-  /** Jobs of this kind that one person may have under way. */
+  /** Maximum running jobs of this kind for one person. */
   mostPerPerson?: number
 }
 
-/** Topic of the bus: a job is due. */
+/** Bus topic: a job is due. */
 export const jobsTopic = 'jobs'
 
 export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
   const store = createJobsStore(db)
   async function read(id: string): Promise<Job> {
     const job = isId(id) ? await store.one(id) : undefined
-    if (job === undefined) throw notFound('There is no job with this id.')
+    if (job === undefined) throw notFound('The job does not exist.')
     return job
   }
 
   return {
-    /** Starts a job when the transaction commits: no commit, no job. Returns its id. */
+    /** Enqueues a job, which starts when the transaction commits. Returns its id. */
     enqueue: async (tx: Tx, actor: Pick<Actor, 'userName'>, job: NewJob): Promise<string> => {
       const id = newId(clock.now())
       if (job.mostPerPerson !== undefined) {
         await store.lockPerson(tx, actor.userName)
         if ((await store.underWay(tx, actor.userName, job.kind)) >= job.mostPerPerson)
           throw new AppError('conflict', {
-            detail: `${job.mostPerPerson} of your jobs are under way already; order more when one of them has been carried out, or cancel one.`,
+            detail: `${job.mostPerPerson} of your jobs are already running. Wait until one ends, or cancel one.`,
           })
       }
       await store.insert(tx, {
@@ -71,7 +71,7 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
       return id
     },
 
-    /** Adds parts that ended elsewhere, of jobs that wait for them. Locks job rows: after agents and counters, before events. */
+    /** Adds parts that ended elsewhere. Locks job rows: after agents and counters, before events. */
     count: async (tx: Tx, parts: readonly PartCount[]): Promise<void> => {
       const moving = parts.filter((part) => part.done !== 0 || part.failed !== 0)
       if (moving.length > 0) await store.count(tx, new Date(clock.now()), moving)
@@ -83,14 +83,14 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
 
     read,
 
-    /** Ends a job; what it has done stays, what its handler cleans up follows at once. */
+    /** Cancels a job. Completed steps stay, and its handler cleans up at once. */
     cancel: async (actor: Actor, id: string): Promise<Job> => {
       const job = await read(id)
       await db.transaction(async (tx) => {
         const message = `Cancelled by ${actor.userName}.`
         if (!job.canCancel || !(await store.cancel(tx, id, new Date(clock.now()), message)))
           throw new AppError('conflict', {
-            detail: job.state === 'running' ? 'This job cannot be cancelled.' : 'This job has ended.',
+            detail: job.state === 'running' ? 'This job cannot be cancelled.' : 'This job has already ended.',
           })
         await bus.publish(tx, jobsTopic)
         await audit.write(tx, actor, { action: 'job.cancelled', entity: job.title, details: `job ${id}` })
@@ -98,7 +98,7 @@ export const createJobsService = ({ db, clock, audit, bus }: JobsDeps) => {
       return read(id)
     },
 
-    /** Drops jobs that ended 30 days ago. */
+    /** Deletes jobs that ended 30 days ago. */
     forget: (): Promise<number> => store.forget(new Date(clock.now() - keptMs)),
   }
 }

@@ -5,7 +5,7 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
-/** What a handler needs of a job. */
+/** A claimed job, as its handler needs it. */
 export interface ClaimedJob {
   job_id: string
   kind: string
@@ -17,14 +17,14 @@ export interface ClaimedJob {
   attempts: number
 }
 
-/** How far a step brought a job; parts are added, the rest replaces. */
+/** Progress of a step. Parts are added; other members replace their values. */
 export interface Progress {
   done?: number
   failed?: number
-  /** Parts it has, once that is known. */
+  /** Total parts, once known. */
   total?: number
   cursor?: unknown
-  /** What the steps counted so far. */
+  /** Counts of the steps so far. */
   tally?: unknown
   message?: string
 }
@@ -36,16 +36,16 @@ export interface PartCount {
   failed: number
 }
 
-/** The queue at a moment. */
+/** Current state of the queue. */
 export interface QueueFigures {
-  /** Due, and in nobody's hands. */
+  /** Due jobs that no process has claimed. */
   waiting: number
   running: number
-  /** Since when the oldest one is due that nobody takes. */
+  /** Since when the oldest unclaimed job is due. */
   oldestUntaken: Date | null
   failed: number
   lastFailed: string | null
-  /** Processes that take jobs. */
+  /** Number of processes that take jobs. */
   runners: number
 }
 
@@ -72,12 +72,12 @@ export const createJobsStore = (db: Queryable) => ({
         ${JSON.stringify(job.data)}::jsonb)`)
   },
 
-  /** Others who count jobs of the same person wait here until this transaction ends. */
+  /** Makes parallel counts of the same person's jobs wait until this transaction ends. */
   lockPerson: async (tx: Tx, createdBy: string): Promise<void> => {
     await lock(tx, locks.jobsOfPerson(createdBy))
   },
 
-  /** Jobs of a kind of one person that are carried out or about to be; not those that wait for hosts only. */
+  /** Counts a person's due and running jobs of a kind, without those that only wait for hosts. */
   underWay: async (q: Queryable, createdBy: string, kind: string): Promise<number> =>
     (
       await q.query<{ n: number }>(sql`
@@ -85,7 +85,7 @@ export const createJobsStore = (db: Queryable) => ({
         where j.is_due and j.state = 'running' and j.kind = ${kind} and lower(j.created_by) = lower(${createdBy})`)
     )[0]?.n ?? 0,
 
-  /** Takes the job of a kind that waits longest, if there is one nobody works on. */
+  /** Claims the unclaimed job of a kind that has waited longest. */
   claim: async (leaseId: string, now: Date, until: Date, kind: string): Promise<ClaimedJob | undefined> =>
     (
       await db.query<ClaimedJob>(sql`
@@ -96,7 +96,7 @@ export const createJobsStore = (db: Queryable) => ({
         returning j.job_id, j.kind, j.state, j.data, j.cursor, j.tally, j.created_by, j.attempts`)
     )[0],
 
-  /** Notes a step, and that whoever did it still holds the job; false when he does not. */
+  /** Records a step. Returns false if the lease no longer holds the job. */
   save: async (tx: Tx, leaseId: string, until: Date, jobId: string, step: Progress): Promise<boolean> =>
     (await tx.execute(sql`
       update jobs j set done = j.done + ${step.done ?? 0}::int, failed = j.failed + ${step.failed ?? 0}::int,
@@ -106,7 +106,7 @@ export const createJobsStore = (db: Queryable) => ({
         lease_until = ${until}, attempts = 0
       where j.job_id = ${jobId} and j.lease_id = ${leaseId}`)) === 1,
 
-  /** The handler has done its part. A job whose parts end elsewhere goes on until they all have. */
+  /** Ends the handler's part. A job whose parts end elsewhere continues until all have ended. */
   settle: async (leaseId: string, jobId: string, now: Date, waitsForParts: boolean): Promise<void> => {
     await db.execute(sql`
       update jobs j set is_due = false, lease_id = null,
@@ -123,21 +123,21 @@ export const createJobsStore = (db: Queryable) => ({
       where j.job_id = ${jobId} and j.lease_id = ${leaseId}`)
   },
 
-  /** Gives a job back, to be taken again from `at` on. */
+  /** Releases a job, to be claimed again from `at` on. */
   release: async (leaseId: string, jobId: string, at: Date): Promise<void> => {
     await db.execute(
       sql`update jobs j set lease_id = null, lease_until = ${at} where j.job_id = ${jobId} and j.lease_id = ${leaseId}`,
     )
   },
 
-  /** Ends a running job; its handler is due once more, to clean up. False when it had ended. */
+  /** Cancels a running job. Its handler is due again to clean up. Returns false if the job had ended. */
   cancel: async (tx: Tx, jobId: string, now: Date, message: string): Promise<boolean> =>
     (await tx.execute(sql`
       update jobs j set state = 'cancelled', ended_at = ${now}, message = ${message}, is_due = true, lease_id = null,
         lease_until = '-infinity', attempts = 0
       where j.job_id = ${jobId} and j.state = 'running' and j.can_cancel`)) === 1,
 
-  /** Adds parts that ended, in id order; a job that waited for its last one is complete. */
+  /** Adds ended parts, in id order. Completes jobs that waited for their last part. */
   count: async (tx: Tx, now: Date, parts: readonly PartCount[]): Promise<void> => {
     await tx.prepared(sql`
       with u as materialized (
@@ -157,13 +157,13 @@ export const createJobsStore = (db: Queryable) => ({
   one: async (jobId: string): Promise<Job | undefined> =>
     (await db.query<Job>(sql`select ${shown} from jobs j where j.job_id = ${jobId}::uuid`))[0],
 
-  /** Running jobs, and those that ended since, newest first. */
+  /** Returns running jobs, and those that ended since a time. Newest first. */
   recent: (since: Date, limit: number): Promise<Job[]> =>
     db.query<Job>(sql`
       select ${shown} from jobs j where j.ended_at is null or j.ended_at > ${since}
       order by j.created_at desc, j.job_id desc limit ${limit}`),
 
-  /** This process takes jobs; rows of those that are long gone go with it. */
+  /** Records that this process takes jobs, and deletes rows of processes that are gone. */
   beat: async (runnerId: string, now: Date, goneBefore: Date): Promise<void> => {
     await db.execute(sql`
       insert into job_runners (runner_id, seen_at) values (${runnerId}::uuid, ${now})
@@ -175,8 +175,8 @@ export const createJobsStore = (db: Queryable) => ({
     db.execute(sql`delete from job_runners r where r.runner_id = ${runnerId}::uuid`),
 
   /**
-   * How the queue is. A kind counts as taken while one of its jobs is under a lease: the next of them waits its turn, and
-   * is not forgotten.
+   * Returns the state of the queue. A kind is not overdue while one of its jobs is running, because the next one waits
+   * for it.
    */
   figures: async (now: Date, since: Date, aliveSince: Date): Promise<QueueFigures> =>
     (

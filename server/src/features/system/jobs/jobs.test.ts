@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** A kind of its own with its handler, so that tests do not meet. */
+/** Registers a handler under a new kind, so that tests do not share jobs. */
 const kindOf = (handler: JobHandler, on: TestApp = t): string => {
   const kind = `test-${next++}`
   on.jobs.handle(kind, handler)
@@ -27,7 +27,7 @@ const enqueue = (kind: string, total = 0, data: unknown = null): Promise<string>
 const read = async (id: string): Promise<Job> => (await (await t.admin()).get(`/prime/webui/jobs/${id}`)).json()
 const cancel = async (id: string) => (await t.admin()).post(`/prime/webui/jobs/${id}/cancel`)
 
-/** Adds 1 to 5, a part a step, from where its cursor stands. */
+/** Adds 1 to 5, one part per step, from its cursor on. */
 const adder = (seen: number[], before: (n: number) => Promise<void> = async () => {}): JobHandler => ({
   run: async (job) => {
     for (let n = (job.cursor as number | null) ?? 0; n < 5; n++) {
@@ -42,7 +42,7 @@ const adder = (seen: number[], before: (n: number) => Promise<void> = async () =
 })
 
 describe('a job', () => {
-  it('is carried out by steps, and shows how far it is', async () => {
+  it('runs in steps and shows its progress', async () => {
     const seen: number[] = []
     const during: number[] = []
     let id = ''
@@ -69,7 +69,7 @@ describe('a job', () => {
     expect(listed.map((job) => job.id)).toContain(id)
   })
 
-  it('does not exist when the transaction that enqueued it did not commit', async () => {
+  it('does not exist if the enqueuing transaction rolls back', async () => {
     const seen: number[] = []
     const kind = kindOf(adder(seen))
     await expect(
@@ -82,12 +82,12 @@ describe('a job', () => {
     expect(seen).toEqual([])
   })
 
-  it('goes on from its cursor when the one who worked on it is gone', async () => {
+  it('resumes from its cursor when its replica is gone', async () => {
     const seen: number[] = []
     let isAway = true
     const kind = kindOf(
       adder(seen, async (n) => {
-        // As the database sees a replica that was killed: the lease stays, nobody gives the job back.
+        // The database state of a killed replica: the lease remains, and nobody releases the job.
         if (n === 2 && isAway) {
           isAway = false
           await t.db.execute(sql`update jobs set lease_id = gen_random_uuid() where kind = ${kind}`)
@@ -96,7 +96,7 @@ describe('a job', () => {
     )
     const id = await enqueue(kind, 5)
     await t.jobs.drain()
-    // The step that was under way found another lease and was rolled back.
+    // The interrupted step found another lease and was rolled back.
     expect([seen, (await read(id)).state]).toEqual([[0, 1], 'running'])
     await t.jobs.drain()
     expect(seen).toEqual([0, 1])
@@ -105,7 +105,7 @@ describe('a job', () => {
     expect([seen, await read(id)]).toMatchObject([[0, 1, 2, 3, 4], { state: 'completed', done: 5 }])
   })
 
-  it('is carried out by one replica only', async () => {
+  it('runs on one replica only', async () => {
     const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
     try {
       const seen: number[] = []
@@ -120,7 +120,7 @@ describe('a job', () => {
     }
   })
 
-  it('ends when it is cancelled: no step after that, what was done stays, and its handler cleans up', async () => {
+  it('stops when it is cancelled: finished steps stay, and its handler cleans up', async () => {
     const seen: number[] = []
     const cleaned: string[] = []
     let id = ''
@@ -146,7 +146,7 @@ describe('a job', () => {
     expect(cleaned).toEqual([id])
   })
 
-  it('whose parts end elsewhere is complete with the last of them', async () => {
+  it('completes with the last of its parts that end elsewhere', async () => {
     const kind = kindOf({
       run: async (job) => {
         await t.db.transaction((tx) => job.save(tx, { total: 3, failed: 1 }))
@@ -162,12 +162,12 @@ describe('a job', () => {
     expect((await read(id)).state).toBe('running')
     await count(1, 0)
     expect(await read(id)).toMatchObject({ state: 'completed', done: 2, failed: 1 })
-    // A confirmation that comes after a cancel was counted as failed before.
+    // A confirmation after a cancellation was already counted as failed.
     await count(1, -1)
     expect(await read(id)).toMatchObject({ state: 'completed', done: 3, failed: 0 })
   })
 
-  it('does not wait for one of another kind', async () => {
+  it('does not wait for a job of another kind', async () => {
     let release = (): void => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -190,7 +190,7 @@ describe('a job', () => {
     expect((await read(slow)).state).toBe('completed')
   })
 
-  it('that throws has failed, and says no more than it should', async () => {
+  it('fails if its handler throws, without revealing the error', async () => {
     const kind = kindOf({
       run: async () => {
         throw new Error('secret of the server')
@@ -198,10 +198,10 @@ describe('a job', () => {
     })
     const id = await enqueue(kind)
     await t.jobs.drain()
-    expect(await read(id)).toMatchObject({ state: 'failed', message: 'The server failed; its log tells more.' })
+    expect(await read(id)).toMatchObject({ state: 'failed', message: 'The server failed. See its log for details.' })
   })
 
-  it('is nothing for strangers, and cancelled by Managers only', async () => {
+  it('requires a signed-in reader, and a Manager to cancel it', async () => {
     const id = await enqueue(kindOf({ run: async () => 'done' }))
     const user = await person(t, { profile: 30 })
     expect((await user.api.get(`/prime/webui/jobs/${id}`)).statusCode).toBe(200)

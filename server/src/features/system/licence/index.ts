@@ -15,13 +15,13 @@ export interface LicenceFeatureDeps {
   clock: Clock
   log: Log
   settings: Pick<SettingsApi, 'values' | 'save' | 'onChange' | 'guard'>
-  /** PEM file with public keys of issuers; it need not be there. */
+  /** PEM file with public keys of issuers. It is optional. */
   keysFile: string
-  /** Days ahead on which it is said that the licence ends. */
+  /** Days before expiry at which the health page warns. */
   warnDays(): number
 }
 
-/** The licence, and what hosts are told of it. */
+/** Manages the licence and passes it on to hosts. */
 export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFile, warnDays }: LicenceFeatureDeps) => {
   const licence = createLicence({
     db,
@@ -34,8 +34,8 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
       try {
         return existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []
       } catch (error) {
-        // A file that cannot be read trusts nobody; the health page says so by the licence that is Invalid then.
-        log.error({ err: error, keysFile }, 'the file of licence keys cannot be read')
+        // An unreadable file trusts nobody. The licence is then Invalid, which the health page shows.
+        log.error({ err: error, keysFile }, 'cannot read the file of licence keys')
         return []
       }
     },
@@ -51,7 +51,7 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
   settings.onChange((names) => {
     if (names !== null && !names.includes('LICENSE_KEY')) return
     licence.forget()
-    licence.apply().catch((error: unknown) => log.warn({ err: error }, 'the licence is applied later'))
+    licence.apply().catch((error: unknown) => log.warn({ err: error }, 'could not apply the licence; the next run retries'))
   })
   return { summary: licence.summary, apply: licence.apply, health: licence.health }
 }

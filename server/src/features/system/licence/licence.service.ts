@@ -14,15 +14,15 @@ export interface LicenceDeps {
   settings: Pick<SettingsApi, 'values'>
   store: LicenceStore
   hosts: HostLicences
-  /** Public keys of issuers, read anew each time: a key file is put there while the server runs. */
+  /** Returns public keys of issuers. Reads them each time, because a key file may be added while the server runs. */
   keys(): readonly KeyObject[]
-  /** Days ahead on which it is said that the licence ends. */
+  /** Days before expiry at which the health page warns. */
   warnDays(): number
 }
 
 const keptMs = 5_000
 
-/** The licence: what it says, how it stands, and what hosts are told of it. Nothing stops working for any of them. */
+/** Reads and applies the licence. Nothing stops working without a valid one. */
 export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDays }: LicenceDeps) => {
   let known: { text: string; at: number } | null = null
   let assigned = ''
@@ -57,18 +57,18 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
 
   async function details(): Promise<LicenceDetails> {
     const [licence, counts] = [await read(), await store.counts()]
-    const said = licence === null || typeof licence === 'string' ? null : licence
+    const valid = licence === null || typeof licence === 'string' ? null : licence
     const { status, daysLeft } = stateOf(licence)
     return {
       status,
-      accountId: said?.accountId ?? '',
-      accountName: said?.accountName ?? (status === 'Community' ? 'Community' : ''),
-      agents: said?.agents ?? null,
+      accountId: valid?.accountId ?? '',
+      accountName: valid?.accountName ?? (status === 'Community' ? 'Community' : ''),
+      agents: valid?.agents ?? null,
       ...counts,
-      expires: said?.expires ?? null,
+      expires: valid?.expires ?? null,
       daysLeft,
-      graceUntil: said === null || said.expires === null ? null : plusDays(said.expires, said.graceDays),
-      features: [...(said?.features ?? [])],
+      graceUntil: valid === null || valid.expires === null ? null : plusDays(valid.expires, valid.graceDays),
+      features: [...(valid?.features ?? [])],
       trustedKeys: keys().length,
     }
   }
@@ -76,18 +76,18 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
   return {
     details,
 
-    /** Refuses a key that is no licence of this product by a trusted issuer. */
+    /** Refuses a key that is not a licence for this product from a trusted issuer. */
     guard: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
       const key = next.get('LICENSE_KEY') ?? ''
       if (key === '') return
       const licence = readLicence(key, keys())
       if (typeof licence !== 'string') return
       throw new AppError('licence_invalid', {
-        detail: keys().length === 0 ? `${licence} It trusts none: there is no key file.` : licence,
+        detail: keys().length === 0 ? `${licence} The server trusts no keys because the key file does not exist.` : licence,
       })
     },
 
-    /** What clients are told at sign-in. */
+    /** Returns the licence as clients see it at sign-in. */
     summary: async (): Promise<LicenseSummary> => {
       const licence = await read()
       const { status } = stateOf(licence)
@@ -97,30 +97,30 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
       }
     },
 
-    /** Forgets what was read: it changed. */
+    /** Drops the cached licence after a change. */
     forget: (): void => {
       known = null
       assigned = ''
     },
 
-    /** Gives hosts the state that follows; every few seconds, and at once after a change. */
+    /** Applies the licence state to hosts. Runs every few seconds, and immediately after a change. */
     apply: async (): Promise<void> => {
       const licence = await read()
       const { status } = stateOf(licence)
-      const said = licence === null || typeof licence === 'string' ? null : licence
+      const valid = licence === null || typeof licence === 'string' ? null : licence
       const { used } = await store.counts()
-      // Without a limit only a change matters; within one, every host that comes or goes moves the line.
+      // Without a limit, only a changed licence matters. With one, every added or removed host matters too.
       const wanted = JSON.stringify([
         status,
-        said?.accountId,
-        said?.accountName,
-        said?.expires,
-        said?.agents,
-        said?.agents ? used : 0,
+        valid?.accountId,
+        valid?.accountName,
+        valid?.expires,
+        valid?.agents,
+        valid?.agents ? used : 0,
       ])
       if (wanted === assigned) return
-      await store.account(said?.accountId ?? '', said?.accountName ?? 'Community')
-      while ((await hosts.assign(numberOf(status), said?.expires ?? null, said?.agents ?? null)) === hosts.atOnce);
+      await store.account(valid?.accountId ?? '', valid?.accountName ?? 'Community')
+      while ((await hosts.assign(numberOf(status), valid?.expires ?? null, valid?.agents ?? null)) === hosts.atOnce);
       assigned = wanted
     },
 
@@ -131,27 +131,27 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
         return {
           status: 'Error',
           description:
-            'The stored licence is not signed by a key this server trusts: enter it again, or put the key of its issuer back.',
+            'The stored licence is not signed by a trusted key. Enter a new licence, or restore the key of its issuer.',
         }
       if (status === 'Expired')
         return {
           status: 'Error',
-          description: `The licence ended on ${expires}; nothing stops working. Enter a new one.`,
+          description: `The licence expired on ${expires}. Nothing stops working. Enter a new one.`,
         }
       if (status === 'Grace')
         return {
           status: 'Warning',
-          description: `The licence ended on ${expires}; until ${graceUntil} nothing changes. Enter a new one.`,
+          description: `The licence expired on ${expires}. Nothing changes until ${graceUntil}. Enter a new one.`,
         }
       if (pending > 0)
         return {
           status: 'Warning',
-          description: `${used} hosts are known, the licence covers ${agents}: ${pending} are Pending.`,
+          description: `The licence covers ${agents} of ${used} hosts. ${pending} are Pending.`,
         }
       if (daysLeft !== null && daysLeft <= warnDays())
         return {
           status: 'Warning',
-          description: `The licence ends on ${expires}, in ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}.`,
+          description: `The licence expires on ${expires}, in ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}.`,
         }
       return { status: 'OK', description: `${used} of ${agents ?? 'any number of'} hosts.` }
     },

@@ -54,17 +54,17 @@ const later = async (ms: number) => {
 }
 
 describe('a licence', () => {
-  it('is Community without one: nothing is limited', async () => {
+  it('is Community if none is stored, without limits', async () => {
     expect(await details()).toMatchObject({ status: 'Community', agents: null, used: 4, pending: 0, trustedKeys: 0 })
     expect(await agents()).toEqual(Array(4).fill(['Activated', 'Community', '']))
   })
 
-  it('is refused unless a trusted issuer signed it for this product, and the one before stays', async () => {
+  it('is refused unless a trusted issuer signed it for this product, and the previous one stays', async () => {
     const refused = async (text: string) => {
       const answer = await enter(text)
       return [answer.statusCode, answer.json().code, answer.json().detail]
     }
-    expect(await refused(make())).toEqual([422, 'licence_invalid', expect.stringContaining('there is no key file')])
+    expect(await refused(make())).toEqual([422, 'licence_invalid', expect.stringContaining('the key file does not exist')])
     writeFileSync(keysFile(), issuer.publicKey.export({ type: 'spki', format: 'pem' }))
     expect(await refused(make({}, stranger))).toEqual([
       422,
@@ -78,7 +78,7 @@ describe('a licence', () => {
     expect((await details()).status).toBe('Community')
   })
 
-  it('covers the hosts that came first; those beyond it are Pending, and follow when one goes or the limit grows', async () => {
+  it('covers the hosts that enrolled first; the others are Pending until a host leaves or the limit grows', async () => {
     const answer = await enter(make({ agents: 3, expires: inDays(100) }))
     expect([answer.statusCode, answer.json()]).toEqual([
       200,
@@ -120,7 +120,7 @@ describe('a licence', () => {
     expect((await enter(make({ agents: 10, expires: inDays(100) }))).json()).toMatchObject({ pending: 0 })
   })
 
-  it('says so 30, 7 and 1 days ahead, has a time of grace, and then hosts are Expired; nothing stops working', async () => {
+  it('warns 30, 7 and 1 days ahead, has a grace period, and then marks hosts Expired; nothing stops working', async () => {
     await enter(make({ expires: inDays(40), graceDays: 10 }))
     const health = () => t.server.licence.health()
     expect(await health()).toMatchObject({ status: 'OK' })
@@ -142,7 +142,7 @@ describe('a licence', () => {
     expect(signIn.json().license).toEqual({ primeAccountName: 'Example Works', licenseStatus: 'Expired' })
   })
 
-  it('counts for nothing once its issuer is not trusted any more, and can be taken away', async () => {
+  it('becomes Invalid when its issuer is no longer trusted, and can be removed', async () => {
     writeFileSync(keysFile(), '-----BEGIN PUBLIC KEY-----\nnonsense\n-----END PUBLIC KEY-----\n')
     await later(6_000)
     expect(await details()).toMatchObject({ status: 'Invalid', trustedKeys: 0 })

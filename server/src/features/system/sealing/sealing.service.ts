@@ -18,23 +18,23 @@ export interface SealingDeps {
   store: SealingStore
 }
 
-/** Kind of the job. */
+/** Kind of the jobs. */
 const kind = 'rotate-keys'
-/** Boxes of one transaction. */
+/** Ciphertexts per transaction. */
 const atOnce = 200
 
 interface Cursor {
-  /** Number of the key that everything is wrapped by. */
+  /** Number of the new key. */
   key: number
   column: number
   after: string
-  /** Boxes that this round found wrapped by an old key. */
+  /** Ciphertexts that this round found wrapped with an old key. */
   changed?: number
 }
 
 /**
- * Turning to a new key for secrets at rest, while the server runs. Only what wraps the key of each secret is made anew:
- * the secrets themselves are not opened. The old key goes when nothing needs it any more.
+ * Rotates the key of secrets at rest while the server runs. Only the wrapping of each secret's key is replaced; the
+ * secrets are not decrypted. The old key is deleted when nothing needs it.
  */
 export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store }: SealingDeps) => {
   const rewrapSome = (job: JobRun, at: Cursor, column: SealedColumn, isFirst: boolean): Promise<Cursor> =>
@@ -67,7 +67,7 @@ export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store 
       }
       for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
         at = await rewrapSome(job, at, column, true)
-      // What was being written while its table was gone over: until nothing is left that an old key wraps.
+      // Repeat until a round finds nothing: rows may have been written during the previous round.
       for (let isClean = false; !isClean; ) {
         at = { ...at, column: 0, after: '', changed: 0 }
         for (let column = columns[at.column]; column !== undefined; column = columns[at.column])
@@ -80,12 +80,12 @@ export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store 
   })
 
   return {
-    /** Starts it; the id of its job. */
+    /** Starts a rotation. Returns the id of its job. */
     rotate: (actor: Actor): Promise<{ jobId: string }> =>
       db.transaction(async (tx) => {
         if (await store.isUnderWay(tx, kind))
-          throw new AppError('conflict', { detail: 'Secrets are being sealed by a new key already.' })
-        const jobId = await jobs.enqueue(tx, actor, { kind, title: 'Seal secrets by a new key' })
+          throw new AppError('conflict', { detail: 'A key rotation is already running.' })
+        const jobId = await jobs.enqueue(tx, actor, { kind, title: 'Rotate the key of secrets' })
         await audit.write(tx, actor, { action: 'keys.rotated', entity: 'secrets at rest', severity: 4 })
         return { jobId }
       }),

@@ -3,7 +3,7 @@ import { lock, locks } from '#platform/db/locks.ts'
 import { sql } from '#platform/db/sql.ts'
 
 export const createSealingStore = () => ({
-  /** Whether such a job runs or waits; nobody else starts one until the transaction ends. */
+  /** Returns whether such a job runs or waits, and keeps others from starting one until the transaction ends. */
   isUnderWay: async (tx: Tx, kind: string): Promise<boolean> => {
     await lock(tx, locks.sealing(kind))
     return (await tx.query(sql`select 1 from jobs j where j.kind = ${kind} and j.state = 'running'`)).length > 0

@@ -21,7 +21,7 @@ const boxes = async (): Promise<number[]> =>
       where b is not null order by 1`)
   ).map(({ id }) => id)
 
-it('secrets at rest turn to a new key while the server works; the old one opens nothing afterwards', async () => {
+it('secrets at rest move to a new key while the server works; afterwards the old key opens nothing', async () => {
   const admin = await t.admin()
   const add = async (from: number, count: number) => {
     const connections = Array.from({ length: count }, (_, i) => ({
@@ -42,7 +42,7 @@ it('secrets at rest turn to a new key while the server works; the old one opens 
   expect((await manager.api.post(`${config}/RotateKeys`)).statusCode).toBe(403)
   const { jobId } = (await admin.post(`${config}/RotateKeys`)).json()
   expect((await admin.post(`${config}/RotateKeys`)).statusCode).toBe(409)
-  // Another replica that still knows the old key only reads the file again when it meets the new one.
+  // Another replica that knows only the old key reads the file again when it meets the new one.
   const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
   try {
     await Promise.all([t.server.jobs.drain(), add(500, 50)])

@@ -6,20 +6,22 @@ import { type Destination, DestinationError, type ResolveDestination } from '#pl
 
 const timeoutMs = 8_000
 
-/** The base of links: a domain name (a name, a name with port, or a whole address), else where the server listens. */
+/**
+ * Returns the base of links: the domain name (a name, a name with port, or an address), else the server's own address.
+ */
 export const linkBase = (domainName: string, serverUrl: string): string => {
   if (domainName === '') return serverUrl.replace(/(?<!\/)\/+$/, '')
   if (/^https?:\/\//i.test(domainName)) return domainName.replace(/(?<!\/)\/+$/, '')
   const base = new URL(serverUrl)
-  // Only the authority is taken over; a name that is no host leaves the address as it was.
+  // Replaces only the authority. An invalid host leaves the address unchanged.
   base.host = domainName
   return base.origin
 }
 
-/** What stands at the address: its certificate, and whether it is this product. */
-const look = (url: URL, lookup: Destination['lookup']) =>
+/** Requests the address. Returns its certificate, and whether the response comes from this product. */
+const probe = (url: URL, lookup: Destination['lookup']) =>
   new Promise<{ status: number; certificate: DetailedPeerCertificate | null; isKnown: boolean }>((resolve, reject) => {
-    // The certificate is judged below, so that what is wrong with it can be said.
+    // The certificate is checked below, so that the message can name the fault.
     const tls = { rejectUnauthorized: false }
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     const call = send(new URL('/healthz', url), { lookup, timeout: timeoutMs, ...tls }, (answer) => {
@@ -45,23 +47,23 @@ const certificateStep = (
     return {
       step,
       ok: false,
-      message: 'Links go to plain HTTP: nobody proves who answers. Serve HTTPS, or put a proxy that does before it.',
+      message: 'Links use plain HTTP, so the server cannot prove its identity. Serve HTTPS, or use a proxy that does.',
     }
   const fault = checkServerIdentity(url.hostname.replace(/^\[|\]$/g, ''), certificate)
-  if (fault !== undefined) return { step, ok: false, message: `It is for another name: ${fault.message}` }
+  if (fault !== undefined) return { step, ok: false, message: `The certificate is for another name: ${fault.message}` }
   const days = Math.floor((Date.parse(certificate.valid_to) - now) / 86_400_000)
-  if (days < 0) return { step, ok: false, message: `It ended on ${certificate.valid_to}.` }
-  const said = `It names ${url.hostname} and ends in ${days} days`
+  if (days < 0) return { step, ok: false, message: `The certificate expired on ${certificate.valid_to}. Renew it.` }
+  const summary = `The certificate names ${url.hostname} and expires in ${days} days`
   return isKnown
-    ? { step, ok: true, message: `${said}.` }
+    ? { step, ok: true, message: `${summary}.` }
     : {
         step,
         ok: false,
-        message: `${said}, but no authority that this machine knows has issued it: browsers warn unless they are given its CA.`,
+        message: `${summary}, but this machine does not trust its issuer. Browsers show a warning unless they trust that authority.`,
       }
 }
 
-/** Tries the name people reach the server by, as a browser elsewhere would. */
+/** Tests the server's domain name as a browser on another machine would. */
 export const testDomain = async (
   domainName: string,
   serverUrl: string,
@@ -75,21 +77,21 @@ export const testDomain = async (
   try {
     const destination = await resolve(url.hostname)
     lookup = destination.lookup
-    steps.push({ step: 'Name', ok: true, message: `${url.hostname} is ${destination.address}.` })
+    steps.push({ step: 'Name', ok: true, message: `${url.hostname} resolves to ${destination.address}.` })
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error
-    steps.push({ step: 'Name', ok: false, message: `${error.message} Enter it into your DNS.` })
+    steps.push({ step: 'Name', ok: false, message: `${error.message} Add it to your DNS.` })
     return end()
   }
   try {
-    const { status, certificate, isKnown } = await look(url, lookup)
+    const { status, certificate, isKnown } = await probe(url, lookup)
     steps.push(
       status === 200
-        ? { step: 'Answer', ok: true, message: `${url.origin} answers as this product does.` }
+        ? { step: 'Answer', ok: true, message: `${url.origin} reaches this product.` }
         : {
             step: 'Answer',
             ok: false,
-            message: `${url.origin} answers ${status}: something else stands there, or a proxy that does not pass it on.`,
+            message: `${url.origin} answers ${status}. Another server uses this address, or a proxy does not forward requests.`,
           },
     )
     steps.push(certificateStep(url, certificate, isKnown, now))
@@ -97,7 +99,7 @@ export const testDomain = async (
     steps.push({
       step: 'Answer',
       ok: false,
-      message: `Nothing answers at ${url.origin} (${(error as Error).message}). Check name, port and firewall.`,
+      message: `${url.origin} does not answer (${(error as Error).message}). Check the name, port and firewall.`,
     })
   }
   return end()

@@ -30,7 +30,7 @@ import type { HttpApp } from '#platform/http/http-app.ts'
 import type { Log } from '#platform/log.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
 import { testDomain } from './domain-test.ts'
-import { createSettings, placeOfItem, settingsTopic } from './settings.service.ts'
+import { createSettings, itemContext, settingsTopic } from './settings.service.ts'
 import { createSettingsStore } from './settings.store.ts'
 import { createThresholds } from './thresholds.ts'
 
@@ -48,18 +48,18 @@ export interface SettingsFeatureDeps {
   audit: Audit
   envelope: Envelope
   resolve: ResolveDestination
-  /** Address the server listens on. */
+  /** Address that the server listens on. */
   serverUrl(): string
 }
 
-/** Where this feature keeps sealed secrets; a version of an item has its name behind its number. */
+/** Sealed secrets in the tables of this feature. The key of a version has the item's name after its number. */
 export const settingsSealed: readonly SealedColumn[] = [
-  { table: 'config_items', key: 't.name', column: 'sealed', place: placeOfItem },
+  { table: 'config_items', key: 't.name', column: 'sealed', place: itemContext },
   {
     table: 'config_history',
     key: "lpad(t.version::text, 10, '0') || ' ' || t.name",
     column: 'sealed',
-    place: (key) => placeOfItem(key.slice(11)),
+    place: (key) => itemContext(key.slice(11)),
   },
 ]
 
@@ -67,22 +67,22 @@ export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
 
 const mostNames = 50
 
-const atHand = [
+const cachedNames = [
   'SERVER_DOMAIN_NAME',
   'VENDORA_CHECKIN_SECONDS',
   'VENDORA_RETENTION_DAYS_EVENTS',
   'VENDORA_SILENT_HOURS',
 ] as const
-const isAtHand = (name: string): boolean => (atHand as readonly string[]).includes(name)
+const isCached = (name: string): boolean => (cachedNames as readonly string[]).includes(name)
 
-/** Entries of a comma list in a path, in capitals as names are. */
+/** Splits a comma list in a path into upper-case names. */
 const listOf = (field: string, text: string): string[] => {
   const entries = text.split(',').map((entry) => entry.trim().toUpperCase())
   if (entries.length > mostNames) throw invalid(`params.${field}`, `names more than ${mostNames}`)
   return entries.filter((entry) => entry !== '')
 }
 
-/** The general configuration: groups of named items, with versions and a way back. */
+/** Manages the general configuration: groups of named items, with versions and rollback. */
 export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) => {
   const settings = createSettings({ ...deps, store: createSettingsStore() })
   for (const { what, isThere } of settings.needs) app.needs(what, isThere)
@@ -135,22 +135,22 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     deps.bus.on(settingsTopic, ({ names }) => handler(names as string[]))
     deps.bus.onGap(() => handler(null))
   }
-  // What every request asks for is not looked up each time.
-  let current = await settings.read(isAtHand)
+  // Items that every request needs are cached.
+  let current = await settings.read(isCached)
   async function refresh(): Promise<void> {
-    current = await settings.read(isAtHand)
+    current = await settings.read(isCached)
   }
   onChange((names) => {
-    if (names?.some(isAtHand) !== false)
-      refresh().catch((error: unknown) => deps.log.warn({ err: error }, 'the configuration is read again later'))
+    if (names?.some(isCached) !== false)
+      refresh().catch((error: unknown) => deps.log.warn({ err: error }, 'could not read the configuration; the next run retries'))
   })
 
   return {
-    /** An item that is kept at hand; on another replica a change is seen a moment later. */
-    now: (name: (typeof atHand)[number]): string => current[name] ?? '',
-    /** Thresholds of the health page, kept at hand, too. */
+    /** Returns a cached item. A change on another replica arrives a moment later. */
+    now: (name: (typeof cachedNames)[number]): string => current[name] ?? '',
+    /** Cached thresholds of the health page. */
     threshold: await createThresholds({ ...deps, settings: { values: settings.values, onChange } }),
-    /** Reads them again, in case a message was lost; every minute. */
+    /** Reads the cached items again, in case a message was lost. Runs every minute. */
     refresh,
     guard: settings.guard,
     gateSignIn: settings.gateSignIn,
@@ -167,7 +167,7 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
     values: settings.values,
     noteUse: settings.noteUse,
     uses: settings.uses,
-    /** Hears, on every replica, that items changed; null: any of them may have. */
+    /** Calls the handler on every replica with the changed items; null: any of them. */
     onChange,
   }
 }

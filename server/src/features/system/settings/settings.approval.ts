@@ -3,18 +3,21 @@ import { type ConfigChange, groupOfItem } from '@portcullis/contract'
 import { signInGroups } from './settings.fresh.ts'
 import { isSecret } from './settings.items.ts'
 
-/** What waits for a second approver: items to set, or a version to go back to; and what changes by it. */
+/** A change that waits for a second approver: items to set, or a version to restore, with the resulting changes. */
 export type SignInChange = {
   changes: readonly ConfigChange[]
-  /** What else the approver has to know. */
+  /** Further information for the approver. */
   note?: string
 } & ({ items: Readonly<Record<string, string | null>> } | { version: number; prefix: string })
 
-/** With the name of an item and a hash it fits one line of details. */
+/** With an item's name and a hash, a value of this length fits one line of details. */
 const longest = 160
 const longestLine = 300
 
-/** A value for the approver. Nothing hides behind spaces, marks or at the end: a long value shows its hash, too. */
+/**
+ * Formats a value for the approver. Shows invisible characters, and the hash of a long value, so that nothing is
+ * hidden.
+ */
 export const exactly = (value: string): string => {
   const line = value
     .replaceAll(/\s+/g, ' ')
@@ -26,7 +29,7 @@ export const exactly = (value: string): string => {
 
 const text = (value: string): string => (value === '' ? 'not set' : value)
 
-/** One line for each item, or two when it is long: its name, old and new value. Values of secrets are never shown. */
+/** Returns one line for each item, or two if it is long: name, old and new value. Never shows secrets. */
 const changeLines = (changes: readonly ConfigChange[]): string[] =>
   changes.flatMap(({ name, from, to }) => {
     if (isSecret(name)) return `${name}: ${from === '' ? 'not set' : 'set'} → ${to === '' ? 'not set' : '(changed)'}`
@@ -39,14 +42,14 @@ const isSignIn = ({ name }: ConfigChange): boolean => signInGroups.some((group) 
 export const signInTitle = (change: SignInChange): string =>
   `${'version' in change ? `Restore version ${change.version} of` : 'Change'} the sign-in settings: ${change.changes.map(({ name }) => name).join(', ')}`
 
-/** The old and new value of each item, for the approver. Sign-in settings come first: a request has 200 lines at most. */
+/** Lists the changes for the approver, sign-in settings first, because a request has at most 200 lines. */
 export const signInDetails = (change: SignInChange): string[] => [
   ...(change.note === undefined ? [] : [change.note]),
   ...changeLines(change.changes.filter(isSignIn)),
   ...changeLines(change.changes.filter((one) => !isSignIn(one))),
 ]
 
-/** Whether a change is still the one that was requested: the same items, from and to the same values. */
+/** Returns whether a change is still the requested one: the same items, from and to the same values. */
 export const isSameChange = (now: readonly ConfigChange[], requested: readonly ConfigChange[] | undefined): boolean =>
-  // Requests from before this release do not say what they change: they have to be made again.
+  // Requests of older releases do not contain their changes. They must be filed again.
   requested !== undefined && changeLines(now).join('\n') === changeLines(requested).join('\n')

@@ -1,19 +1,19 @@
 import type { ConfigGroupName } from '@portcullis/contract'
 
-/** A fault of one item that shows only beside the others. */
+/** A fault that involves several items of a group. */
 export interface WholeFault {
   name: string
   message: string
 }
 
-/** Values of a group as they would be, with defaults; secrets by whether they are set. */
+/** Values of a group after a change, with defaults. For secrets, only whether they are set. */
 export interface WholeGroup {
   text(name: string): string
   isSet(name: string): boolean
 }
 
 const needs = (group: WholeGroup, what: string, names: readonly string[]): WholeFault[] =>
-  names.filter((name) => group.text(name) === '').map((name) => ({ name, message: `is needed ${what}` }))
+  names.filter((name) => group.text(name) === '').map((name) => ({ name, message: `is required ${what}` }))
 
 const isLocal = (url: string): boolean => /^ldaps?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\/?$/.test(url)
 
@@ -21,7 +21,7 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
   smtp: (group) => [
     ...(group.text('SMTP_HOST') === '' ? [] : needs(group, 'to send mail', ['SMTP_FROM'])),
     ...(group.text('SMTP_SECURITY') === 'none' && (group.isSet('SMTP_PASSWORD') || group.text('SMTP_USER') !== '')
-      ? [{ name: 'SMTP_SECURITY', message: 'must not be none with a user or password: it would be sent in the clear' }]
+      ? [{ name: 'SMTP_SECURITY', message: 'must not be none with a user or password, which would be sent in clear text' }]
       : []),
   ],
   ldap: (group) => {
@@ -32,29 +32,29 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
     const security = group.text('LDAP_SECURITY')
     const faults: WholeFault[] = []
     if (urls.some((url) => url.startsWith('ldaps:') !== (security === 'tls')))
-      faults.push({ name: 'LDAP_SECURITY', message: 'has to be tls with ldaps:// addresses, and only with them' })
+      faults.push({ name: 'LDAP_SECURITY', message: 'must be tls with ldaps:// addresses, and only with them' })
     if (security === 'none' && !urls.every(isLocal))
-      faults.push({ name: 'LDAP_SECURITY', message: 'must not be none: passwords would be sent in the clear' })
+      faults.push({ name: 'LDAP_SECURITY', message: 'must not be none, because passwords would be sent in clear text' })
     if (group.text('LDAP_ENABLED') !== 'true') return faults
-    faults.push(...needs(group, 'to sign in by the directory', ['LDAP_URL', 'LDAP_BASE_DN']))
+    faults.push(...needs(group, 'for directory sign-in', ['LDAP_URL', 'LDAP_BASE_DN']))
     if (group.text('LDAP_BIND_DN') !== '' && !group.isSet('LDAP_BIND_PASSWORD'))
-      faults.push({ name: 'LDAP_BIND_PASSWORD', message: 'is needed with a bind DN: a bind without one is anonymous' })
+      faults.push({ name: 'LDAP_BIND_PASSWORD', message: 'is required with a bind DN, because a bind without a password is anonymous' })
     if (['ADMINISTRATOR', 'MANAGER', 'USER'].every((name) => group.text(`LDAP_${name}_GROUP`) === ''))
-      faults.push({ name: 'LDAP_USER_GROUP', message: 'is needed, or another group: else nobody could sign in' })
+      faults.push({ name: 'LDAP_USER_GROUP', message: 'is required unless another group is set, otherwise nobody can sign in' })
     return faults
   },
   oidc: (group) => {
     if (group.text('OIDC_ENABLED') !== 'true') return []
-    const faults = needs(group, 'to sign in by the provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
+    const faults = needs(group, 'for sign-in with the provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
     if (['ADMINISTRATOR', 'MANAGER', 'USER'].every((name) => group.text(`OIDC_${name}_GROUP`) === ''))
-      faults.push({ name: 'OIDC_USER_GROUP', message: 'is needed, or another group: else nobody could sign in' })
+      faults.push({ name: 'OIDC_USER_GROUP', message: 'is required unless another group is set, otherwise nobody can sign in' })
     return faults
   },
   ise: (group) =>
     group.text('ISE_ENABLED') === 'true'
       ? [
           ...needs(group, 'to use Cisco ISE', ['ISE_URL', 'ISE_USER', 'ISE_ANC_POLICY']),
-          ...(group.isSet('ISE_PASSWORD') ? [] : [{ name: 'ISE_PASSWORD', message: 'is needed to use Cisco ISE' }]),
+          ...(group.isSet('ISE_PASSWORD') ? [] : [{ name: 'ISE_PASSWORD', message: 'is required to use Cisco ISE' }]),
         ]
       : [],
   cact: (group) =>
@@ -63,7 +63,7 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
           ...needs(group, 'to use CounterACT', ['CACT_URL', 'CACT_USER', 'CACT_DEX_ACCOUNT']),
           ...['CACT_PASSWORD', 'CACT_DEX_PASSWORD']
             .filter((name) => !group.isSet(name))
-            .map((name) => ({ name, message: 'is needed to use CounterACT' })),
+            .map((name) => ({ name, message: 'is required to use CounterACT' })),
         ]
       : [],
   health: (group) => {
@@ -82,5 +82,5 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
   },
 }
 
-/** What is wrong with a group as a whole. */
+/** Returns the faults that involve several items of a group. */
 export const wholeFaults = (name: ConfigGroupName, group: WholeGroup): WholeFault[] => checks[name]?.(group) ?? []

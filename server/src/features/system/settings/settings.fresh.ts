@@ -6,15 +6,15 @@ export type SignInGroup = (typeof signInGroups)[number]
 
 const freshGroups: ReadonlySet<ConfigGroupName> = new Set([...signInGroups, 'security'])
 
-/** 0 switches the second approver off: no limit is higher. */
+/** 0 switches the second approver off, so it counts as the highest limit. */
 const hostsOf = (text: string): number => (Number(text) === 0 ? Number.POSITIVE_INFINITY : Number(text))
 
-/** Items of other groups that guard something, and whether a change from one text to another weakens that guard. */
+/** For items of other groups that guard something: returns whether a change weakens the guard. */
 const weakens: Readonly<Record<string, (before: string, after: string) => boolean>> = {
   VENDORA_TWO_PERSON_LIMIT: (before, after) => hostsOf(after) > hostsOf(before),
 }
 
-/** Whether changing an item from one value in force to another needs fresh authentication. */
+/** Returns whether a change of an item needs fresh authentication. */
 export const needsFresh = (name: string, before: string, after: string): boolean => {
   const group = groupOfItem(name)
   return (group !== undefined && freshGroups.has(group)) || weakens[name]?.(before, after) === true

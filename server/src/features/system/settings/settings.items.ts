@@ -7,10 +7,10 @@ const items = new Map<string, ConfigItem>(
 /** Names of all items, sorted. */
 export const allItems: readonly string[] = [...items.keys()].sort()
 
-/** An item by name; only names that the contract knows come here. */
+/** Returns an item by name. Callers pass only names of the contract. */
 export const itemOf = (name: string): ConfigItem => {
   const item = items.get(name)
-  if (item === undefined) throw new Error(`there is no config item ${name}`)
+  if (item === undefined) throw new Error(`config item ${name} does not exist`)
   return item
 }
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-it('lets no server start while a group that other features judge has no judge', () => {
+it('refuses to start the server while a guarded group has no guard', () => {
   expect(refusals).toEqual([
     `nobody registered ${[...guarded.map((group) => `a guard of the settings ${group}`), 'a gate of the sign-in settings'].join(', ')}`,
     'nobody registered a guard of the settings smtp',

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { ConfigItem, ConfigKind } from '@portcullis/contract'
 
-/** A host name by RFC 1123, one label or more. */
+/** A host name of one or more labels (RFC 1123). */
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
 const isHost = (text: string): boolean => isIP(text) !== 0 || (hostName.test(text) && !/^[0-9.]+$/.test(text))
@@ -10,35 +10,35 @@ const isHost = (text: string): boolean => isIP(text) !== 0 || (hostName.test(tex
 const hostFault = (text: string): string | null =>
   isHost(text) ? null : 'is neither a host name (RFC 1123) nor an IP address'
 
-/** What is wrong with an address of one of these schemes; a path is allowed only where it means something. */
+/** Returns what is wrong with an address of these schemes. A path is allowed only if it has a meaning. */
 const urlFault = (text: string, schemes: readonly string[], withPath: boolean): string | null => {
-  if (!URL.canParse(text)) return `is no address such as ${schemes[0]}//host:port`
+  if (!URL.canParse(text)) return `is not an address such as ${schemes[0]}//host:port`
   const url = new URL(text)
-  if (!schemes.includes(url.protocol)) return `has to begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`
-  if (url.username !== '' || url.password !== '') return 'must not hold a user or password'
-  if (url.search !== '' || url.hash !== '') return 'must not hold ? or #'
-  if (!withPath && url.pathname !== '/' && url.pathname !== '') return 'must not hold a path'
-  return isHost(url.hostname.replace(/^\[|\]$/g, '')) ? null : 'names no host'
+  if (!schemes.includes(url.protocol)) return `must start with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`
+  if (url.username !== '' || url.password !== '') return 'must not contain a user or password'
+  if (url.search !== '' || url.hash !== '') return 'must not contain ? or #'
+  if (!withPath && url.pathname !== '/' && url.pathname !== '') return 'must not contain a path'
+  return isHost(url.hostname.replace(/^\[|\]$/g, '')) ? null : 'has no valid host'
 }
 
-/** PEM certificates of a text, in order. */
+/** Returns the PEM certificates of a text, in order. */
 export const certificatesOf = (text: string): string[] =>
   text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
 
 const certificatesFault = (text: string, now: Date): string | null => {
   const found = certificatesOf(text)
-  if (found.length === 0) return 'holds no PEM certificate'
-  if (/PRIVATE KEY/.test(text)) return 'holds a private key: give certificates alone'
+  if (found.length === 0) return 'contains no PEM certificate'
+  if (/PRIVATE KEY/.test(text)) return 'contains a private key; only certificates are allowed'
   for (const pem of found)
     try {
       const { subject, validToDate, validFromDate } = new X509Certificate(pem)
       const name = subject.split('\n').pop() ?? ''
       if (validToDate < now)
-        return `holds a certificate (${name}) that expired on ${validToDate.toISOString().slice(0, 10)}`
+        return `contains a certificate (${name}) that expired on ${validToDate.toISOString().slice(0, 10)}`
       if (validFromDate > now)
-        return `holds a certificate (${name}) that begins on ${validFromDate.toISOString().slice(0, 10)} only`
+        return `contains a certificate (${name}) that is valid only from ${validFromDate.toISOString().slice(0, 10)}`
     } catch {
-      return 'holds a certificate that cannot be read'
+      return 'contains an invalid certificate'
     }
   return null
 }
@@ -47,22 +47,22 @@ const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex')
 const maxImageBytes = 256 * 1024
 const maxImageSide = 2_000
 
-/** PNG only: an SVG can carry scripts, other formats bring decoders of their own. */
+/** Accepts PNG only: SVG can carry scripts, and other formats need their own decoders. */
 const imageFault = (text: string): string | null => {
   const match = /^data:image\/png;base64,([A-Za-z0-9+/]+={0,2})$/.exec(text)
-  if (match === null) return 'is no PNG as data URI (data:image/png;base64,…)'
+  if (match === null) return 'is not a PNG data URI (data:image/png;base64,…)'
   const bytes = Buffer.from(match[1] as string, 'base64')
-  if (bytes.length > maxImageBytes) return `has ${bytes.length} bytes, at most ${maxImageBytes} are taken`
+  if (bytes.length > maxImageBytes) return `has ${bytes.length} bytes; at most ${maxImageBytes} are allowed`
   // The first chunk of a PNG is IHDR: length 13, then width and height.
   if (bytes.length < 33 || !bytes.subarray(0, 8).equals(pngSignature) || bytes.toString('latin1', 12, 16) !== 'IHDR')
-    return 'is no PNG'
+    return 'is not a PNG'
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
   return width < 1 || height < 1 || width > maxImageSide || height > maxImageSide
-    ? `is ${width} by ${height} pixels, at most ${maxImageSide} a side are taken`
+    ? `is ${width} by ${height} pixels; at most ${maxImageSide} by ${maxImageSide} are allowed`
     : null
 }
 
-/** RFC 4515 as far as it has to be sound before a directory judges it: brackets match, and no raw control character. */
+/** Checks what RFC 4515 requires before a directory sees the filter: matching brackets and no control characters. */
 const filterFault = (text: string): string | null => {
   let depth = 0
   for (const char of text) {
@@ -70,11 +70,11 @@ const filterFault = (text: string): string | null => {
     if (char === ')' && --depth < 0) break
   }
   if (depth !== 0 || !text.startsWith('(') || !text.endsWith(')'))
-    return 'is no filter by RFC 4515, such as (uid={username})'
-  return text.includes('{username}') ? null : 'has to hold {username}, where the name of who signs in is put'
+    return 'is not an RFC 4515 filter, such as (uid={username})'
+  return text.includes('{username}') ? null : 'must contain {username}, which is replaced by the name of the person who signs in'
 }
 
-// Each value ends at the next separator: nothing is tried twice, however long it is.
+// Each value ends at the next separator, so the expression never backtracks.
 const attributeType = '(?:[A-Za-z][A-Za-z0-9-]*|[0-9]+(?:\\.[0-9]+)+)'
 const dn = new RegExp(`^${attributeType}=(?:\\\\.|[^\\\\,+])*(?:[,+]\\s*${attributeType}=(?:\\\\.|[^\\\\,+])*)*$`)
 
@@ -88,7 +88,7 @@ const authorityFault = (text: string): string | null => {
   if (/^https?:\/\//i.test(text)) return urlFault(text, ['https:', 'http:'], false)
   return URL.canParse(`https://${text}`)
     ? urlFault(`https://${text}`, ['https:'], false)
-    : 'is no name, name:port or address'
+    : 'is not a name, name:port or address'
 }
 
 type Rule = (text: string, item: ConfigItem, now: Date) => string | null
@@ -99,33 +99,33 @@ const rules: Readonly<Partial<Record<ConfigKind, Rule>>> = {
   host: hostFault,
   https: (text) => urlFault(text, ['https:'], true),
   ldap: (text) => listFault(text, 3, (part) => urlFault(part, ['ldaps:', 'ldap:'], false)),
-  email: (text) => (/^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/.test(text) ? null : 'is no mail address'),
+  email: (text) => (/^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/.test(text) ? null : 'is not a mail address'),
   boolean: (text) => (text === 'true' || text === 'false' ? null : 'is neither true nor false'),
   integer: (text, { range = [0, Number.MAX_SAFE_INTEGER] }) => {
     const value = number(text)
     return Number.isInteger(value) && value >= range[0] && value <= range[1]
       ? null
-      : `is no whole number from ${range[0].toLocaleString('en')} to ${range[1].toLocaleString('en')}`
+      : `is not a whole number from ${range[0].toLocaleString('en')} to ${range[1].toLocaleString('en')}`
   },
-  share: (text) => (number(text) >= 0 && number(text) <= 1 ? null : 'is no number from 0 to 1'),
-  choice: (text, { choices = [] }) => (choices.includes(text) ? null : `is none of ${choices.join(', ')}`),
+  share: (text) => (number(text) >= 0 && number(text) <= 1 ? null : 'is not a number from 0 to 1'),
+  choice: (text, { choices = [] }) => (choices.includes(text) ? null : `must be one of ${choices.join(', ')}`),
   certificates: (text, _item, now) => certificatesFault(text, now),
   image: imageFault,
-  color: (text) => (/^#[0-9a-f]{6}$/i.test(text) ? null : 'is no color such as #1c7ed6'),
-  dn: (text) => (dn.test(text) ? null : 'is no distinguished name (RFC 4514), such as ou=people,dc=example,dc=org'),
+  color: (text) => (/^#[0-9a-f]{6}$/i.test(text) ? null : 'is not a color such as #1c7ed6'),
+  dn: (text) => (dn.test(text) ? null : 'is not a distinguished name (RFC 4514), such as ou=people,dc=example,dc=org'),
   filter: filterFault,
-  attribute: (text) => (/^[A-Za-z][\w.:/-]{0,127}$/.test(text) ? null : 'is no name of an attribute'),
+  attribute: (text) => (/^[A-Za-z][\w.:/-]{0,127}$/.test(text) ? null : 'is not an attribute name'),
   authority: authorityFault,
 }
 
-/** Control characters mean nothing in a line of text, and something in a mail or a log. */
+/** Control characters have no meaning in a line of text, but can have one in a mail or log. */
 const control = /[\u0000-\u001f\u007f]/
 const controlInLines = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
-/** What is wrong with the value of an item; null when nothing is. An empty one takes the item away, and is always sound. */
+/** Returns what is wrong with the value of an item, or null. An empty value removes the item and is always valid. */
 export const faultOf = (item: ConfigItem, text: string, now: Date): string | null => {
   if (text === '') return null
   const isLines = item.kind === 'lines' || item.kind === 'certificates'
-  if ((isLines ? controlInLines : control).test(text)) return 'holds control characters'
+  if ((isLines ? controlInLines : control).test(text)) return 'contains control characters'
   return rules[item.kind]?.(text, item, now) ?? null
 }

@@ -26,18 +26,18 @@ import { allItems, defaultOf, isSecret, itemOf } from './settings.items.ts'
 import { faultOf } from './settings.rules.ts'
 import type { ItemRow, SettingsStore, WrittenItem } from './settings.store.ts'
 
-/** Judges values of a group before they are stored; throws what is to be answered. */
+/** Checks the values of a group before they are stored. Throws the answer of a refusal. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
 
-/** Decides about changes of sign-in settings. */
+/** Gate for changes of sign-in settings. */
 export interface SignInGate {
-  /** Asks, before the transaction, whether one person may make the change; files it and throws when not. */
+  /** Runs before the transaction. If one person may not make the change alone, files it and throws. */
   assertAlone(actor: Actor, change: SignInChange, secret: Secret | null): Promise<void>
-  /** Hears, in the transaction that stores it, that a group changed. */
+  /** Runs in the transaction that changes a group. */
   changed(tx: Tx, group: SignInGroup): Promise<void>
 }
 
-/** What the approver of a change has to know; empty when it is nothing. */
+/** Returns further information for the approver of a change, or an empty text. */
 export type SignInNote = (change: SignInChange) => Promise<string>
 
 export interface SettingsDeps {
@@ -49,7 +49,7 @@ export interface SettingsDeps {
   store: SettingsStore
 }
 
-/** Groups that their features guard. Nothing of them is changed while nobody does. */
+/** Groups that features must guard. They cannot be changed without a guard. */
 const guardedGroups: readonly ConfigGroupName[] = [
   'smtp',
   'ldap',
@@ -61,41 +61,41 @@ const guardedGroups: readonly ConfigGroupName[] = [
   'license',
 ]
 
-/** Topic of the bus: items changed. */
+/** Bus topic: items changed. */
 export const settingsTopic = 'settings'
 
-/** What a request says of the items of a group: a text, or null to take one away. */
+/** Items of a request: a text, or null to remove the item. */
 export type GivenItems = Readonly<Record<string, string | null | undefined>>
 
-/** Values of a group in force. */
+/** Current values of a group. */
 export interface GroupValues<G extends ConfigGroupName> {
   text(name: ConfigName<G>): string
   number(name: ConfigName<G>): number
   flag(name: ConfigName<G>): boolean
-  /** Null while it is not set. */
+  /** Null if it is not set. */
   secret(name: ConfigName<G>): Secret | null
 }
 
-/** Row and member that a sealed item is bound to. */
-export const placeOfItem = (name: string): string => `config item ${name}`
+/** Returns the context that binds a sealed item to its row. */
+export const itemContext = (name: string): string => `config item ${name}`
 
 const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
 
-/** An item while a change is made: its text, and its box when it is a secret. */
+/** An item during a change: its text, or the ciphertext of a secret. */
 interface Draft {
   value: string
   sealed: Buffer | null
-  /** A secret that was given anew. */
+  /** Whether the request contains the secret. */
   isFresh: boolean
 }
 
-/** The general configuration: read by everybody below the surface, changed as a whole, with a way back. */
+/** Reads and changes the general configuration, with versions and rollback. */
 export const createSettings = ({ db, clock, bus, audit, envelope, store }: SettingsDeps) => {
   const guards = new Map<ConfigGroupName, ConfigGuard>()
   const signInNotes: SignInNote[] = []
   let gate: SignInGate | null = null
   function signIn(): SignInGate {
-    if (gate === null) throw new Error('nobody gates the sign-in settings')
+    if (gate === null) throw new Error('the sign-in settings have no gate')
     return gate
   }
 
@@ -113,21 +113,21 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   const masked = (drafts: ReadonlyMap<string, Draft>, name: string): string =>
     isSecret(name) ? (drafts.get(name)?.sealed ? maskedSecret : '') : textOf(drafts, name)
 
-  /** Items as a request leaves them. Throws with every fault that shows in one item. */
+  /** Applies the items of a request. Throws all faults of single items. */
   function applied(before: ReadonlyMap<string, Draft>, given: GivenItems): Map<string, Draft> {
     const now = new Date(clock.now())
     const after = new Map(before)
     const faults: FieldError[] = []
-    for (const [name, said] of Object.entries(given)) {
-      if (said === undefined) continue
+    for (const [name, value] of Object.entries(given)) {
+      if (value === undefined) continue
       const item = itemOf(name)
-      const text = said === null ? '' : item.kind === 'secret' || item.kind === 'lines' ? said : said.trim()
+      const text = value === null ? '' : item.kind === 'secret' || item.kind === 'lines' ? value : value.trim()
       if (item.kind === 'secret' && text === maskedSecret) continue
       const fault = faultOf(item, text, now)
       if (fault !== null) faults.push({ field: `body.${name}`, message: fault })
       else if (text === '') after.delete(name)
       else if (item.kind === 'secret')
-        after.set(name, { value: '', sealed: envelope.seal(new Secret(text), placeOfItem(name)), isFresh: true })
+        after.set(name, { value: '', sealed: envelope.seal(new Secret(text), itemContext(name)), isFresh: true })
       else after.set(name, { value: text, sealed: null, isFresh: false })
     }
     if (faults.length > 0) throw faulty(faults)
@@ -144,7 +144,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   const differs = (a: Draft | undefined, b: Draft | undefined): boolean =>
     a?.value !== b?.value || (a?.sealed === undefined) !== (b?.sealed === undefined) || a?.sealed !== b?.sealed
 
-  /** Throws with what shows only in the group as a whole. */
+  /** Throws the faults that involve several items of a group. */
   function judge(group: ConfigGroupName, before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void {
     const names = Object.keys(configGroups[group].items)
     const moved = configGroups[group].place.find((name) => textOf(before, name) !== textOf(after, name))
@@ -153,7 +153,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       for (const name of names.filter(isSecret)) {
         const stays = after.get(name)
         if (before.get(name)?.sealed && stays?.sealed && !stays.isFresh)
-          faults.push({ field: `body.${name}`, message: `is needed again, because ${moved} changes where it is sent` })
+          faults.push({ field: `body.${name}`, message: `must be entered again, because ${moved} changes where it is sent` })
       }
     const whole = wholeFaults(group, {
       text: (name) => textOf(after, name),
@@ -163,16 +163,16 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     if (faults.length > 0) throw faulty(faults)
   }
 
-  /** A secret comes back only with the place it was sent to then: else going back would send it elsewhere. */
+  /** Refuses to restore a secret without its destination, because it would be sent elsewhere. */
   function assertTogether(
     group: ConfigGroupName,
     before: ReadonlyMap<string, Draft>,
     after: ReadonlyMap<string, Draft>,
     then: ReadonlyMap<string, string | null>,
   ): void {
-    const placeThen = (name: string): string =>
+    const valueThen = (name: string): string =>
       then.has(name) ? (then.get(name) ?? defaultOf(name)) : textOf(before, name)
-    const moved = configGroups[group].place.find((name) => placeThen(name) !== textOf(after, name))
+    const moved = configGroups[group].place.find((name) => valueThen(name) !== textOf(after, name))
     const restored = namesOf(group).filter(
       (name) => isSecret(name) && after.get(name)?.isFresh === true && differs(before.get(name), after.get(name)),
     )
@@ -180,7 +180,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       throw faulty(
         restored.map((name) => ({
           field: `body.${name}`,
-          message: `belonged to another ${moved} then: go back with the whole group`,
+          message: `belonged to another ${moved} in that version; restore the whole group`,
         })),
       )
   }
@@ -210,10 +210,10 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     })
 
   /**
-   * Stores a change. All paths that write items use it, so none can skip a check. Changes of sign-in settings, and changes
-   * that weaken a guard, need fresh authentication.
+   * Stores a change. Every path that writes items uses it, so none can skip a check. Changes of sign-in settings, and
+   * changes that weaken a guard, need fresh authentication.
    */
-  async function store_(
+  async function storeChange(
     tx: Tx,
     actor: Actor,
     last: number,
@@ -251,7 +251,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     if (names.every((name) => textOf(before, name) === textOf(after, name))) return
     const judged = guards.get(group)
     if (judged !== undefined) await judged(actor, new Map(names.map((name) => [name, textOf(after, name)])))
-    else if (guardedGroups.includes(group)) throw new Error(`nobody guards the settings of ${group}`)
+    else if (guardedGroups.includes(group)) throw new Error(`the settings of ${group} have no guard`)
   }
 
   const isSignIn = (name: string): boolean => signInGroups.some((group) => groupOfItem(name) === group)
@@ -267,14 +267,14 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     const signInChanges = changes.filter(({ name }) => isSignIn(name))
     if (signInChanges.length === 0) return
     if ('version' in given && typeof given.version === 'number') {
-      // A version is restored as a whole: the approver sees the other items, too.
+      // A version is restored as a whole, so the approver sees the other items too.
       await signIn().assertAlone(actor, { version: given.version, prefix: String(given.prefix), changes }, null)
       return
     }
     const items = Object.entries(given as GivenItems).filter(
       (entry): entry is [string, string | null] => entry[1] !== undefined && isSignIn(entry[0]),
     )
-    // A secret that only says "as it is" may be read; one that is given is sealed with the request.
+    // Masked secrets may be shown. New ones are sealed with the request.
     const isHidden = ([name, value]: [string, string | null]): boolean =>
       isSecret(name) && value !== null && value !== maskedSecret
     const hidden = items.filter(isHidden)
@@ -287,12 +287,12 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
 
   const namesOf = (group: ConfigGroupName): string[] => Object.keys(configGroups[group].items)
 
-  /** Items of a request by their groups. Throws on a name that is none. */
+  /** Groups the items of a request. Throws on unknown names. */
   function byGroup(given: GivenItems): [ConfigGroupName, GivenItems][] {
     const groups = new Map<ConfigGroupName, Record<string, string | null | undefined>>()
     for (const [name, value] of Object.entries(given)) {
       const group = groupOfItem(name)
-      if (group === undefined) throw faulty([{ field: `body.settings.${name.slice(0, 64)}`, message: 'is no item' }])
+      if (group === undefined) throw faulty([{ field: `body.settings.${name.slice(0, 64)}`, message: 'is not an item' }])
       groups.set(group, { ...groups.get(group), [name]: value })
     }
     return [...groups]
@@ -309,11 +309,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     items: Object.fromEntries(names.map((name) => [name, masked(after, name)])),
   })
 
-  /** The changes that a rollback to a version makes now. */
+  /** Returns the changes that a rollback to a version would make now. */
   async function planRollback(tx: Tx, version: number, prefix: string) {
     const last = await store.lock(tx)
     if (version > last)
-      throw new AppError('not_found', { detail: `There is no version ${version}; the newest is ${last}.` })
+      throw new AppError('not_found', { detail: `Version ${version} does not exist. The newest version is ${last}.` })
     const then = await store.asOf(tx, version)
     const rows = then.filter(({ name }) => name.startsWith(prefix) && groupOfItem(name) !== undefined)
     const names = rows.map(({ name }) => name)
@@ -332,24 +332,24 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
   }
 
   return {
-    /** Has a feature judge the values of a group whenever one of them is to change; one feature per group, at start. */
+    /** Registers the guard of a group, at start. It checks every change of the group. */
     guard: (group: ConfigGroupName, judge: ConfigGuard): void => {
       guards.set(group, judge)
     },
-    /** What is missing before groups may be changed: their guards, and the gate of those that decide who signs in. */
+    /** Conditions that must hold before groups may be changed: their guards, and the gate of the sign-in settings. */
     needs: [
       ...guardedGroups.map((group) => ({ what: `a guard of the settings ${group}`, isThere: () => guards.has(group) })),
       { what: 'a gate of the sign-in settings', isThere: () => gate !== null },
     ],
-    /** Has every change of sign-in settings ask this gate; at start. */
+    /** Registers the gate for all changes of sign-in settings, at start. */
     gateSignIn: (asked: SignInGate): void => {
       gate = asked
     },
-    /** Has the approver of a change of sign-in settings read this sentence, too; at start. */
+    /** Registers a note for approvers of changed sign-in settings, at start. */
     noteSignIn: (note: SignInNote): void => {
       signInNotes.push(note)
     },
-    /** What else the approver of this change has to know, in sentences. */
+    /** Returns the notes for the approver of a change. */
     signInNotes: async (change: SignInChange): Promise<string> =>
       (await Promise.all(signInNotes.map((note) => note(change)))).filter((text) => text !== '').join(' '),
 
@@ -367,27 +367,30 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
         const after = applied(before, given)
         judge(group, before, after)
         const changes = changesOf(before, after)
-        const version = await store_(tx, actor, last, before, after, changes, 'config.changed')
+        const version = await storeChange(tx, actor, last, before, after, changes, 'config.changed')
         return saved(version, changes, after, names)
       })
     },
 
-    /** Has changes of the configuration wait for the caller's transaction. Whoever writes audit before he changes items calls it first: they lock in this order. */
+    /**
+     * Locks the configuration for the caller's transaction. Call it before writing audit records, to keep the lock
+     * order.
+     */
     lock: async (tx: Tx): Promise<void> => {
       await store.lock(tx)
     },
 
-    /** Writes items whose owner has judged and audited them, in its transaction. */
+    /** Writes items in the transaction of their owner, who has checked and audited them. */
     write: async (tx: Tx, actor: Actor, given: Readonly<Record<string, string>>): Promise<void> => {
       const names = Object.keys(given)
       const last = await store.lock(tx)
       const before = await readDrafts(tx, names)
       const after = applied(before, given)
       const changes = changesOf(before, after)
-      await store_(tx, actor, last, before, after, changes, 'config.changed')
+      await storeChange(tx, actor, last, before, after, changes, 'config.changed')
     },
 
-    /** Asks the guards of all groups that a request touches. */
+    /** Runs the guards of all groups that a request changes. */
     guardAll: async (actor: Actor, given: GivenItems): Promise<void> => {
       for (const [group, items] of byGroup(given)) {
         const before = await readDrafts(db, namesOf(group))
@@ -399,8 +402,8 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     },
 
     /**
-     * Changes items of any groups in the caller's transaction, whose guards were asked; what changed. A dry run stores
-     * nothing and needs no fresh authentication.
+     * Changes items of any groups in the caller's transaction, after their guards. Returns the changes. A dry run
+     * stores nothing and needs no fresh authentication.
      */
     applyAll: async (tx: Tx, actor: Actor, given: GivenItems, isDry: boolean): Promise<ConfigChange[]> => {
       const last = await store.lock(tx)
@@ -412,24 +415,24 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       const after = applied(before, given)
       for (const [group] of groups) judge(group, before, after)
       const changes = changesOf(before, after)
-      if (!isDry) await store_(tx, actor, last, before, after, changes, 'config.changed')
+      if (!isDry) await storeChange(tx, actor, last, before, after, changes, 'config.changed')
       return changes
     },
 
-    /** Items that are set, secrets masked. */
+    /** Returns the items that are set, with masked secrets. */
     readSet: async (): Promise<ConfigMap> => {
       const drafts = await readDrafts(db, allItems)
       return Object.fromEntries([...drafts.keys()].sort().map((name) => [name, masked(drafts, name)]))
     },
 
-    /** Known items as they count, secrets masked. */
+    /** Returns known items with their current or default values, and masked secrets. */
     read: async (wanted: (name: string) => boolean): Promise<ConfigMap> => {
       const names = allItems.filter(wanted)
       const drafts = await readDrafts(db, names)
       return Object.fromEntries(names.map((name) => [name, masked(drafts, name)]))
     },
 
-    /** Values of a group for whoever uses them. */
+    /** Returns the values of a group, with its secrets. */
     values: async <G extends ConfigGroupName>(
       q: Queryable,
       group: G,
@@ -440,7 +443,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       if (drafts !== before) judge(group, before, drafts)
       function open(name: string): Secret | null {
         const sealed = drafts.get(name)?.sealed ?? null
-        return sealed === null ? null : envelope.open(sealed, placeOfItem(name))
+        return sealed === null ? null : envelope.open(sealed, itemContext(name))
       }
       return {
         text: (name) => textOf(drafts, name),
@@ -450,24 +453,24 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       }
     },
 
-    /** Notes that an integration was used; null: with success. */
+    /** Records the use of an integration. A null failure: success. */
     noteUse: (name: string, failure: string | null): Promise<void> =>
       store.noteUse(db, new Date(clock.now()), name, failure === null ? null : cleanText(failure, 500)),
     uses: () => store.uses(db),
 
     history: (prefix: string, page: { number: number; size: number }) => store.history(db, prefix, page),
 
-    /** Carries out what a second approver agreed to, in that transaction. */
+    /** Carries out an approved change in the transaction of the approval. */
     applySignIn: async (tx: Tx, actor: Actor, change: SignInChange, secret: Secret | null): Promise<void> => {
       function assertSame(before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void {
         if (!isSameChange(changesOf(before, after, exactly), change.changes))
-          throw new AppError('conflict', { detail: 'The settings changed since this was requested. Request it again.' })
+          throw new AppError('conflict', { detail: 'The settings changed after this request. Request the change again.' })
       }
       const last = await store.lock(tx)
       if ('version' in change) {
         const { before, after, changes } = await planRollback(tx, change.version, change.prefix)
         assertSame(before, after)
-        await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        await storeChange(tx, actor, last, before, after, changes, 'config.rolledBack')
         return
       }
       const given: GivenItems = { ...change.items, ...(secret === null ? {} : JSON.parse(secret.reveal())) }
@@ -476,11 +479,11 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
         const after = applied(before, items)
         judge(group, before, after)
         assertSame(before, after)
-        await store_(tx, actor, await store.lock(tx), before, after, changesOf(before, after), 'config.changed')
+        await storeChange(tx, actor, await store.lock(tx), before, after, changesOf(before, after), 'config.changed')
       }
     },
 
-    /** Makes items what they were at a version. */
+    /** Restores items to their values in a version. */
     rollback: async (actor: Actor, version: number, prefix: string, isDry: boolean): Promise<ConfigSaved> => {
       const plan = await db.transaction((tx) => planRollback(tx, version, prefix))
       if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
@@ -488,7 +491,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       await assertSignInAlone(actor, plan.before, plan.after, { version, prefix })
       return db.transaction(async (tx) => {
         const { last, names, before, after, changes } = await planRollback(tx, version, prefix)
-        const next = await store_(tx, actor, last, before, after, changes, 'config.rolledBack')
+        const next = await storeChange(tx, actor, last, before, after, changes, 'config.rolledBack')
         return saved(next, changes, after, names)
       })
     },

@@ -11,7 +11,7 @@ export interface ItemRow {
   sealed: Buffer | null
 }
 
-/** An item as a version leaves it; a null value: not set. */
+/** An item in a version. A null value: not set. */
 export interface WrittenItem {
   name: string
   value: string | null
@@ -24,7 +24,7 @@ export const createSettingsStore = () => ({
   items: (q: Queryable, names: readonly string[]): Promise<ItemRow[]> =>
     q.query<ItemRow>(sql`select c.name, c.value, c.sealed from config_items c where c.name = any(${names}::text[])`),
 
-  /** Changes of the configuration happen one after the other: each is judged against what it changes. */
+  /** Makes changes of the configuration wait for each other, so that each is checked against the current values. */
   lock: async (tx: Tx): Promise<number> => {
     await tx.execute(sql`lock table config_versions in share row exclusive mode`)
     const [row] = await tx.query<{ n: number }>(
@@ -60,7 +60,7 @@ export const createSettingsStore = () => ({
       on conflict (name) do update set value = excluded.value, sealed = excluded.sealed, changed_at = excluded.changed_at`)
   },
 
-  /** Items that were ever changed, as they were at a version; a null value: not set then. */
+  /** Returns all items that ever changed, with their values at a version. A null value: not set then. */
   asOf: (q: Queryable, version: number): Promise<WrittenItem[]> =>
     q.query<WrittenItem>(sql`
       select n.name, h.value, h.sealed from (select distinct h.name from config_history h) n

@@ -76,7 +76,7 @@ describe('a write to the settings', () => {
 })
 
 describe('the general configuration', () => {
-  it('is written as a whole, masked when read, kept in versions and audited with its differences', async () => {
+  it('is saved as a whole, masked when read, kept in versions and audited with its changes', async () => {
     const before = (await history())[0]?.version ?? 0
     const first = await save('AddOrUpdateSMPTConfig', {
       SMTP_HOST: 'mail.example.org',
@@ -124,11 +124,11 @@ describe('the general configuration', () => {
     expect(row?.text).not.toContain(Buffer.from('correct horse').toString('hex'))
   })
 
-  it('asks for a secret again where it would be sent elsewhere, and takes one away alone', async () => {
+  it('requires a secret again if its destination changes, and can remove a secret alone', async () => {
     const versions = (await history()).length
     expect(await refused('AddOrUpdateSMPTConfig', { SMTP_HOST: 'evil.example.org' })).toEqual([
       400,
-      expect.stringMatching(/SMTP_PASSWORD: is needed again, because SMTP_HOST changes/),
+      expect.stringMatching(/SMTP_PASSWORD: must be entered again, because SMTP_HOST changes/),
     ])
     expect((await history()).length).toBe(versions)
     expect(await read('GetConfigItemsByName/SMTP_HOST')).toEqual({ SMTP_HOST: 'mail.example.org' })
@@ -141,7 +141,7 @@ describe('the general configuration', () => {
     expect(await read('GetConfigItemsByPrefix/SMTP_PASSWORD')).toEqual({ SMTP_PASSWORD: '' })
   })
 
-  it('goes back to a version, after a look at what that changes, secrets with what they belong to', async () => {
+  it('restores a version after a preview, and secrets only with their destination', async () => {
     const version = ((await history())[0]?.version ?? 0) - 1
     const path = `rollback/${version}?prefix=SMTP_`
     const dry = await save(`${path}&dryRun=true`, undefined)
@@ -157,20 +157,20 @@ describe('the general configuration', () => {
     await save(`rollback/${version - 1}?prefix=SMTP_`, undefined)
     expect((await t.server.settings.values(t.db, 'smtp')).secret('SMTP_PASSWORD')?.reveal()).toBe('correct horse')
     expect((await refused('rollback/9999', undefined))[0]).toBe(404)
-    // A secret of then does not come back alone to where something else is now.
+    // An old secret is not restored alone while its destination is another one.
     const now = (await history())[0]?.version ?? 0
     await save('AddOrUpdateSMPTConfig', { SMTP_HOST: 'evil.example.org', SMTP_PASSWORD: 'other' })
     expect(await refused(`rollback/${now}?prefix=SMTP_PASSWORD`, undefined)).toEqual([
       400,
-      expect.stringMatching(/SMTP_PASSWORD: belonged to another SMTP_HOST then/),
+      expect.stringMatching(/SMTP_PASSWORD: belonged to another SMTP_HOST in that version/),
     ])
     await save(`rollback/${now}?prefix=SMTP`, undefined)
     expect((await t.server.settings.values(t.db, 'smtp')).secret('SMTP_PASSWORD')?.reveal()).toBe('correct horse')
   })
 
-  it('refuses what makes no sense, says which and why, and keeps what was in force', async () => {
+  it('refuses invalid values with a reason, and keeps the values in force', async () => {
     const before = await read('GetConfigItemsByPrefix/SMTP_,LDAP_,OIDC_,ISE_,CACT_,CUSTOM_,SERVER_,VENDORA_')
-    // The clock of the test is years ahead.
+    // The test clock is years ahead.
     const expired = certificate('old.example.org', 30)
     for (const [path, body, message] of [
       [
@@ -179,11 +179,11 @@ describe('the general configuration', () => {
         /SMTP_HOSTS is unknown; did you mean SMTP_HOST\?; known are SMTP_HOST, SMTP_PORT/,
       ],
       ['AddOrUpdateSMPTConfig', { SMTP_PORT: 25 }, /SMTP_PORT/],
-      ['AddOrUpdateSMPTConfig', { SMTP_PORT: '70000' }, /is no whole number from 1 to 65,535/],
+      ['AddOrUpdateSMPTConfig', { SMTP_PORT: '70000' }, /is not a whole number from 1 to 65,535/],
       ['AddOrUpdateSMPTConfig', { SMTP_HOST: 'a b' }, /neither a host name/],
       ['AddOrUpdateSMPTConfig', { SMTP_FROM: 'a\r\nBcc: x@example.org' }, /control characters/],
-      ['AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'ssl' }, /none of none, starttls, tls/],
-      ['AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'none', SMTP_PASSWORD: 'p' }, /sent in the clear/],
+      ['AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'ssl' }, /must be one of none, starttls, tls/],
+      ['AddOrUpdateSMPTConfig', { SMTP_SECURITY: 'none', SMTP_PASSWORD: 'p' }, /sent in clear text/],
       ['AddOrUpdateSMPTConfig', { SMTP_CA: 'hello' }, /no PEM certificate/],
       ['AddOrUpdateSMPTConfig', { SMTP_CA: expired }, /CN=old.example.org\) that expired on /],
       [
@@ -191,21 +191,21 @@ describe('the general configuration', () => {
         { SMTP_HOST: null, SMTP_FROM: null, SMTP_PASSWORD: '', SMTP_USER: 'u', SMTP_PORT: 'x' },
         /SMTP_PORT/,
       ],
-      ['AddOrUpdateLDAPServer', { LDAP_URL: 'http://x' }, /has to begin with ldaps:\/\/ or ldap:\/\//],
-      ['AddOrUpdateLDAPServer', { LDAP_URL: 'ldap://x', LDAP_SECURITY: 'none' }, /in the clear/],
+      ['AddOrUpdateLDAPServer', { LDAP_URL: 'http://x' }, /must start with ldaps:\/\/ or ldap:\/\//],
+      ['AddOrUpdateLDAPServer', { LDAP_URL: 'ldap://x', LDAP_SECURITY: 'none' }, /clear text/],
       ['AddOrUpdateLDAPServer', { LDAP_URL: 'ldaps://x' }, /tls with ldaps/],
-      ['AddOrUpdateLDAPServer', { LDAP_ENABLED: 'true', LDAP_URL: 'ldap://x' }, /LDAP_BASE_DN: is needed/],
+      ['AddOrUpdateLDAPServer', { LDAP_ENABLED: 'true', LDAP_URL: 'ldap://x' }, /LDAP_BASE_DN: is required/],
       ['AddOrUpdateLDAPServer', { LDAP_USER_FILTER: '(uid=*)' }, /\{username\}/],
-      ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: 'example' }, /no distinguished name/],
-      ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: `a=b${',a=b'.repeat(200)}\\` }, /no distinguished name/],
-      ['AddOrUpdateISEServer', { ISE_URL: 'http://ise' }, /has to begin with https/],
+      ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: 'example' }, /not a distinguished name/],
+      ['AddOrUpdateLDAPServer', { LDAP_BASE_DN: `a=b${',a=b'.repeat(200)}\\` }, /not a distinguished name/],
+      ['AddOrUpdateISEServer', { ISE_URL: 'http://ise' }, /must start with https/],
       ['AddOrUpdateISEServer', { ISE_URL: 'https://u:p@ise' }, /user or password/],
-      ['AddOrUpdateISEServer', { ISE_ENABLED: 'true' }, /ISE_URL: is needed.*ISE_PASSWORD: is needed/],
+      ['AddOrUpdateISEServer', { ISE_ENABLED: 'true' }, /ISE_URL: is required.*ISE_PASSWORD: is required/],
       ['AddOrUpdateCACTServer', { CACT_ENABLED: 'yes' }, /neither true nor false/],
-      ['AddOrUpdateCustomLogin', { CUSTOM_LOGIN_LOGO: 'data:image/svg+xml;base64,AAAA' }, /no PNG/],
+      ['AddOrUpdateCustomLogin', { CUSTOM_LOGIN_LOGO: 'data:image/svg+xml;base64,AAAA' }, /not a PNG/],
       ['AddOrUpdateCustomLogin', { CUSTOM_LOGIN_LOGO: png(3_000, 10) }, /3000 by 10 pixels/],
       ['AddOrUpdateCustomLogin', { CUSTOM_LOGIN_LOGO: png(10, 10, 262_145) }, /262145 bytes/],
-      ['AddOrUpdateCustomLogin', { CUSTOM_LOGIN_COLOR: 'red;}' }, /no color/],
+      ['AddOrUpdateCustomLogin', { CUSTOM_LOGIN_COLOR: 'red;}' }, /not a color/],
       ['SetServerDomainName', { SERVER_DOMAIN_NAME: 'javascript:alert(1)' }, /SERVER_DOMAIN_NAME/],
       ['SetServerDomainName', { SERVER_DOMAIN_NAME: 'https://a.example.org/path' }, /path/],
       ['AddOrUpdateVendorA', { VENDORA_CHECKIN_SECONDS: '1' }, /from 5 to 3,600/],
@@ -219,7 +219,7 @@ describe('the general configuration', () => {
     ).toBe(400)
   })
 
-  it('takes sound certificates and pictures, an empty body and null for nothing', async () => {
+  it('accepts valid certificates and pictures, an empty body, and null for unset', async () => {
     const ca = certificate('ca.example.org', 36_500)
     const saved = await save('AddOrUpdateLDAPServer', { LDAP_CA: ca, LDAP_URL: 'ldap://a ldap://b:1389' })
     expect(saved.items.LDAP_CA).toBe(ca.trim())
@@ -236,7 +236,7 @@ describe('the general configuration', () => {
     ).toHaveLength(2)
   })
 
-  it('never gives a secret away, whatever is asked', async () => {
+  it('never returns a secret', async () => {
     await save('AddOrUpdateCACTServer', { CACT_PASSWORD: 'canary-1-9c', CACT_DEX_PASSWORD: 'canary-2-9c' })
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_%']
     const admin = await t.admin()
@@ -253,7 +253,7 @@ describe('the general configuration', () => {
     }
   })
 
-  it('is read by Managers and changed by Administrators; a changed row in the database opens nothing', async () => {
+  it('is read by Managers and changed by Administrators; a row swapped in the database cannot be opened', async () => {
     const [user, manager] = [await person(t, { profile: 30 }), await person(t, { profile: 20 })]
     expect((await user.api.get(`${base}/GetConfigItemsByPrefix/SMTP`)).statusCode).toBe(403)
     expect((await manager.api.get(`${base}/GetConfigItemsByPrefix/SMTP`)).statusCode).toBe(200)
@@ -265,7 +265,7 @@ describe('the general configuration', () => {
     expect(() => values.secret('CACT_DEX_PASSWORD')).toThrow()
   })
 
-  it('of the domain name decides links and which origin may call, and says what a browser elsewhere would meet', async () => {
+  it('for the domain name decides links and allowed origins, and its test shows what a browser finds', async () => {
     const call = async (origin: string) =>
       (
         await t.request({
@@ -289,7 +289,7 @@ describe('the general configuration', () => {
     ])
   })
 
-  it('of the product takes effect: how often agents check in, and how long events are kept', async () => {
+  it('applies the check-in interval and the retention of events', async () => {
     await save('AddOrUpdateVendorA', { VENDORA_CHECKIN_SECONDS: '300', VENDORA_RETENTION_DAYS_EVENTS: '30' })
     await t.server.settings.refresh()
     expect([
@@ -317,7 +317,7 @@ describe('the general configuration', () => {
     expect((await pageOf(t, 'events/getevents')).recordsTotal).toBe(2)
   })
 
-  it('asks a second person before fewer are asked, also by this way', async () => {
+  it('requires a second approver to weaken that requirement', async () => {
     await person(t, { profile: 10 })
     const answer = await post('AddOrUpdateVendorA', { VENDORA_TWO_PERSON_LIMIT: '0' })
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'second_person_required'])

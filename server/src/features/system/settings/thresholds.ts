@@ -4,10 +4,10 @@ import type { Log } from '#platform/log.ts'
 import type { GroupValues } from './settings.service.ts'
 
 type Name = ConfigName<'health'>
-/** Value of a threshold, by its name without what all of them begin with. */
+/** Returns the value of a threshold, by its name without the common prefix. */
 export type Thresholds = (name: Name extends `VENDORA_HEALTH_${infer Rest}` ? Rest : never) => number
 
-/** Thresholds as they are configured, kept at hand: they are asked for while the database is away, too. */
+/** Caches the configured thresholds, so that they are known while the database is unavailable. */
 export const createThresholds = async ({
   db,
   log,
@@ -32,7 +32,7 @@ export const createThresholds = async ({
       (next) => {
         current = next
       },
-      (error: unknown) => log.warn({ err: error }, 'thresholds are read again later'),
+      (error: unknown) => log.warn({ err: error }, 'could not read the thresholds; the next change retries'),
     )
   })
   return (name) => current.get(`VENDORA_HEALTH_${name}`) as number

@@ -10,9 +10,9 @@ import { because, type HostTagChange } from './tags.orders.ts'
 import { changesOf, elementId, parseElementId, type TagsDeps } from './tags.service.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
-/** Lines of one transaction: short enough that a check-in waiting for an agent's row does not notice. */
+/** Lines per transaction. Short enough not to delay check-ins that wait for an agent's row. */
 const batchSize = 500
-/** Tags one line may carry. */
+/** Maximum tags of one line. */
 const maxTagsPerLine = 200
 
 interface Line {
@@ -53,7 +53,7 @@ const kinds: ReadonlyMap<string, Line['entity']> = new Map([
   ['peripheral', 'Peripheral'],
 ])
 
-/** A line as data, or what is wrong with it. */
+/** Parses a line. Returns its data, or what is wrong with it. */
 const readLine = (line: number, cells: readonly string[], columns: Columns): Line | string => {
   const cell = (at: number) => undefuse(cells[at] ?? '').trim()
   const entity = kinds.get(cell(columns.type).toLowerCase())
@@ -72,7 +72,7 @@ const readLine = (line: number, cells: readonly string[], columns: Columns): Lin
   const identifier = cell(columns.identifier)
   const element = identifier.includes('\u0000') ? null : parseElementId(entity, identifier)
   return element === null
-    ? `There is no ${entity.toLowerCase()} ${identifier.slice(0, 100)}.`
+    ? `The ${entity.toLowerCase()} ${identifier.slice(0, 100)} does not exist.`
     : { line, entity, element, tags }
 }
 
@@ -100,18 +100,18 @@ class DryRun extends Error {}
 
 interface Options {
   isDry: boolean
-  /** Why; empty when no reason was given. */
+  /** Reason of the change. Empty if none was given. */
   reason: string
 }
 
 export type TagsImport = ReturnType<typeof createTagsImport>
 
 export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
-  /** Sets the tags of one kind of element; returns the lines whose element does not exist. */
+  /** Sets the tags of one kind of element. Returns the lines whose element does not exist. */
   async function apply(store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<Line[]> {
     const own = lines.filter((line) => line.entity === entity)
     if (own.length === 0) return []
-    // An element that comes twice has the tags of its last line.
+    // The last line of an element applies.
     const byId = new Map(own.map((line) => [elementId(entity, line.element as Element), line]))
     const elements = await store.lockExisting(
       entity,
@@ -131,7 +131,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     return own.filter((line) => !present.has(elementId(entity, line.element as Element)))
   }
 
-  /** Returns what hosts gain and lose by the lines, and the tags that each is to have. */
+  /** Returns the tags that hosts gain and lose, and all tags that each will have. */
   async function settingOf(q: Queryable, lines: Iterable<Line>) {
     const last = lastOfAgents(lines)
     const agents = [...last.values()].map(({ element, tags }) => ({
@@ -145,7 +145,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     return { agents, changes }
   }
 
-  /** Refuses lines that open more hosts than one person may. */
+  /** Refuses lines that allow devices on more hosts than one person may. */
   async function assertAlone(tx: Tx, actor: Actor, lines: Iterable<Line>, reason: string): Promise<void> {
     const { agents, changes } = await settingOf(tx, lines)
     const moved = new Set(changes.flatMap(({ agentIds }) => agentIds ?? []))
@@ -169,7 +169,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
           details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
         })
       seen.push(missing)
-      // Done as it would be, and taken back: the preview cannot say anything else than the import does.
+      // Applies the lines and rolls them back, so that the preview always matches the import.
       if (isDry) throw new DryRun()
       return missing
     })
@@ -188,8 +188,8 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
   }
 
   /**
-   * Refuses a file that exceeds the limit for one person before storing any line. The batches are checked again, because
-   * rules may change between them.
+   * Refuses a file that exceeds the limit for one person before storing any line. The batches are checked again,
+   * because rules may change between them.
    */
   async function assertFileAlone(actor: Actor, bytes: Buffer, reason: string): Promise<void> {
     const last = await lastOfFile(bytes)
@@ -206,7 +206,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
     )
   }
 
-  /** Reads a file of `exporttags`: every good line is carried out, every bad one is reported. */
+  /** Imports a file of `exporttags`: applies every valid line and reports every invalid one. */
   async function importFile(actor: Actor, bytes: Buffer, options: Options): Promise<ImportResult> {
     if (!isUtf8(bytes)) throw invalid('body.file', 'must be a CSV file in UTF-8')
     if (!options.isDry) await assertFileAlone(actor, bytes, options.reason)
@@ -225,7 +225,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
       if (batch.length === 0) return
       const missing = await gate.run(actor, () => applyBatch(actor, batch, options))
       for (const { line, entity, element } of missing)
-        fail(line, `There is no ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)}.`)
+        fail(line, `The ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)} does not exist.`)
       result.imported += batch.length - missing.length
       batch = []
     }

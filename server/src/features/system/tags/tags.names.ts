@@ -3,7 +3,7 @@ import { type FieldError, maxTagLength } from '@portcullis/contract'
 import { AppError } from '#platform/app-error.ts'
 import { fold } from '#platform/list/columns.ts'
 
-/** A tag's name in the form it is stored in, and the form it is unique by. */
+/** A tag's stored name, and its folded form, which is unique. */
 export interface TagName {
   name: string
   folded: string
@@ -11,15 +11,15 @@ export interface TagName {
 
 const refused = /[,;#\p{Cc}]/u
 
-/** What is wrong with a name; null when it is one. Outer blanks do not count. */
+/** Returns what is wrong with a name, or null. Ignores surrounding spaces. */
 export const tagNameFault = (given: string): string | null => {
   const name = given.trim()
   if (name === '') return 'must have at least one character'
   if ([...name].length > maxTagLength) return `must have at most ${maxTagLength} characters`
-  return refused.test(name) ? 'must not hold a comma, semicolon, # or control character' : null
+  return refused.test(name) ? 'must not contain a comma, semicolon, # or control character' : null
 }
 
-/** Names as they are stored, each once, in the order of their folded form; `names` have no fault. */
+/** Returns valid names in their stored form, without duplicates, ordered by folded form. */
 export const tagNames = (names: readonly string[]): TagName[] => {
   const byFolded = new Map<string, string>()
   for (const given of names) {
@@ -30,7 +30,7 @@ export const tagNames = (names: readonly string[]): TagName[] => {
   return [...byFolded].map(([folded, name]) => ({ name, folded })).sort((a, b) => (a.folded < b.folded ? -1 : 1))
 }
 
-/** As `tagNames`; faults are a 400 that names each by its place. */
+/** Does the same as `tagNames`, and refuses invalid names with 400 and their positions. */
 export const requireTagNames = (field: string, names: readonly string[]): TagName[] => {
   const errors: FieldError[] = []
   names.forEach((name, i) => {
@@ -43,7 +43,7 @@ export const requireTagNames = (field: string, names: readonly string[]): TagNam
   return tagNames(names)
 }
 
-/** Readable on both themes of the console with the text colour that stands beside them. */
+/** Colours that are readable in both themes of the console, with the text colour next to them. */
 const palette = [
   '#e03131',
   '#c2255c',
@@ -59,6 +59,6 @@ const palette = [
   '#e8590c',
 ] as const
 
-/** Color of a tag: follows from its folded name, so that the same tag looks alike on every server. */
+/** Returns the color of a tag, derived from its folded name, so that it is the same on every server. */
 export const tagColor = (folded: string): string =>
   palette[createHash('sha256').update(folded).digest().readUInt32BE(0) % palette.length] as string

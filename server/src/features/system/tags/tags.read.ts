@@ -17,7 +17,7 @@ export const createTagsRead = ({ db, exportDb }: { db: Db; exportDb: Db }) => ({
       left join (select x.tag_id, count(*) as n from peripheral_tags x group by 1) p on p.tag_id = t.tag_id
       order by t.folded`),
 
-  /** Tags that nothing carries, then agents, then peripherals with theirs; formed while it is sent. */
+  /** Streams unused tags, then agents with their tags, then peripherals with theirs. */
   exportFile: (): Readable =>
     streamCsv(
       exportDb,

@@ -8,7 +8,7 @@ import { requireTagNames, type TagName } from './tags.names.ts'
 import { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
-/** Pairs of tag and element in one call: well within the time one statement may take. */
+/** Maximum pairs of tag and element in one call, to stay well within the time limit of a statement. */
 const maxPairs = 250_000
 
 export interface TagsDeps {
@@ -21,7 +21,7 @@ export type TagsService = ReturnType<typeof createTagsService>
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Element behind an id of the interface; null when no element can have such an id. */
+/** Parses an id of the interface. Returns null if no element can have it. */
 export const parseElementId = (entity: TaggedEntity, id: string): Element | null => {
   if (entity === 'Agent') return uuid.test(id) ? { agentId: id, deviceId: '' } : null
   const at = id.indexOf('|')
@@ -29,11 +29,11 @@ export const parseElementId = (entity: TaggedEntity, id: string): Element | null
   return at > 0 && uuid.test(agentId) && id.length > at + 1 ? { agentId, deviceId: id.slice(at + 1) } : null
 }
 
-/** The id an element has in the interface. */
+/** Returns the id of an element in the interface. */
 export const elementId = (entity: TaggedEntity, element: Element): string =>
   entity === 'Agent' ? element.agentId : `${element.agentId}|${element.deviceId}`
 
-/** The tags that an agent is to have, exactly. */
+/** The complete set of tags of an agent. */
 interface AgentTags {
   agentId: string
   names: readonly string[]
@@ -42,7 +42,7 @@ interface AgentTags {
 interface Change {
   names: TagName[]
   entity: TaggedEntity
-  /** Ids as given, each once; null when the tags themselves are meant. */
+  /** Ids as given, without duplicates. Null: the change concerns the tags themselves. */
   ids: string[] | null
   reason?: string
 }
@@ -51,7 +51,7 @@ const readChange = (body: GatewayHashtagActionDto): Change => {
   const ids = [...new Set(body.elementIds ?? [])]
   const names = requireTagNames('body.hashtags', body.hashtags ?? [])
   if (ids.length * names.length > maxPairs)
-    throw invalid('body', `names ${ids.length * names.length} pairs of tag and element; ${maxPairs} is the most`)
+    throw invalid('body', `contains ${ids.length * names.length} pairs of tag and element; at most ${maxPairs} are allowed`)
   const reason = body.reason?.trim() ?? ''
   return {
     names,
@@ -61,7 +61,7 @@ const readChange = (body: GatewayHashtagActionDto): Change => {
   }
 }
 
-/** Which of the ids exist, in the order they were given. */
+/** Finds the ids that exist, in the given order. */
 const findElements = async (store: TagsStore, entity: TaggedEntity, ids: readonly string[]) => {
   const wanted = ids.map((id) => parseElementId(entity, id)).filter((element) => element !== null)
   const elements = await store.lockExisting(entity, wanted)
@@ -73,7 +73,7 @@ const findElements = async (store: TagsStore, entity: TaggedEntity, ids: readonl
   }
 }
 
-/** What hosts gain and lose when each gets exactly these tags. */
+/** Returns the tags that hosts gain and lose when each gets exactly these tags. */
 export const changesOf = (
   agents: readonly { agentId: string; names: readonly TagName[] }[],
   stored: readonly { agent_id: string; name: string; folded: string }[],
@@ -111,7 +111,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
 
   const agentIdsOf = (elements: readonly Element[]): string[] => elements.map(({ agentId }) => agentId)
 
-  /** Tags elements, or creates tags; `isApproved`: a second approver agreed. */
+  /** Adds tags to elements, or creates tags. `isApproved`: a second approver agreed. */
   async function add(
     tx: Tx,
     actor: Actor,
@@ -142,7 +142,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     }
   }
 
-  /** Untags elements, or deletes tags; `isApproved`: a second approver agreed. */
+  /** Removes tags from elements, or deletes tags. `isApproved`: a second approver agreed. */
   async function remove(
     tx: Tx,
     actor: Actor,
@@ -192,13 +192,13 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
 
   /** Returns on how many hosts the change newly allows devices. */
   async function measure({ names, entity, ids }: Change, effect: 'add' | 'remove'): Promise<number> {
-    // Without elements, adding creates tags that nothing carries yet.
+    // Adding without elements creates tags that no host has yet.
     if (entity !== 'Agent' || (ids === null && effect === 'add')) return 0
     const agentIds = ids?.flatMap((id) => parseElementId(entity, id)?.agentId ?? []) ?? null
     return gate.measure(db, [{ effect, names: names.map(({ name }) => name), agentIds }])
   }
 
-  /** Gives agents exactly these tags. */
+  /** Sets exactly these tags on agents. */
   async function set(tx: Tx, agents: readonly AgentTags[]): Promise<void> {
     const store = createTagsStore(tx)
     const elements = await store.lockExisting(
@@ -217,7 +217,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
     )
   }
 
-  /** What hosts gain and lose when each gets exactly its tags. */
+  /** Returns the tags that hosts gain and lose when each gets exactly its tags. */
   const settingOf = async (tx: Tx, agents: readonly AgentTags[]): Promise<HostTagChange[]> =>
     changesOf(
       agents.map(({ agentId, names }) => ({ agentId, names: requireTagNames('hashtags', names) })),
@@ -239,10 +239,10 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       return gate.run(actor, () => transactionAgain(db, (tx) => remove(tx, actor, change, false)))
     },
 
-    /** Runs a transaction that may call `setAgentTags`, and files what the gate refuses. */
+    /** Runs a transaction that may call `setAgentTags`. Files the request if the gate refuses. */
     runGated: gate.run,
 
-    /** Carries out what a second approver agreed to. */
+    /** Carries out an approved change. */
     carryOut: async (tx: Tx, actor: Actor, order: TagOrder): Promise<void> => {
       if (order.op === 'set') {
         await set(tx, order.agents)
@@ -261,13 +261,16 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       else await remove(tx, actor, change, true)
     },
 
-    /** Ids of tags by name, in the caller's transaction; creates those that do not exist. Bad names are a 400. */
+    /**
+     * Returns the ids of tags by name, in the caller's transaction. Creates missing ones. Refuses invalid names with
+     * 400.
+     */
     ensureTags: async (tx: Tx, names: readonly string[]): Promise<number[]> => {
       const { tags } = await ensure(createTagsStore(tx), requireTagNames('hashtags', names))
       return tags.map((tag) => tag.tag_id)
     },
 
-    /** Names of all tags, sorted. */
+    /** Returns the names of all tags, sorted. */
     names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
     /** Returns on how many hosts `setAgentTags` newly allows devices, and which blocked ones work again. */
@@ -276,19 +279,21 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       return { newlyAllowed: await gate.measure(tx, changes), worksAgain: await gate.worksAgain(tx, changes) }
     },
 
-    /** Gives each agent exactly its tags, in the caller's transaction. The caller files what the gate refuses, as one request. */
+    /**
+     * Sets each agent's tags exactly, in the caller's transaction. If the gate refuses, the caller files one request.
+     */
     setAgentTags: async (tx: Tx, actor: Actor, agents: readonly AgentTags[], reason = ''): Promise<void> => {
       if (agents.length === 0) return
       await gate.assertAlone(tx, actor, await settingOf(tx, agents), { op: 'set', agents, ...asReason(reason) })
       await set(tx, agents)
     },
 
-    /** Refuses names that are none, by their place in the request. */
+    /** Refuses invalid names with their positions in the request. */
     requireNames: (field: string, names: readonly string[]): void => {
       requireTagNames(field, names)
     },
 
-    /** Takes tags off agents in the caller's transaction. */
+    /** Removes tags from agents, in the caller's transaction. */
     untagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
       if (agentIds.length === 0 || tagIds.length === 0) return
       await createTagsStore(tx).untag(
@@ -298,7 +303,7 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       )
     },
 
-    /** Puts tags on agents in the caller's transaction; what is there stays. */
+    /** Adds tags to agents, in the caller's transaction. Existing ones stay. */
     tagAgents: async (tx: Tx, agentIds: readonly string[], tagIds: readonly number[]): Promise<void> => {
       if (agentIds.length === 0 || tagIds.length === 0) return
       await createTagsStore(tx).tag(

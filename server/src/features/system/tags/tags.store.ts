@@ -4,7 +4,7 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { type TagName, tagColor } from './tags.names.ts'
 
-/** An element by its key; `deviceId` is empty for agents. */
+/** Key of an element. `deviceId` is empty for agents. */
 export interface Element {
   agentId: string
   deviceId: string
@@ -24,12 +24,12 @@ const elementsOf = (elements: readonly Element[]) =>
     [elements.map((e) => e.deviceId), 'text[]'],
   ])
 
-/** Small row operations; all writes go in the order of their keys, so that two writers wait instead of dead-locking. */
+/** Row operations of tags. All writes follow the order of their keys, so that parallel writers cannot deadlock. */
 export const createTagsStore = (db: Queryable) => ({
-  /** Creates what does not exist; returns those. */
   names: async (): Promise<string[]> =>
     (await db.query<{ name: string }>(sql`select t.name from tags t order by t.folded`)).map(({ name }) => name),
 
+  /** Creates the tags that do not exist. Returns the created ones. */
   create: (names: readonly TagName[]): Promise<StoredTag[]> =>
     db.query<StoredTag>(sql`
       insert into tags (name, folded, color)
@@ -47,11 +47,11 @@ export const createTagsStore = (db: Queryable) => ({
       sql`select t.tag_id, t.name, t.folded from tags t where t.folded = any(${folded}::text[]) order by t.folded`,
     ),
 
-  /** Removes tags, from everything that carries them too. */
+  /** Deletes tags, and removes them from all elements. */
   remove: (tagIds: readonly number[]): Promise<{ name: string }[]> =>
     db.query<{ name: string }>(sql`delete from tags t where t.tag_id = any(${tagIds}::int[]) returning t.name`),
 
-  /** Those elements that exist; they cannot go away before the transaction ends. */
+  /** Returns the existing elements, and keeps them from being deleted until the transaction ends. */
   lockExisting: async (entity: TaggedEntity, elements: readonly Element[]): Promise<Element[]> =>
     entity === 'Agent'
       ? db.query<Element>(sql`
@@ -63,13 +63,12 @@ export const createTagsStore = (db: Queryable) => ({
           where (p.agent_id, p.device_id) in (select e.agent_id, e.device_id from ${elementsOf(elements)} e(agent_id, device_id))
           order by p.agent_id, p.device_id for key share`),
 
-  /** Tags of agents. */
   ofAgents: (agentIds: readonly string[]): Promise<{ agent_id: string; name: string; folded: string }[]> =>
     db.query(sql`
       select x.agent_id, t.name, t.folded from agent_tags x join tags t on t.tag_id = x.tag_id
       where x.agent_id = any(${agentIds}::uuid[])`),
 
-  /** Puts every tag on every element; what is there stays. */
+  /** Adds every tag to every element. Existing ones stay. */
   tag: (entity: TaggedEntity, elements: readonly Element[], tagIds: readonly number[]): Promise<number> =>
     entity === 'Agent'
       ? db.execute(sql`
@@ -83,7 +82,7 @@ export const createTagsStore = (db: Queryable) => ({
           cross join unnest(${tagIds}::int[]) t(tag_id)
           order by e.agent_id, e.device_id, t.tag_id on conflict do nothing`),
 
-  /** Takes every tag from every element. */
+  /** Removes every tag from every element. */
   untag: (entity: TaggedEntity, elements: readonly Element[], tagIds: readonly number[]): Promise<number> =>
     entity === 'Agent'
       ? db.execute(sql`
@@ -93,7 +92,7 @@ export const createTagsStore = (db: Queryable) => ({
           delete from peripheral_tags x using ${elementsOf(elements)} e(agent_id, device_id)
           where x.agent_id = e.agent_id and x.device_id = e.device_id and x.tag_id = any(${tagIds}::int[])`),
 
-  /** Gives elements exactly these pairs; `pairs` name only `elements`. */
+  /** Sets exactly these pairs on the elements. `pairs` contains only `elements`. */
   setExactly: async (
     entity: TaggedEntity,
     elements: readonly Element[],

@@ -7,7 +7,7 @@ import { sql } from '#platform/db/sql.ts'
 import { startFeatureApp } from '#test/feature-app.ts'
 import { type TagGate, type TagsApi, tagsFeature } from './index.ts'
 
-/** No tag of this file is in a rule. */
+/** No rule names a tag of this file. */
 const openGate: TagGate = {
   measure: async () => 0,
   worksAgain: async () => ({ agents: 0, peripherals: 0, attackTools: 0 }),
@@ -72,7 +72,7 @@ const clear = async () => {
 }
 
 describe('tags', () => {
-  it('are created, put on elements, taken off and deleted; only changes are audited', async () => {
+  it('are created, added to elements, removed and deleted; only changes are audited', async () => {
     expect(await add({ hashtags: ['Lab', 'lab ', 'Ärzte'] })).toEqual({
       accepted: ['Lab', 'Ärzte'],
       notFound: [],
@@ -123,7 +123,7 @@ describe('tags', () => {
     ])
   })
 
-  it('take null and nothing as none', async () => {
+  it('treat null and absent as an empty list', async () => {
     expect(await add({ hashtags: null, elementIds: null, entityType: null })).toEqual({
       accepted: [],
       notFound: [],
@@ -142,13 +142,13 @@ describe('tags', () => {
     },
   )
 
-  it('are changed by Managers only', async () => {
+  it('can be changed only by Managers', async () => {
     for (const call of ['addhashtags', 'deletehashtags'])
       expect((await t.as('user').post(`${base}/${call}`, { hashtags: ['a'] })).statusCode).toBe(403)
     expect((await upload('Type,Identifier,Name,Tags\r\n', 'user')).statusCode).toBe(403)
   })
 
-  it('have a color that follows from the name', async () => {
+  it('have a color derived from the name', async () => {
     const colorOf = async () => (await list()).find((tag) => tag.name.toLowerCase() === 'color')?.color
     await add({ hashtags: ['color'] })
     const first = await colorOf()
@@ -158,7 +158,7 @@ describe('tags', () => {
     expect(await colorOf()).toBe(first)
   })
 
-  it('serve other features in their transaction', async () => {
+  it('can be changed in the transaction of another feature', async () => {
     const ids = await t.db.transaction(async (tx) => {
       const tagIds = await t.features.ensureTags(tx, ['enrolled', 'NEW'])
       await t.features.tagAgents(tx, [agentB], tagIds)
@@ -193,7 +193,7 @@ describe('exporttags and importtags', () => {
     )
   })
 
-  it('says beforehand what a file would come to, and stores nothing of it', async () => {
+  it('previews the result of a file without storing it', async () => {
     await clear()
     const file = `Type,Identifier,Name,Tags\nTag,,,dry\nAgent,${agentA},,dry\nAgent,01977f6e-0000-7c3e-8f2a-2d1c6b5a4e3f,,x\nTag,,,b`
     const before = await exported()
@@ -206,7 +206,7 @@ describe('exporttags and importtags', () => {
     expect(await exported()).not.toBe(before)
   })
 
-  it('reads back what it wrote, whatever the names', async () => {
+  it('imports its own export, whatever the names', async () => {
     const name = fc
       .string({
         unit: fc.constantFrom('=', '+', "'", '"', 'a', 'ß', '😀', ' ', '＝', '\\', '<'),
@@ -223,7 +223,7 @@ describe('exporttags and importtags', () => {
         await add({ hashtags: onStick, elementIds: [stick], entityType: 'Peripheral' })
         const [file, before] = [await exported(), await list()]
         await clear()
-        // What carries tags now must carry exactly those of the file afterwards.
+        // Elements with tags must now have exactly those of the file.
         await add({ hashtags: ['other'], elementIds: [agentA] })
         const result = await imported(file)
         expect([result.failed, result.imported]).toEqual([0, file.trimEnd().split('\r\n').length - 1])
@@ -235,7 +235,7 @@ describe('exporttags and importtags', () => {
     )
   })
 
-  it('carries out good lines and reports bad ones by the first line of their record', async () => {
+  it('applies valid lines and reports invalid ones by their first line', async () => {
     await clear()
     const ghost = randomUUID()
     const file = [
@@ -257,12 +257,12 @@ describe('exporttags and importtags', () => {
       imported: 4,
       failed: 6,
       errors: [
-        { line: 3, message: `There is no agent ${ghost}.` },
+        { line: 3, message: `The agent ${ghost} does not exist.` },
         { line: 6, message: expect.stringContaining('"a,b"') },
         { line: 7, message: expect.stringContaining('needs a tag') },
         { line: 8, message: 'Type must be Tag, Agent or Peripheral.' },
         { line: 9, message: expect.stringContaining('quote') },
-        { line: 13, message: `There is no peripheral ${agentA}|nothing.` },
+        { line: 13, message: `The peripheral ${agentA}|nothing does not exist.` },
       ],
     })
     expect((await list()).map((tag) => [tag.name, tag.agentsCount])).toEqual([
@@ -273,7 +273,7 @@ describe('exporttags and importtags', () => {
     ])
   })
 
-  it('takes all tags from an element whose row has none', async () => {
+  it('removes all tags from an element with an empty row', async () => {
     expect(await imported(`Type,Identifier,Name,Tags\r\nAgent,${agentB},whatever,\r\n`)).toMatchObject({ imported: 1 })
     expect((await list()).find((tag) => tag.name === 'three')?.agentsCount).toBe(0)
   })
@@ -290,13 +290,13 @@ describe('exporttags and importtags', () => {
     expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'body.file'])
   })
 
-  it('refuses what is no form and what is too large', async () => {
+  it('refuses a body that is not a form, and one that is too large', async () => {
     expect((await manager().post(`${base}/importtags`, {})).statusCode).toBe(415)
     const large = await upload(Buffer.alloc(32 * 1024 * 1024 + 1, 'x'))
     expect([large.statusCode, large.json().code]).toEqual([413, 'payload_too_large'])
   })
 
-  it('reads ten thousand lines, most of them broken, and lists a thousand errors', async () => {
+  it('reads 10,000 lines, most of them invalid, and lists 1,000 errors', async () => {
     const file = `Type,Identifier,Name,Tags\n${'Agent,none,,x\n'.repeat(10_000)}Tag,,,last\n`
     const result = await imported(file)
     expect([result.imported, result.failed, result.errors.length]).toEqual([1, 10_000, 1_000])
