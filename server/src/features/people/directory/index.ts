@@ -17,11 +17,11 @@ import { faultOf } from './ldap.fault.ts'
 import { personFilter } from './ldap.filters.ts'
 import { createLdapHealth } from './ldap.health.ts'
 import { createLdap } from './ldap.service.ts'
-import { tryLdap } from './ldap.try.ts'
+import { testLdapConnection } from './ldap.connection-test.ts'
 import { oidcConfigOf } from './oidc.config.ts'
 import { createOidc } from './oidc.service.ts'
 import { createOidcStore } from './oidc.store.ts'
-import { tryOidc } from './oidc.try.ts'
+import { testOidcConnection } from './oidc.connection-test.ts'
 
 export interface DirectoryFeatureDeps {
   db: Db
@@ -74,30 +74,30 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
 
   app.register(testLdap, async ({ actor, body }) => {
     const { LDAP_TEST_USER: userName, LDAP_TEST_PASSWORD: password, ...given } = body ?? {}
-    const tried = ldapConfigOf(await settings.values(db, 'ldap', given), resolve)
-    if (tried.urls.length === 0) throw invalid('body.LDAP_URL', 'is required for the test')
-    if (tried.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is required for the test')
+    const candidate = ldapConfigOf(await settings.values(db, 'ldap', given), resolve)
+    if (candidate.urls.length === 0) throw invalid('body.LDAP_URL', 'is required for the test')
+    if (candidate.baseDn === '') throw invalid('body.LDAP_BASE_DN', 'is required for the test')
     await db.transaction((tx) =>
-      audit.write(tx, actor, { action: 'config.tested', entity: 'ldap', details: tried.urls.join(' ') }),
+      audit.write(tx, actor, { action: 'config.tested', entity: 'ldap', details: candidate.urls.join(' ') }),
     )
     await tests.enter()
     try {
-      return await tryLdap(tried, { userName: userName ?? '', password: password ?? '' }, clock.now())
+      return await testLdapConnection(candidate, { userName: userName ?? '', password: password ?? '' }, clock.now())
     } finally {
       tests.leave()
     }
   })
 
   app.register(testOidc, async ({ actor, body }) => {
-    const tried = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}), resolve)
-    if (tried.issuer === '') throw invalid('body.OIDC_ISSUER', 'is required for the test')
-    if (tried.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is required for the test')
+    const candidate = oidcConfigOf(await settings.values(db, 'oidc', body ?? {}), resolve)
+    if (candidate.issuer === '') throw invalid('body.OIDC_ISSUER', 'is required for the test')
+    if (candidate.clientId === '') throw invalid('body.OIDC_CLIENT_ID', 'is required for the test')
     await db.transaction((tx) =>
-      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', details: tried.issuer }),
+      audit.write(tx, actor, { action: 'config.tested', entity: 'oidc', details: candidate.issuer }),
     )
     await tests.enter()
     try {
-      return await tryOidc(tried, `${await accounts.baseUrl()}${finishOidc.path}`)
+      return await testOidcConnection(candidate, `${await accounts.baseUrl()}${finishOidc.path}`)
     } finally {
       tests.leave()
     }

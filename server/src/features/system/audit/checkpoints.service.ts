@@ -21,7 +21,7 @@ import { systemActor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import type { Audit } from './audit.service.ts'
 import { AnchorUnreadable, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
-import { checkpointOf, createHold } from './checkpoints.hold.ts'
+import { checkpointOf, createAnchorCheck } from './checkpoints.anchor-check.ts'
 import type { CheckpointSink } from './checkpoints.sink.ts'
 import type { CheckpointsStore } from './checkpoints.store.ts'
 
@@ -65,7 +65,7 @@ const firstBroken = (rows: readonly AuditLine[], id: number, hash: Uint8Array): 
 /** Signs the state of the trail, and copies signed checkpoints out of the database. */
 export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, audit }: CheckpointsDeps) => {
   const keyId = checkpointKeyId(key.publicKey)
-  const anchored = createHold({ db, store, anchor, publicKey: key.publicKey, audit })
+  const anchored = createAnchorCheck({ db, store, anchor, publicKey: key.publicKey, audit })
   let fault = ''
   /** Why the server cannot sign now, although it found no fault in the trail. */
   let obstacle = ''
@@ -153,7 +153,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     db.transaction(async (tx: Tx) => {
       const before = await store.position(tx)
       const { line } = before
-      const last = await anchored.hold(tx, before)
+      const last = await anchored.check(tx, before)
       const now = clock.now()
       const rows = await store.recordsAfter(tx, last?.auditTrailID ?? 0, everyRecords)
       const newest = rows.at(-1)
@@ -207,13 +207,13 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     await withSink(compare)
     await withSink(fill)
     const before = await store.position()
-    const last = await anchored.hold(db, before)
+    const last = await anchored.check(db, before)
     const uncovered = before.newest - (last?.auditTrailID ?? 0)
     note(uncovered, last?.auditTrailID ?? 0)
     const isOld = last === null || Math.abs(clock.now() - Date.parse(last.time)) >= everyMs
     if (uncovered < 1 || (uncovered < everyRecords && !isOld)) return
     for (let i = 0; i < mostAtOnce && (await sign()); i++);
-    await anchored.hold(db, await store.position())
+    await anchored.check(db, await store.position())
     await withSink(fill)
   }
 
@@ -231,7 +231,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     prepare: async (): Promise<void> => {
       try {
         const position = await store.position()
-        if (position.line === null) await anchored.hold(db, position)
+        if (position.line === null) await anchored.check(db, position)
       } catch (error) {
         // The next run reports it in health.
         if (!(error instanceof TrailFault || error instanceof AnchorUnreadable)) throw error

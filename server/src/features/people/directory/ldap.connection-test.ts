@@ -103,7 +103,7 @@ const checkGroups = async (connection: LdapConnection, config: LdapConfig): Prom
 /**
  * Tests a directory the way sign-in uses it. Of the directory's data, answers contain only names, DNs and certificates.
  */
-export const tryLdap = async (config: LdapConfig, subject: LdapTestPerson, now: number): Promise<ConfigTested> => {
+export const testLdapConnection = async (config: LdapConfig, subject: LdapTestPerson, now: number): Promise<ConfigTested> => {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), wholeMs)
   const opened: LdapConnection[] = []

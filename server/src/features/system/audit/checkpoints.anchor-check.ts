@@ -13,7 +13,7 @@ import type { Audit } from './audit.service.ts'
 import { type Anchor, type CheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import type { CheckpointsStore, Position } from './checkpoints.store.ts'
 
-export interface HoldDeps {
+export interface AnchorCheckDeps {
   db: Db
   store: Pick<CheckpointsStore, 'position' | 'linesFrom' | 'isJustUpgraded'>
   anchor: CheckpointAnchor
@@ -30,7 +30,7 @@ export const checkpointOf = (line: string | null, where: string): AuditCheckpoin
 }
 
 /** Compares the database with the anchor. The server signs nothing that contradicts the anchor. */
-export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) => {
+export const createAnchorCheck = ({ db, store, anchor, publicKey, audit }: AnchorCheckDeps) => {
   let fault = ''
 
   const anchorOf = (line: string | null, last: AuditCheckpoint | null): Anchor =>
@@ -47,7 +47,7 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
   }
 
   /** Checks the database against the anchor, moves the anchor forward and returns the newest checkpoint. */
-  async function hold(q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> {
+  async function check(q: Queryable, { line, newest }: Position): Promise<AuditCheckpoint | null> {
     const last = await genuine(line)
     if (last !== null && newest < last.auditTrailID)
       throw new TrailFault(
@@ -72,7 +72,7 @@ export const createHold = ({ db, store, anchor, publicKey, audit }: HoldDeps) =>
   }
 
   return {
-    hold,
+    check,
 
     /** Returns the keys that may sign a checkpoint of this server. */
     keys: (): Promise<CheckpointKeys> => anchor.keys(publicKey),

@@ -37,7 +37,7 @@ const keysOf = async (config: OidcConfig, provider: Configuration): Promise<stri
 }
 
 /** Tests a provider as far as possible without a person. */
-export const tryOidc = (config: OidcConfig, redirectUri: string): Promise<ConfigTested> =>
+export const testOidcConnection = (config: OidcConfig, redirectUri: string): Promise<ConfigTested> =>
   inSteps(oidcFaultMessage, async (steps) => {
     let provider: Configuration | null = null
     await steps.run('Discovery', async () => {
