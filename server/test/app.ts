@@ -33,22 +33,18 @@ export interface TestAppOptions {
   keyDir?: string
   /** Address of a database proxy that can fail (`createDatabaseProxy`). */
   through?: { host: string; port: number }
-  /** Directory of a built console. */
   consoleDir?: string
   /** Listens on a free port of 127.0.0.1, for tests that need sockets: check-ins, wake sockets, raw bytes. */
   listen?: boolean
   logLevel?: string
   /** Allowed loopback networks, also for webhooks over plain HTTP. Default: all, because test peers run here. */
   outboundAllow?: string[]
-  /** NATS server for published assets. */
   natsUrl?: string
-  /** Kafka brokers for published assets. */
   kafkaBrokers?: string[]
   /** Directory of the second sink of audit checkpoints. */
   auditDir?: string
   /** Release key of this server. None by default. */
   releaseKey?: ReleaseKeySource | null
-  /** Receiver of traces. */
   tracing?: TracingConfig
 }
 
@@ -143,7 +139,6 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   return {
     ...server,
     server,
-    /** Address of the server. */
     get address(): string {
       if (address === null) throw new Error('startTestApp needs the option listen')
       return address

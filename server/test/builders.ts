@@ -182,7 +182,6 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     privateKey,
     tookOver: enrolled.tookOver,
     releaseKey: enrolled.releaseKey,
-    /** Attached devices by port. */
     devices,
     state,
     proven,

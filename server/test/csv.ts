@@ -1,6 +1,5 @@
 import { type CsvRecord, readCsv } from '#platform/csv-records.ts'
 
-/** Returns all records of a CSV file. */
 export const allCsvRecords = async (bytes: Buffer): Promise<CsvRecord[]> => {
   const { header, batches } = readCsv(bytes)
   const all = header === undefined ? [] : [header]

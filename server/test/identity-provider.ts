@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import type { IssuedCertificate } from './certificates.ts'
 
-/** A person known to the provider. */
 export interface ProviderPerson {
   preferred_username: string
   groups?: string[]

@@ -33,7 +33,6 @@ const answers = (port: number): Promise<boolean> =>
       .on('error', () => resolve(false))
   })
 
-/** A message stored in NATS. */
 export interface HeldMessage {
   seq: number
   subject: string
@@ -77,8 +76,8 @@ export const startNats = async (options: { user?: string; password?: string } = 
     start,
     /** Stops it like a power failure. */
     kill: () => end('SIGKILL'),
-    /** Everything it kept is gone. */
     /** Deletes its store. */
+    loseStore: (): void => rmSync(dir, { recursive: true, force: true }),
     /** Reads the messages of its stream, in order. */
     held: async (name = 'PORTCULLIS_ASSETS'): Promise<HeldMessage[]> => {
       const connection = await connect({ servers: `127.0.0.1:${port}`, ...auth })

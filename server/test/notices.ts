@@ -22,7 +22,6 @@ export const deviceEvent = (
 export const append = (t: TestApp, ...events: NewEvent[]): Promise<number[]> =>
   t.db.transaction((tx) => t.events.append(tx, events))
 
-/** A received mail. */
 export interface TakenMail {
   to: string[]
   text: string

@@ -16,7 +16,6 @@ export interface PackageOptions {
   version?: string
   architecture?: string
   executable?: Buffer
-  /** Header members to replace after signing. */
   header?: Record<string, unknown>
   /** Compressed executable, as stored in the file. */
   body?: Buffer

@@ -148,7 +148,6 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
     tlsPort,
     start,
     halt,
-    /** Adds a person and returns the DN. */
     person: async (uid: string, password: string, more: Record<string, string | string[]> = {}): Promise<string> => {
       const dn = `uid=${escaped(uid)},${peopleDn}`
       await client.add(dn, {
@@ -180,7 +179,6 @@ objectclass ( 1.3.6.1.4.1.99999.4 NAME 'posixGroup' SUP top STRUCTURAL MUST cn M
       client.modify(dn, new Change({ operation, modification: new Attribute({ type, values }) })),
     remove: (dn: string): Promise<void> => client.del(dn),
     add: (dn: string, attributes: Record<string, string | string[]>): Promise<void> => client.add(dn, attributes),
-    /** Searches as root. */
     search: (base: string, filter: string) => client.search(base, { filter }),
     stop: async (): Promise<void> => {
       await client.unbind().catch(() => {})

@@ -13,7 +13,6 @@ export const sinkFiles = (dir: string): string[] =>
     .filter((name) => name.endsWith('.jsonl'))
     .sort()
 
-/** Returns the contents of a sink. */
 export const sinkText = (dir: string): string =>
   sinkFiles(dir)
     .map((name) => readFileSync(join(dir, name), 'utf8'))

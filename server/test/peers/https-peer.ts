@@ -3,7 +3,6 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { IssuedCertificate } from '../certificates.ts'
 
-/** A request received by a peer. */
 export interface Seen {
   /** Milliseconds of a monotonic clock. */
   at: number
@@ -82,6 +81,5 @@ export const startHttpsPeer = async (
   }
 }
 
-/** Returns whether the header is `Authorization: Basic` of this user. */
 export const isBasic = (header: string | undefined, user: string, password: string): boolean =>
   header === `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

@@ -14,9 +14,7 @@ export interface IseOptions {
   password?: string
   /** `read`: a member of the group ERS Operator. */
   rights?: 'write' | 'read'
-  /** Existing ANC policies. */
   policies?: readonly string[]
-  /** Defined custom attributes. */
   attributes?: readonly string[]
   /** Requires X-CSRF-TOKEN for changes. */
   csrf?: boolean

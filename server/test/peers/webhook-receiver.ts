@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { IssuedCertificate } from '../certificates.ts'
 import type { Seen } from './https-peer.ts'
 
-/** Reaction of a receiver to a request. */
 export type WebhookReply =
   | { status: number; headers?: Record<string, string>; body?: string }
   /** Never answers. */

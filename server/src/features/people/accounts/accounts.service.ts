@@ -128,7 +128,6 @@ const withdrawal = (actor: Actor, { user_name, user_profile }: AccountRow, what:
   details: `${actor.userName} ${what}; its profile was ${profileNames[user_profile]}.`,
 })
 
-/** Returns the mail to the owner of a new account. */
 const welcome = (row: AccountRow, { url, expiresAt }: { url: string; expiresAt: Date }): AccountMail => ({
   subject: 'Your Portcullis account',
   heading: `Your account ${row.user_name}`,
@@ -202,7 +201,7 @@ export const createAccountsService = (deps: AccountsDeps) => {
       user_profile: profile,
       is_enabled: enabled,
       must_change_password: given.mustChangePassword ?? before.must_change_password,
-      // An account that a person disabled stays disabled, whatever the directory says later.
+      // An account disabled by a person stays disabled, even if the directory enables it later.
       withdrawn_at: given.isEnabled === false ? null : before.withdrawn_at,
     }
     assertFreshForAccount(actor, clock.now(), { before, after: next })
@@ -287,7 +286,6 @@ export const createAccountsService = (deps: AccountsDeps) => {
   return {
     all: async (): Promise<AccountView[]> => (await store(db).all()).map(accountView),
 
-    /** The caller's own account. */
     own: async (actor: Actor): Promise<AccountRow> => {
       const row = await store(db).byId(actor.accountId as string)
       if (row === undefined) throw new AppError('unauthorized')

@@ -26,7 +26,6 @@ export interface AccountRow {
   external_id: string | null
   /** When the directory disabled the account. Null if nobody or an Administrator did. */
   withdrawn_at: Date | null
-  /** When the directory or provider last confirmed the account. */
   confirmed_at: Date | null
   /** Its credentials are refused until this time; null if it was never suspended or the suspension was lifted. */
   suspended_until: Date | null

@@ -296,7 +296,7 @@ describe('accounts', () => {
       expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429])
     })
 
-    it('returns what the console needs to show itself', async () => {
+    it('returns the profile, navigation and licence to the console', async () => {
       const user = await person(t)
       const profile = (await user.api.get(`${base}/profile`)).json()
       expect(profile).toMatchObject({

@@ -41,7 +41,7 @@ describe('API tokens', () => {
     expect((await api.get('/prime/webui/admin/profile')).json().permissions).not.toContain('accounts:write')
   })
 
-  it('of a lower profile see only what that profile sees', async () => {
+  it('of a lower profile see only the data of that profile', async () => {
     const user = await person(t)
     const theirs = (await user.api.post(tokens, { name: 'theirs' })).json().id as string
     const make = async (userProfile: number): Promise<string> =>

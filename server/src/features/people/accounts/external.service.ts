@@ -22,7 +22,7 @@ export interface ExternalDeps {
   credentials: CredentialsService
 }
 
-/** Why a person whom the directory or provider confirmed gets no account. */
+/** Why a confirmed person of the directory or provider gets no account. */
 export type NotAdmitted = 'nameTaken' | 'disabled' | 'unusableName'
 
 export type ExternalService = ReturnType<typeof createExternalService>
@@ -181,7 +181,7 @@ export const createExternalService = (deps: ExternalDeps) => {
       credentials.forget([accountId])
     },
 
-    /** Returns accounts with an open session or token that the directory has to confirm again. */
+    /** Returns accounts with an open session or token that the directory must confirm again. */
     due: (limit: number): Promise<AccountRow[]> =>
       externalStore(db).due(new Date(clock.now() - confirmedForMs), new Date(clock.now()), limit),
 

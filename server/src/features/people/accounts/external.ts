@@ -1,6 +1,6 @@
 import type { UserProfile } from '@portcullis/contract'
 
-/** A person whom a directory or provider confirmed. */
+/** A person confirmed by a directory or provider. */
 export interface ExternalPerson {
   source: 'LDAP' | 'OIDC'
   /** Issuer of the provider. Null for the directory. */

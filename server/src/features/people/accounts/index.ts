@@ -67,7 +67,6 @@ export interface AccountsFeatureDeps {
   log: Log
   bus: Bus
   settings: Pick<SettingsApi, 'guard' | 'noteSignIn'>
-  /** Licence as clients see it. */
   license: () => Promise<LicenseSummary>
   /** Sends a link to its recipient. Returns false without a mail server. */
   mail: {
@@ -114,7 +113,7 @@ export interface AccountsApi {
   confirmable: ReauthenticationService['confirmable']
   /** Makes that session fresh after the provider confirmed the person. */
   confirmIdentity: ReauthenticationService['confirmIdentity']
-  /** Withdraws the account of a subject to whom the provider no longer gives access. */
+  /** Withdraws the account of a subject that lost access at the provider. */
   withdrawSubject(issuer: string, id: string, why: string): Promise<void>
   /** Asks the directory about accounts that are in use and were not confirmed for 15 minutes. */
   checkDirectoryAccounts(): Promise<void>

@@ -512,7 +512,6 @@ export const createMfa = (deps: MfaDeps) => {
       return isRight
     },
 
-    /** Removes all factors of another account. */
     reset: async (actor: Actor, userName: string): Promise<{ reset: boolean }> => {
       assertSession(actor)
       const done = await db.transaction((tx) => reset(tx, actor, userName, null))

@@ -6,7 +6,6 @@ import type { ExternalVerdict } from './external.ts'
  * and throw `directory_unavailable` if the directory does not answer.
  */
 export interface DirectoryPort {
-  /** Returns whether directory sign-in is on. */
   isOn(): Promise<boolean>
   /**
    * Checks a name and password. Calls `beforeBind` with the entry's own name, which can differ from the typed one,

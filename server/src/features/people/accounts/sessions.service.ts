@@ -189,7 +189,6 @@ export const createSessionsService = (deps: SessionsDeps) => {
       return { ticket: ticket.text, expiresAt: expiresAt.toISOString() }
     },
 
-    /** Deletes expired sessions and tickets. */
     maintain: async (): Promise<void> => {
       const now = new Date(clock.now())
       await store(db).deleteEnded(idleSince(), now)

@@ -11,7 +11,6 @@ interface Suspendable {
 export const isSuspended = ({ suspended_until: until }: Suspendable, nowMs: number): boolean =>
   until !== null && until.getTime() > nowMs
 
-/** Formats a time for people. */
 export const atText = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Refuses a suspended account after a correct sign-in. */

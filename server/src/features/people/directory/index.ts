@@ -119,7 +119,6 @@ export const directoryFeature = (app: HttpApp, deps: DirectoryFeatureDeps) => {
       ...ldap.port,
       providers: async () => ({ ldap: await ldap.port.isOn(), oidc: await oidc.buttons(startOidc.path) }),
     } satisfies DirectoryPort,
-    /** Deletes expired rows. */
     maintain: oidc.maintain,
     health: health.health,
   }

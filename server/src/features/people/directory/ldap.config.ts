@@ -4,7 +4,6 @@ import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 import type { LdapSecurity } from './ldap.socket.ts'
 
-/** Configuration of the directory. */
 export interface LdapConfig {
   resolve: ResolveDestination
   isOn: boolean

@@ -60,7 +60,6 @@ const userNameOf = (entry: Entry, attribute: string, typed: string): string | nu
   return name.length >= userNameLimits.min && name.length <= userNameLimits.max ? name : null
 }
 
-/** Finds a person by sign-in name. */
 export const findPerson = async (
   connection: LdapConnection,
   config: LdapConfig,

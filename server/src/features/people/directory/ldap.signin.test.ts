@@ -347,7 +347,7 @@ describe('directory sign-in', unless(reason), () => {
       for (let i = 0; i < 10; i++)
         expect(await codeOf(login('guessed', `guess ${i}`, '198.51.100.2'))).toBe('credentials_wrong')
       await slapd.halt()
-      // The directory is down. Asking it would give another error.
+      // The directory is down, so a request to it would give another error.
       expect(await codeOf(login('guessed', password, '198.51.100.2'))).toBe('too_many_requests')
       await slapd.start()
       expect(await codeOf(login('guessed', password, '198.51.100.1'))).toBe('as guessed')
@@ -436,7 +436,7 @@ describe('directory sign-in', unless(reason), () => {
       await configure()
     })
 
-    it('hangs, local accounts sign in at once, and nobody waits a second time', async () => {
+    it('hangs, local accounts sign in immediately, and later sign-ins do not wait', async () => {
       const peers: Server[] = []
       const hanging = createServer((socket) => socket.on('error', () => {}))
       peers.push(hanging)

@@ -33,7 +33,6 @@ export interface LdapSocket {
   certificate: PeerCertificate | null
 }
 
-/** Stage at which opening failed. */
 export type LdapSocketStage = 'connect' | 'tls'
 
 /** ExtendedRequest 1.3.6.1.4.1.1466.20037 with message id 1 (RFC 4511, 4.14.1). */

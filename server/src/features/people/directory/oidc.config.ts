@@ -3,7 +3,6 @@ import { certificatesOf, type GroupValues } from '#features/system/settings/inde
 import type { ResolveDestination } from '#platform/destinations.ts'
 import type { Secret } from '#platform/secret.ts'
 
-/** Configuration of the identity provider. */
 export interface OidcConfig {
   resolve: ResolveDestination
   isOn: boolean

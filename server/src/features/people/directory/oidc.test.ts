@@ -277,7 +277,7 @@ describe('sign-in with an identity provider', () => {
   })
 })
 
-describe('a provider that lies', () => {
+describe('a dishonest provider', () => {
   const own = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
   let issuer = ''
@@ -349,7 +349,7 @@ describe('a provider that lies', () => {
     return (await finish(at, cookie)).headers.location as string
   }
 
-  it('is accepted while it tells the truth', async () => {
+  it('is accepted while its answers are correct', async () => {
     expect(await outcome(signed)).toBe('/#signed-in')
   })
 

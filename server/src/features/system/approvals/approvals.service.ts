@@ -23,7 +23,6 @@ import { isId, newId } from '#platform/ids.ts'
 import type { Secret } from '#platform/secret.ts'
 import type { ApprovalsStore, Effect, JudgedRequest, SignInSource, StoredRequest } from './approvals.store.ts'
 
-/** How long a request waits for a second approver. */
 const waitMs = 24 * 3_600_000
 /** Maximum number of waiting requests. Each may name 100,000 hosts. */
 const maxWaiting = 50
@@ -31,7 +30,6 @@ const maxWaiting = 50
 const maxWaitingOfAccount = 10
 /** Number of waiting requests reserved for Administrators, so that requests of Managers lock nobody out. */
 const reservedForAdministrators = 10
-/** Maximum length of one line of details. */
 const maxDetailLength = 300
 const listed = 200
 
@@ -296,7 +294,7 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
     const state = await stateOf(tx)
     if (judgeWish(state, { isApiToken: actor.kind === 'apiToken' }, { kind, hosts, isForLaterHosts }) !== 'allow')
       return false
-    // Counts while the gate is off, too: small steps without fresh authentication add up.
+    // Also counts while the gate is off: small steps without fresh authentication add up.
     if (state.limit !== null && (state.isLatched || kind === 'release'))
       await store.noteRelease(tx, new Date(clock.now()), kind, actor.userName, hosts)
     return true
@@ -373,7 +371,6 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
 
     liftedUntil: (): Promise<Date | null> => store.liftedUntil(db, new Date(clock.now())),
 
-    /** Ends a lift early. */
     endLift: (actor: Actor): Promise<{ ended: boolean }> =>
       db.transaction(async (tx) => {
         const ended = await store.endLift(tx, new Date(clock.now()))

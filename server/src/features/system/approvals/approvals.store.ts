@@ -20,7 +20,6 @@ export interface StoredRequest {
   action: ChangeRequest['action']
   title: string
   hosts: number
-  /** Every part of the change, for the approver. */
   details: string[]
   body: string
   /** The secret part of the change, sealed. */
@@ -214,7 +213,6 @@ export const createApprovalsStore = (db: Queryable) => ({
         domain_changed_at = case ${source}::text when 'domain' then ${now}::timestamptz else domain_changed_at end`)
   },
 
-  /** When the mail server or the domain name last changed. */
   linkSettingsChangedAt: async (q: Queryable): Promise<Date | null> =>
     (
       await q.query<{ at: Date | null }>(

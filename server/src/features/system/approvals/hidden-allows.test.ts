@@ -54,7 +54,7 @@ describe('the preview of a rule change', () => {
     return answer.json().secondPerson
   }
 
-  it('says whether saving it requires a second approver', async () => {
+  it('shows whether saving it requires a second approver', async () => {
     const add = (change: object) => ({ add: [{ effect: 'allow', reason: 'test', ...change }] })
     expect(await needsApprover(add(stick))).toBe(true)
     expect(await needsApprover(add({ ...stick, host: agents[0]?.agentId }))).toBe(false)

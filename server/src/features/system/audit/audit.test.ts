@@ -33,7 +33,7 @@ const rows = () =>
   )
 
 describe('the audit trail', () => {
-  it('shows who did what from where, newest first', async () => {
+  it('shows the actor, action and address of each change, newest first', async () => {
     await change('for the record')
     const [newest] = await audits()
     expect(newest).toMatchObject({

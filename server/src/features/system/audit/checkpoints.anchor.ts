@@ -13,8 +13,8 @@ export class AnchorUnreadable extends Error {}
 export interface Anchor {
   /** 0: no checkpoint exists yet, and the first may be signed. */
   number: number
+  auditTrailID: number
   /** SHA-256 of the checkpoint's line. */
-  /** SHA-256 of the line of the checkpoint. */
   hash: string
 }
 

@@ -6,7 +6,6 @@ export type CheckpointsStore = ReturnType<typeof createCheckpointsStore>
 
 /** Ends of the trail and of the checkpoints. */
 export interface Position {
-  /** Number of the newest record. */
   newest: number
   /** The newest checkpoint. Null if there is none. */
   line: string | null

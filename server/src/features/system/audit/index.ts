@@ -36,7 +36,6 @@ export interface AuditCheckpointsDeps {
   log: Log
   audit: Audit
   key: { privateKey: KeyObject; publicKey: KeyObject }
-  /** Folder of the second sink. */
   dir: string
   /** Whether the server may create it. False if a person configured it. */
   mayMakeDir: boolean

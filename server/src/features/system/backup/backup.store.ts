@@ -1,7 +1,6 @@
 import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A completed backup. */
 export interface MadeBackup {
   madeAt: Date
   madeBy: string

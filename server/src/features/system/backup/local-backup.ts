@@ -18,8 +18,8 @@ export interface LocalBackup {
   out: string
   /** Null: not encrypted, which is refused together with keys. */
   passphrase: Secret | null
-  /** Key file to include; null: none. */
   /** Key file to include. Null: none. */
+  keyFile: string | null
   /** Account of the operating system that ran the command, for the audit trail. */
   by: string
 }

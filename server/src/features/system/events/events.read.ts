@@ -204,7 +204,6 @@ export const createEventsRead = ({ db, exportDb, clock }: ListDeps) => {
       )
     },
 
-    /** Returns the id of the newest event; 0 before the first. */
     head: async (q: Queryable): Promise<number> =>
       (await q.prepared<{ n: number }>(sql`select h.n from ordered_head h where h.stream = 'events'`))[0]?.n ?? 0,
 

@@ -4,7 +4,6 @@ import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { latestEventText } from './events.texts.ts'
 
-/** A new event. */
 export interface NewEvent {
   kind: EventKind
   /** Host of the event. Null for the server itself. */
@@ -17,7 +16,6 @@ export interface NewEvent {
   icon?: number
   /** Text and values. USB events take them from `deviceDetails`. */
   details: string
-  /** Device of the event. */
   deviceId?: string | null
   /** Syslog number. Defaults to that of the kind. */
   severity?: number

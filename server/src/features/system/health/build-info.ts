@@ -6,8 +6,8 @@ export interface BuildInfo {
   version: string
   /** `""` without a Git checkout or without git. */
   commit: string
-  /** Date of the commit, else of the package file. */
   /** Date of the commit, otherwise of the package file. */
+  buildDate: Date
 }
 
 /** Returns hash and date of the checkout's commit. Null without git. Uses no shell, and at most two seconds. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const guide = readFileSync(new URL('../../../../../docs/guide/health.md', import.meta.url), 'utf8')
 
 describe('the health guide', () => {
-  it('says what to do about every subsystem', () => {
+  it('has advice for every subsystem', () => {
     const sections = [...guide.matchAll(/^### (.+)$/gm)].map(([, title]) => title)
     expect(sections).toEqual([...subsystemNames])
     expect(Object.keys(subsystemGuide).sort()).toEqual([...subsystemNames].sort())

@@ -14,7 +14,6 @@ export interface MeasureDeps {
   read: Pick<HealthRead, 'newestEventId' | 'sizeBytes'>
   build: BuildInfo
   probeRunner: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
-  /** Connection pools by name. */
   pools: Readonly<Record<string, Pick<Db, 'figures'>>>
   fleet: () => Promise<FleetFigures>
   ingest: () => IngestFigures

@@ -114,7 +114,6 @@ export const createProbeRunner = (clock: Clock, probes: Readonly<Partial<Record<
           return known !== undefined && performance.now() - known.at < freshMs ? known.probed : now(name)
         }),
       ),
-    /** Runs every probe now. */
     now: (): Promise<ProbedSubsystem[]> => Promise.all(subsystemNames.map(now)),
   }
 }

@@ -4,7 +4,6 @@ import type { Thresholds } from '#features/system/settings/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { HealthRead } from './health.read.ts'
 
-/** Result of a probe. */
 export interface ProbeResult {
   status: HealthStatus
   description: string
@@ -12,15 +11,12 @@ export interface ProbeResult {
 /** Tests one subsystem. An error thrown counts as status Error. */
 export type Probe = () => Promise<ProbeResult>
 
-/** Figures of the ingest feature. */
 export interface IngestFigures {
-  /** Reports that wait to be stored. */
   queueDepth: number
   /** Average over the last minute. */
   checkInsPerSecond: number
 }
 
-/** Figures of the fleet. */
 export interface FleetFigures {
   total: number
   connected: number

@@ -303,7 +303,7 @@ describe('probes', () => {
     expect([(await silent(10)).status, (await silent(30)).status]).toEqual(['Warning', 'OK'])
   })
 
-  it('leaves what is not configured out of the overall status', () => {
+  it('ignores unconfigured subsystems in the overall status', () => {
     const status = (...all: ('OK' | 'Warning' | 'Error' | 'Unknown')[]) => overall(all.map((one) => ({ status: one })))
     expect(status('OK', 'Unknown')).toBe('OK')
     expect(status('OK', 'Warning', 'Unknown')).toBe('Warning')

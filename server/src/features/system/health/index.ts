@@ -47,7 +47,6 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   hostClocks: HostClocks
   /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */
   probes?: Readonly<Partial<Record<SubsystemName, Probe>>>
-  /** Data directory, for the disk probe. */
   dataDir: string
   /** Directory of the checkout or installation, for version and commit. */
   root: string

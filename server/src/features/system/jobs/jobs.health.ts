@@ -9,7 +9,6 @@ const aliveMs = 60_000
 const goneMs = 3_600_000
 const dayMs = 24 * 3_600_000
 
-/** Thresholds of the queue. */
 export interface JobsThresholds {
   /** Seconds that a job may be due before a process takes it. */
   waitSeconds: number

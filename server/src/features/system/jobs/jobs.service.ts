@@ -20,7 +20,6 @@ export interface JobsDeps {
   bus: Pick<Bus, 'publish'>
 }
 
-/** A job to enqueue. */
 export interface NewJob {
   /** Name of its handler. */
   kind: string

@@ -29,14 +29,12 @@ export interface Progress {
   message?: string
 }
 
-/** Parts of a job that ended elsewhere. */
 export interface PartCount {
   jobId: string
   done: number
   failed: number
 }
 
-/** Current state of the queue. */
 export interface QueueFigures {
   /** Due jobs that no process has claimed. */
   waiting: number
@@ -45,7 +43,6 @@ export interface QueueFigures {
   oldestUntaken: Date | null
   failed: number
   lastFailed: string | null
-  /** Number of processes that take jobs. */
   runners: number
 }
 

@@ -34,7 +34,7 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
       try {
         return existsSync(keysFile) ? licenceKeysOf(readFileSync(keysFile, 'utf8')) : []
       } catch (error) {
-        // An unreadable file trusts nobody. The licence is then Invalid, which the health page shows.
+        // Without a readable file, no key is trusted. The licence is then Invalid, which the health page shows.
         log.error({ err: error, keysFile }, 'cannot read the file of licence keys')
         return []
       }

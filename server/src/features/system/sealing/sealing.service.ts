@@ -18,9 +18,7 @@ export interface SealingDeps {
   store: SealingStore
 }
 
-/** Kind of the jobs. */
 const kind = 'rotate-keys'
-/** Ciphertexts per transaction. */
 const atOnce = 200
 
 interface Cursor {

@@ -21,7 +21,6 @@ const urlFault = (text: string, schemes: readonly string[], withPath: boolean): 
   return isHost(url.hostname.replace(/^\[|\]$/g, '')) ? null : 'has no valid host'
 }
 
-/** Returns the PEM certificates of a text, in order. */
 export const certificatesOf = (text: string): string[] =>
   text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
 

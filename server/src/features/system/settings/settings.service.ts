@@ -67,7 +67,6 @@ export const settingsTopic = 'settings'
 /** Items of a request: a text, or null to remove the item. */
 export type GivenItems = Readonly<Record<string, string | null | undefined>>
 
-/** Current values of a group. */
 export interface GroupValues<G extends ConfigGroupName> {
   text(name: ConfigName<G>): string
   number(name: ConfigName<G>): number

@@ -265,7 +265,7 @@ describe('the general configuration', () => {
     expect(() => values.secret('CACT_DEX_PASSWORD')).toThrow()
   })
 
-  it('for the domain name decides links and allowed origins, and its test shows what a browser finds', async () => {
+  it('uses the domain name for links and allowed origins, and its test reports what a browser finds', async () => {
     const call = async (origin: string) =>
       (
         await t.request({

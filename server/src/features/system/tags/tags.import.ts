@@ -12,7 +12,6 @@ import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Lines per transaction. Short enough not to delay check-ins that wait for an agent's row. */
 const batchSize = 500
-/** Maximum tags of one line. */
 const maxTagsPerLine = 200
 
 interface Line {

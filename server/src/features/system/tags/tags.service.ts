@@ -270,7 +270,6 @@ export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
       return tags.map((tag) => tag.tag_id)
     },
 
-    /** Returns the names of all tags, sorted. */
     names: (q: Queryable): Promise<string[]> => createTagsStore(q).names(),
 
     /** Returns on how many hosts `setAgentTags` newly allows devices, and which blocked ones work again. */

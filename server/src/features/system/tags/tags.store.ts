@@ -82,7 +82,6 @@ export const createTagsStore = (db: Queryable) => ({
           cross join unnest(${tagIds}::int[]) t(tag_id)
           order by e.agent_id, e.device_id, t.tag_id on conflict do nothing`),
 
-  /** Removes every tag from every element. */
   untag: (entity: TaggedEntity, elements: readonly Element[], tagIds: readonly number[]): Promise<number> =>
     entity === 'Agent'
       ? db.execute(sql`
