@@ -119,7 +119,7 @@ export interface EnrolOptions {
 export type TestAgent = Awaited<ReturnType<typeof enrolAgent>>
 
 /** Members of a check-in besides the counter and the hash. */
-export type Said = Partial<Omit<CheckInRequest, 'bootId'>>
+export type CheckInFields = Partial<Omit<CheckInRequest, 'bootId'>>
 
 /** Enrols a host over the real protocol, with a session and its first inventory. The test app must listen. */
 export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
@@ -160,17 +160,17 @@ export const enrolAgent = async (t: TestApp, options: EnrolOptions = {}) => {
     state.seq = opened.nextSeq - 1
   }
   const hash = (): string => inventoryHash([...devices.values()])
-  const body = (said: Said = {}): CheckInRequest => ({
+  const body = (fields: CheckInFields = {}): CheckInRequest => ({
     bootId: state.bootId,
     seq: ++state.seq,
     inventoryHash: hash(),
     clock: t.clock.now(),
-    ...said,
+    ...fields,
   })
   /** Sends a raw check-in, for repeated and malformed reports. */
   const post = (request: unknown, session = state.session): Promise<HttpAnswer> =>
     agentPost(t, agentPaths.checkIn, request, session)
-  const checkIn = async (said: Said = {}): Promise<CheckInResponse> => okJson(await post(body(said)))
+  const checkIn = async (fields: CheckInFields = {}): Promise<CheckInResponse> => okJson(await post(body(fields)))
   const inventory = (): Promise<CheckInResponse> => {
     const now = { ...facts, ...options.laterFacts }
     return checkIn({ inventory: [...devices.values()], facts: now, factsHash: factsHash(now) })

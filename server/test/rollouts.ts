@@ -1,6 +1,6 @@
 import type { AgentCommand, Command, DeviceReport, HostFacts, Rollout } from '@portcullis/contract'
 import type { TestApp } from './app.ts'
-import { enrolAgent, enrolmentToken, pageOf, type Said, type TestAgent } from './builders.ts'
+import { enrolAgent, enrolmentToken, pageOf, type CheckInFields, type TestAgent } from './builders.ts'
 
 export const rolloutsBase = '/prime/webui/rollouts'
 const minute = 60_000
@@ -10,9 +10,9 @@ export const ring = (rollout: Rollout, i: number) =>
   Object.fromEntries(Object.entries(rollout.rings[i]?.hosts ?? {}).filter(([, n]) => n > 0))
 
 /** Checks in with a new session, because the dwell time is longer than a session. */
-export const checkIn = async (agent: TestAgent, said: Said = {}) => {
+export const checkIn = async (agent: TestAgent, fields: CheckInFields = {}) => {
   await agent.session()
-  return agent.checkIn(said)
+  return agent.checkIn(fields)
 }
 
 /** Makes a host take its commands and report the new mode. */

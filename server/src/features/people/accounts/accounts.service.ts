@@ -219,11 +219,11 @@ export const createAccountsService = (deps: AccountsDeps) => {
     if (hash !== null || isDisabled) await sessionsStore(tx).deleteAll(next.account_id, null)
     if (hash !== null) await store(tx).deleteLinks(next.account_id)
     await credentials.announce(tx, [next.account_id])
-    const taken = [
+    const losses = [
       ...(isDisabled ? ['disabled the account'] : []),
       ...(profile > before.user_profile ? [`lowered its profile to ${profileNames[profile]}`] : []),
     ]
-    if (taken.length > 0) await events.append(tx, [withdrawal(actor, before, taken.join(' and '))])
+    if (losses.length > 0) await events.append(tx, [withdrawal(actor, before, losses.join(' and '))])
     await audit.write(tx, actor, { action: 'account.changed', entity: next.user_name, details })
     return { after: next }
   }

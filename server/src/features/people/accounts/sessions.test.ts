@@ -12,9 +12,9 @@ const auth = '/prime/webui/Auth'
 const profile = '/prime/webui/admin/profile'
 
 /** Polls until the condition holds. Returns how long it took in milliseconds. */
-const until = async (isSo: () => Promise<boolean>, limitMs = 5_000): Promise<number> => {
+const until = async (condition: () => Promise<boolean>, limitMs = 5_000): Promise<number> => {
   const startedAt = performance.now()
-  while (!(await isSo())) {
+  while (!(await condition())) {
     if (performance.now() - startedAt > limitMs) throw new Error(`not within ${limitMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

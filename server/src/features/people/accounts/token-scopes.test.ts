@@ -105,11 +105,11 @@ describe('scopes of API tokens', () => {
       expect([userProfile, answer.statusCode, answer.json().code]).toEqual([userProfile, 403, 'scope_missing'])
     }
     const target = await person(t)
-    const taken = await token.post(`${api}/admin/updateuser`, {
+    const refused = await token.post(`${api}/admin/updateuser`, {
       userName: target.userName,
       password: 'strings attached 1',
     })
-    expect([taken.statusCode, taken.json().code]).toEqual([403, 'scope_missing'])
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'scope_missing'])
     const whole = await tokenWith([...permissionsOf(30), 'accounts:write'])
     const made = await whole.api.post(`${api}/admin/adduser`, { userName: 'by-token', userProfile: 30 })
     expect(made.statusCode, made.body).toBe(200)

@@ -29,8 +29,8 @@ describe('an account that another person disables, demotes or deletes', () => {
       eventEntityID: string
       details: string
     }[]
-    const told = events.filter(({ eventCode }) => eventCode === '0x130023')
-    expect(told.map(({ eventEntityID, details }) => [eventEntityID, details]).sort()).toEqual(
+    const found = events.filter(({ eventCode }) => eventCode === '0x130023')
+    expect(found.map(({ eventEntityID, details }) => [eventEntityID, details]).sort()).toEqual(
       [
         [managers[0].userName, `${by.userName} disabled the account; its profile was Manager.`],
         [
@@ -41,7 +41,7 @@ describe('an account that another person disables, demotes or deletes', () => {
         [users[1].userName, `${by.userName} deleted the account; its profile was User.`],
       ].sort(),
     )
-    expect(new Set(told.map(({ severity }) => severity))).toEqual(new Set([4]))
+    expect(new Set(found.map(({ severity }) => severity))).toEqual(new Set([4]))
     await t.notifications.run()
     const notices = (await by.api.get('/prime/webui/systemNotification/riskNotifications?PageSize=50')).body
     for (const one of [...managers, ...users]) expect(notices).toContain(`Account disabled or deleted: ${one.userName}`)

@@ -10,7 +10,7 @@ import { certificateName, type LdapSocket, type LdapSocketStage, openLdapSocket 
 import { inSteps, StepFailure, type Steps } from './test-steps.ts'
 
 /** Time limit of the whole test in milliseconds. A request may take 28 s. */
-const wholeMs = 22_000
+const totalMs = 22_000
 const day = 86_400_000
 /** Days before expiry at which the test warns. */
 const soonDays = 30
@@ -105,7 +105,7 @@ const checkGroups = async (connection: LdapConnection, config: LdapConfig): Prom
  */
 export const testLdapConnection = async (config: LdapConfig, subject: LdapTestPerson, now: number): Promise<ConfigTested> => {
   const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), wholeMs)
+  const timer = setTimeout(() => limit.abort(), totalMs)
   const opened: LdapConnection[] = []
   function messageOf(error: unknown): string {
     if (limit.signal.aborted) return 'The directory did not answer in time.'

@@ -3,10 +3,10 @@ import { Duplex } from 'node:stream'
 import { LdapFault } from './ldap.fault.ts'
 
 /** Bytes of one message. The entry of a person with a picture has some 100 KiB. */
-const mostMessageBytes = 1024 * 1024
+const maxMessageBytes = 1024 * 1024
 /** Bytes and messages of one connection. 5,000 groups are 5,000 messages of some 100 bytes. */
-const mostBytes = 8 * 1024 * 1024
-const mostMessages = 20_000
+const maxBytes = 8 * 1024 * 1024
+const maxMessages = 20_000
 
 export const noDirectory = (): LdapFault =>
   new LdapFault('notLdap', 'The connection broke. The server at this address may not be a directory.')
@@ -60,15 +60,15 @@ export class LdapFrames extends Duplex {
     this.#bytes += bytes.length
     this.#held += bytes.length
     this.#parts.push(bytes)
-    if (this.#bytes > mostBytes) {
+    if (this.#bytes > maxBytes) {
       this.destroy(noDirectory())
       return
     }
     if (this.#held < this.#wanted) return
     try {
       let rest = Buffer.concat(this.#parts)
-      for (let end = messageEnd(rest, mostMessageBytes); end !== null; end = messageEnd(rest, mostMessageBytes)) {
-        if (++this.#messages > mostMessages) throw noDirectory()
+      for (let end = messageEnd(rest, maxMessageBytes); end !== null; end = messageEnd(rest, maxMessageBytes)) {
+        if (++this.#messages > maxMessages) throw noDirectory()
         this.push(rest.subarray(0, end))
         rest = rest.subarray(end)
       }

@@ -5,9 +5,9 @@ import type { LdapConfig } from './ldap.config.ts'
 import { anyOf, groupsThat } from './ldap.filters.ts'
 
 /** Levels of nested groups that count. */
-const mostDepth = 10
+const maxDepth = 10
 /** Groups checked for one profile. A cycle ends because no group is checked twice. */
-const mostGroups = 5_000
+const maxGroups = 5_000
 /** DNs in one filter: some 10 KB of request. */
 const dnsPerFilter = 100
 
@@ -54,9 +54,9 @@ const nextGroups = async (
 ): Promise<string[]> => {
   const found: string[] = []
   for (const some of chunks(dns)) {
-    const entries = await connection.searchAll(base, groupsThat(anyOf(attribute, some)), ['1.1'], mostGroups)
+    const entries = await connection.searchAll(base, groupsThat(anyOf(attribute, some)), ['1.1'], maxGroups)
     for (const { dn } of entries)
-      if (!seen.has(keyOf(dn)) && seen.size < mostGroups) {
+      if (!seen.has(keyOf(dn)) && seen.size < maxGroups) {
         seen.add(keyOf(dn))
         found.push(dn)
       }
@@ -80,7 +80,7 @@ const byPerson = async (connection: LdapConnection, config: LdapConfig, member: 
   for (const { profile, dn: group } of config.groups) {
     const seen = new Set([keyOf(group)])
     let level = [group]
-    for (let depth = 0; level.length > 0 && depth <= mostDepth; depth++) {
+    for (let depth = 0; level.length > 0 && depth <= maxDepth; depth++) {
       if (await has(connection, member.dn, config.groupAttribute, level)) return { profile, group }
       level = await nextGroups(connection, config.baseDn, config.groupAttribute, level, seen)
     }
@@ -93,7 +93,7 @@ const byGroup = async (connection: LdapConnection, config: LdapConfig, member: M
   const seen = new Set([keyOf(member.dn)])
   let level = [member.dn]
   let best: Grant | null = null
-  for (let depth = 0; level.length > 0 && depth <= mostDepth; depth++) {
+  for (let depth = 0; level.length > 0 && depth <= maxDepth; depth++) {
     for (const { profile, dn: group } of config.groups)
       if ((best === null || profile < best.profile) && (await has(connection, group, config.groupAttribute, level)))
         best = { profile, group }

@@ -11,7 +11,7 @@ import { grantOf } from './ldap.groups.ts'
 import { findPerson, type LdapPerson } from './ldap.person.ts'
 
 /** Time limit in milliseconds for connecting, searching and binding together. */
-const wholeMs = 12_000
+const totalMs = 12_000
 /** How long a failed directory is not asked again: a hanging one would block everyone. */
 const pauseMs = 10_000
 
@@ -62,7 +62,7 @@ const refused: ExternalVerdict = { person: null, lost: null }
 export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
   let pausedUntil = 0
   // 8 at a time use a directory's threads for some milliseconds each. The others wait no longer than one request hangs.
-  const semaphore = createSemaphore({ atOnce: 8, waiting: 100, waitMs: wholeMs, comeBack: { after: 5, spread: 5 } })
+  const semaphore = createSemaphore({ atOnce: 8, waiting: 100, waitMs: totalMs, comeBack: { after: 5, spread: 5 } })
 
   const unavailable = (cause?: unknown): AppError =>
     new AppError('directory_unavailable', {}, { headers: { 'retry-after': '30' }, cause })
@@ -72,7 +72,7 @@ export const createLdap = ({ clock, log, config: read }: LdapDeps) => {
     if (clock.now() < pausedUntil) throw unavailable()
     await semaphore.enter()
     try {
-      return await withLdap(config, wholeMs, async (connection) => {
+      return await withLdap(config, totalMs, async (connection) => {
         await connection.bindAsService()
         return work(connection)
       })

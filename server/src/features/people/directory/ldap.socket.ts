@@ -9,7 +9,7 @@ import { berLength, messageEnd, noDirectory } from './ldap.frames.ts'
 /** Time limit in milliseconds for a connection with TLS. */
 const connectMs = 5_000
 /** Size limit of a StartTLS answer, which has 14 bytes and a text. */
-const mostAnswerBytes = 4_096
+const maxAnswerBytes = 4_096
 
 export type LdapSecurity = 'none' | 'starttls' | 'tls'
 
@@ -43,7 +43,7 @@ const startTlsRequest = Buffer.concat([
 
 /** Returns the result code of a complete ExtendedResponse. Null while bytes are missing. */
 const startTlsResult = (bytes: Buffer): number | null => {
-  const end = messageEnd(bytes, mostAnswerBytes)
+  const end = messageEnd(bytes, maxAnswerBytes)
   if (end === null) return null
   // Clear text after the answer would otherwise count as received over TLS.
   if (bytes.length > end)

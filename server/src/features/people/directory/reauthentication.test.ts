@@ -159,9 +159,9 @@ describe('fresh authentication of an account of an identity provider', () => {
       [answer.headers['set-cookie']].flat().find((one) => String(one).startsWith(`${name}=`)) as string | undefined
     )?.split(';')[0] ?? ''
   /** Returns to the server from an address of the provider. */
-  const back = async (url: string, cookie: string, said: JWTPayload) => {
+  const back = async (url: string, cookie: string, given: JWTPayload) => {
     const asked = new URL(url).searchParams
-    claims = { nonce: asked.get('nonce'), ...said }
+    claims = { nonce: asked.get('nonce'), ...given }
     const answer = await t.request({
       method: 'GET',
       url: `${base}/Auth/Oidc/callback?code=c&state=${asked.get('state')}`,
@@ -169,9 +169,9 @@ describe('fresh authentication of an account of an identity provider', () => {
     })
     return { location: answer.headers.location as string, cookie: cookieOf(answer, 'portcullis_refresh') }
   }
-  const signIn = async (said: JWTPayload = {}): Promise<string> => {
+  const signIn = async (given: JWTPayload = {}): Promise<string> => {
     const begun = await t.request({ method: 'GET', url: `${base}/Auth/Oidc/start` })
-    const { location, cookie } = await back(begun.headers.location as string, cookieOf(begun, 'portcullis_oidc'), said)
+    const { location, cookie } = await back(begun.headers.location as string, cookieOf(begun, 'portcullis_oidc'), given)
     expect(location).toBe('/#signed-in')
     const refreshed = await t.as(undefined).post(`${base}/Auth/RefreshToken`, undefined, {
       cookie,
@@ -184,9 +184,9 @@ describe('fresh authentication of an account of an identity provider', () => {
     expect(answer.statusCode, answer.body).toBe(200)
     return { url: answer.json().url as string, cookie: cookieOf(answer, 'portcullis_oidc') }
   }
-  const confirm = async (token: string, said: JWTPayload) => {
+  const confirm = async (token: string, given: JWTPayload) => {
     const { url, cookie } = await begin(token)
-    return back(url, cookie, said)
+    return back(url, cookie, given)
   }
   const refused = (code: string): string => `/identity-confirmed?problem=${code}`
 
@@ -215,10 +215,10 @@ describe('fresh authentication of an account of an identity provider', () => {
     ['another person', () => ({ auth_time: serverSeconds(), sub: 'subject-mallory' }), 'oidc_other_person'],
     ['another nonce', () => ({ auth_time: serverSeconds(), nonce: 'of another' }), 'oidc_answer_refused'],
     ['another audience', () => ({ auth_time: serverSeconds(), aud: 'another' }), 'oidc_answer_refused'],
-  ])('is refused with %s', async (_what, said, code) => {
+  ])('is refused with %s', async (_what, given, code) => {
     t.clock.advance(16 * minute)
     const token = await signIn()
-    expect(await confirm(token, said())).toEqual({ location: refused(code), cookie: '' })
+    expect(await confirm(token, given())).toEqual({ location: refused(code), cookie: '' })
     expect(await tryFresh(token)).toBe('reauthentication_required')
   })
 
@@ -226,16 +226,16 @@ describe('fresh authentication of an account of an identity provider', () => {
     t.clock.advance(16 * minute)
     const [token, other] = [await signIn(), await signIn()]
     const { url, cookie } = await begin(token)
-    const said = { auth_time: serverSeconds() }
-    expect((await back(url, '', said)).location).toBe('/sign-in?problem=oidc_answer_refused')
+    const given = { auth_time: serverSeconds() }
+    expect((await back(url, '', given)).location).toBe('/sign-in?problem=oidc_answer_refused')
     const elsewhere = await begin(other)
-    expect((await back(url, elsewhere.cookie, said)).location).toBe(refused('oidc_answer_refused'))
+    expect((await back(url, elsewhere.cookie, given)).location).toBe(refused('oidc_answer_refused'))
     const [random, ends, accountId] = cookie.split('=')[1]?.split('.') ?? []
     const [, , , sessionId, signature] = elsewhere.cookie.split('.')
     const mixed = `portcullis_oidc=${[random, ends, accountId, sessionId, signature].join('.')}`
-    expect((await back(url, mixed, said)).location).toBe(refused('oidc_answer_refused'))
-    expect((await back(url, cookie, said)).location).toBe('/identity-confirmed')
-    expect((await back(url, cookie, said)).location).toBe(refused('oidc_answer_refused'))
+    expect((await back(url, mixed, given)).location).toBe(refused('oidc_answer_refused'))
+    expect((await back(url, cookie, given)).location).toBe('/identity-confirmed')
+    expect((await back(url, cookie, given)).location).toBe(refused('oidc_answer_refused'))
     expect(await tryFresh(token)).toBe('done')
     expect(await tryFresh(other)).toBe('reauthentication_required')
   })

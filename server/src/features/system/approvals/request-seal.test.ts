@@ -38,7 +38,7 @@ it.each([
   ['title', "title = 'Free 1 host'"],
   ['hosts', 'hosts = 1'],
   ['details', "details = '{harmless}'"],
-  ['details, taken away', "details = '{}'"],
+  ['removed details', "details = '{}'"],
   ['body', "body = replace(body, '{', '{ ')"],
   ['sealed', "sealed = '\\x00'"],
   ['requested_by', "requested_by = 'somebody'"],

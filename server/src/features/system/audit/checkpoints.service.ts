@@ -30,7 +30,7 @@ const everyRecords = 1_000
 /** Time after which a checkpoint is signed if there are new records. */
 const everyMs = 60_000
 /** Checkpoints per run. A trail of a million records from before checkpoints takes 20 runs. */
-const mostAtOnce = 50
+const maxPerRun = 50
 /** Delay of checkpoints that causes a warning. */
 const lateMs = 5 * 60_000
 
@@ -212,7 +212,7 @@ export const createCheckpoints = ({ db, clock, log, store, sink, anchor, key, au
     note(uncovered, last?.auditTrailID ?? 0)
     const isOld = last === null || Math.abs(clock.now() - Date.parse(last.time)) >= everyMs
     if (uncovered < 1 || (uncovered < everyRecords && !isOld)) return
-    for (let i = 0; i < mostAtOnce && (await sign()); i++);
+    for (let i = 0; i < maxPerRun && (await sign()); i++);
     await anchored.check(db, await store.position())
     await withSink(fill)
   }

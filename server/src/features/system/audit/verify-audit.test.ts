@@ -19,7 +19,7 @@ let t: TestApp
 let files: AuditFiles
 
 /** Hostile texts of devices, hosts and people. The export must return each one exactly as it was hashed. */
-const words = [
+const hostileTexts = [
   'plain',
   'ä€𝄞',
   '"\\',
@@ -36,8 +36,8 @@ beforeAll(async () => {
   t = await startTestApp()
   const audit = createAuditService({ store: createAuditStore(t.db), clock: t.clock })
   for (let i = 0; i < 260; i++) {
-    const entity = `${words[i % words.length]} ${i}`
-    const details = (words[(i * 7) % words.length] as string).repeat(i % 9)
+    const entity = `${hostileTexts[i % hostileTexts.length]} ${i}`
+    const details = (hostileTexts[(i * 7) % hostileTexts.length] as string).repeat(i % 9)
     await t.db.transaction((tx) =>
       audit.write(tx, systemActor('system'), { action: 'test.made', entity, details, severity: i % 8 }),
     )

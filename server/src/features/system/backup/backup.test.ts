@@ -320,12 +320,12 @@ describe('a backup', () => {
       env: { ...codeCache, PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? dir, TMPDIR: temp },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    const said = text(child.stderr)
+    const output = text(child.stderr)
     const runs = () => globSync(join(temp, '*/data/run/.s.PGSQL.5432')).length > 0
     for (let i = 0; i < 600 && !runs(); i++) await sleep(50)
     await sleep(300)
     child.kill('SIGTERM')
-    expect(await said).toContain('Interrupted.')
+    expect(await output).toContain('Interrupted.')
     expect(readdirSync(temp)).toEqual([])
   }, 90_000)
 })

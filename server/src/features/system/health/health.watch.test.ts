@@ -93,13 +93,13 @@ describe('the history of health', () => {
       ['Warning', 'Error', true],
       ['OK', 'Warning', true],
     ])
-    const told = await eventsOf(t, 'disk')
-    expect(told.map(({ eventCode, severity, description }) => [eventCode, severity, description])).toEqual([
+    const found = await eventsOf(t, 'disk')
+    expect(found.map(({ eventCode, severity, description }) => [eventCode, severity, description])).toEqual([
       ['0x130010', 4, 'Subsystem degraded'],
       ['0x130010', 3, 'Subsystem degraded'],
       ['0x130011', 5, 'Subsystem recovered'],
     ])
-    expect(told[0]?.details).toBe(worse?.description)
+    expect(found[0]?.details).toBe(worse?.description)
   })
 
   it('is a list with filters, for everyone who may see health', async () => {
@@ -189,9 +189,9 @@ describe('the history of health', () => {
       expect(new Date(away?.at as string).getTime()).toBe(began + 15_000)
       expect(new Date(away?.notedAt as string).getTime()).toBeGreaterThan(began + 8 * 15_000)
       expect(back).toMatchObject({ previous: 'Error', status: 'OK' })
-      const told = await eventsOf(t, 'database')
-      expect(told.map(({ eventCode }) => eventCode)).toEqual(['0x130010', '0x130011'])
-      expect(told[0]?.details).toBe(`The database does not answer. Since ${away?.at}.`)
+      const found = await eventsOf(t, 'database')
+      expect(found.map(({ eventCode }) => eventCode)).toEqual(['0x130010', '0x130011'])
+      expect(found[0]?.details).toBe(`The database does not answer. Since ${away?.at}.`)
       // Subsystems that could not be probed during the outage have no history of it.
       for (const [i, name] of subsystemNames.entries())
         if (name !== 'database') expect([name, await changes(t, name)]).toEqual([name, before[i]])

@@ -12,7 +12,7 @@ import { createHealthStore, type NewChange, type StateRow } from './health.store
 /** Each run, every 15 s, renews the lead. If the leader is gone, another replica leads after at most 40 + 15 s. */
 const leaseMs = 40_000
 /** Maximum changes that wait for the database. An outage of days makes a few for each subsystem. */
-const mostWaiting = 500
+const maxWaiting = 500
 
 export interface HealthWatchDeps {
   db: Db
@@ -142,7 +142,7 @@ export const createHealthWatch = ({ db, clock, log, events, probe, announce }: H
     const probed = await probe()
     const changes = judge(probed)
     note(changes)
-    waiting = [...waiting, ...changes].slice(-mostWaiting)
+    waiting = [...waiting, ...changes].slice(-maxWaiting)
     if (isLeading === null) return
     try {
       await write(probed)

@@ -48,7 +48,7 @@ export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       const { waiting, running, oldestUntaken, failed, lastFailed, runners } = await figures()
-      const { waitSeconds, failed: mostFailed } = thresholds()
+      const { waitSeconds, failed: maxFailed } = thresholds()
       const waited = oldestUntaken === null ? 0 : Math.max(0, clock.now() - oldestUntaken.getTime()) / 1000
       const servers = runners === 1 ? '1 process takes jobs' : `${runners} processes take jobs`
       const queue = `${running} running, ${waiting} waiting; ${servers}.`
@@ -57,7 +57,7 @@ export const createJobsHealth = ({ db, clock, thresholds }: JobsHealthDeps) => {
           status: waited > 10 * waitSeconds ? 'Error' : 'Warning',
           description: `A job has been due for ${minutes(waited)}, but no process takes it; ${queue}`,
         }
-      if (mostFailed > 0 && failed >= mostFailed)
+      if (maxFailed > 0 && failed >= maxFailed)
         return {
           status: 'Warning',
           description: `${failed === 1 ? '1 job' : `${failed} jobs`} failed in the last day, most recently: ${lastFailed}. ${queue}`,

@@ -65,7 +65,7 @@ export const settingsSealed: readonly SealedColumn[] = [
 
 export type SettingsApi = Awaited<ReturnType<typeof settingsFeature>>
 
-const mostNames = 50
+const maxNames = 50
 
 const cachedNames = [
   'SERVER_DOMAIN_NAME',
@@ -78,7 +78,7 @@ const isCached = (name: string): boolean => (cachedNames as readonly string[]).i
 /** Splits a comma list in a path into upper-case names. */
 const listOf = (field: string, text: string): string[] => {
   const entries = text.split(',').map((entry) => entry.trim().toUpperCase())
-  if (entries.length > mostNames) throw invalid(`params.${field}`, `names more than ${mostNames}`)
+  if (entries.length > maxNames) throw invalid(`params.${field}`, `names more than ${maxNames}`)
   return entries.filter((entry) => entry !== '')
 }
 
