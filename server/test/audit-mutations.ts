@@ -215,7 +215,9 @@ const mutationsOf = ({ trail, checkpoints }: AuditFiles, random: Random) => {
     'record with a rebuilt hash': () => {
       // No later record reveals a change of the last one, unless a checkpoint covers it.
       const id = 1 + random(covered < n ? n - 1 : n)
-      const made = rebuilt(records.with(id - 1, withOtherActor(records[id - 1] as AuditLine, 'h')), id - 1)[id - 1] as string
+      const made = rebuilt(records.with(id - 1, withOtherActor(records[id - 1] as AuditLine, 'h')), id - 1)[
+        id - 1
+      ] as string
       return forRange(lines.with(id - 1, made), id, 'rebuilt hash of')
     },
     'rebuilt trail': () => {

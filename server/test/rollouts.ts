@@ -1,6 +1,6 @@
 import type { AgentCommand, Command, DeviceReport, HostFacts, Rollout } from '@portcullis/contract'
 import type { TestApp } from './app.ts'
-import { enrolAgent, enrolmentToken, pageOf, type CheckInFields, type TestAgent } from './builders.ts'
+import { type CheckInFields, enrolAgent, enrolmentToken, pageOf, type TestAgent } from './builders.ts'
 
 export const rolloutsBase = '/prime/webui/rollouts'
 const minute = 60_000

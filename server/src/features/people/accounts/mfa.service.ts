@@ -121,7 +121,9 @@ export const createMfa = (deps: MfaDeps) => {
     assertSession(actor)
     if (account === undefined) throw new AppError('unauthorized')
     if (account.auth_source !== 'Local')
-      throw new AppError('unprocessable', { detail: 'Set up the second factor of a directory account in the directory.' })
+      throw new AppError('unprocessable', {
+        detail: 'Set up the second factor of a directory account in the directory.',
+      })
     if (!(await prove(account, password))) throw new AppError('old_password_wrong')
     return account
   }

@@ -172,8 +172,7 @@ export const createSessionsService = (deps: SessionsDeps) => {
       ),
 
     endOne: async (actor: Actor, sessionId: string): Promise<void> => {
-      if (!isId(sessionId) || !(await end(actor, sessionId)))
-        throw notFound('This account does not have that session.')
+      if (!isId(sessionId) || !(await end(actor, sessionId))) throw notFound('This account does not have that session.')
     },
 
     createTicket: async (actor: Actor): Promise<{ ticket: string; expiresAt: string }> => {

@@ -13,15 +13,15 @@ import type { Keys } from '#platform/keys.ts'
 import type { Log } from '#platform/log.ts'
 import { createSemaphore } from '#platform/semaphore.ts'
 import { ldapConfigOf } from './ldap.config.ts'
+import { testLdapConnection } from './ldap.connection-test.ts'
 import { faultOf } from './ldap.fault.ts'
 import { personFilter } from './ldap.filters.ts'
 import { createLdapHealth } from './ldap.health.ts'
 import { createLdap } from './ldap.service.ts'
-import { testLdapConnection } from './ldap.connection-test.ts'
 import { oidcConfigOf } from './oidc.config.ts'
+import { testOidcConnection } from './oidc.connection-test.ts'
 import { createOidc } from './oidc.service.ts'
 import { createOidcStore } from './oidc.store.ts'
-import { testOidcConnection } from './oidc.connection-test.ts'
 
 export interface DirectoryFeatureDeps {
   db: Db

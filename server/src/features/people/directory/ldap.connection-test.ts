@@ -92,7 +92,8 @@ const checkGroups = async (connection: LdapConnection, config: LdapConfig): Prom
   const missing: string[] = []
   for (const { dn } of config.groups)
     if ((await connection.entry(dn, null, ['1.1'])) === undefined) missing.push(quoted(dn))
-  if (config.groups.length === 0) throw new StepFailure('No group is configured, so nobody can sign in. Configure a group.')
+  if (config.groups.length === 0)
+    throw new StepFailure('No group is configured, so nobody can sign in. Configure a group.')
   if (missing.length > 0)
     throw new StepFailure(
       `The directory does not return ${missing.join(' and ')}. Check the DN, and the read access of the bind account.`,
@@ -103,7 +104,11 @@ const checkGroups = async (connection: LdapConnection, config: LdapConfig): Prom
 /**
  * Tests a directory the way sign-in uses it. Of the directory's data, answers contain only names, DNs and certificates.
  */
-export const testLdapConnection = async (config: LdapConfig, subject: LdapTestPerson, now: number): Promise<ConfigTested> => {
+export const testLdapConnection = async (
+  config: LdapConfig,
+  subject: LdapTestPerson,
+  now: number,
+): Promise<ConfigTested> => {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), totalMs)
   const opened: LdapConnection[] = []
@@ -122,7 +127,10 @@ export const testLdapConnection = async (config: LdapConfig, subject: LdapTestPe
       })
       await steps.run('Base DN', async () => {
         if ((await connection.entry(config.baseDn, null, ['1.1'])) === undefined)
-          throw new LdapFault('noSuchBase', `The directory does not return ${quoted(config.baseDn)}. Check the base DN.`)
+          throw new LdapFault(
+            'noSuchBase',
+            `The directory does not return ${quoted(config.baseDn)}. Check the base DN.`,
+          )
         return `${quoted(config.baseDn)} exists.`
       })
       if (subject.userName === '') {

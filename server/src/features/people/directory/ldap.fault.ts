@@ -91,7 +91,10 @@ export const faultOf = (error: unknown): LdapFault => {
     return new LdapFault('certificate', `The certificate of the directory ${certificate}.`, error)
   const { code: name, message } = error as { code?: unknown; message?: unknown }
   if (name === 'ECONNREFUSED')
-    return new LdapFault('noConnection', 'Nothing listens at this address. Check the port, and whether the directory runs.')
+    return new LdapFault(
+      'noConnection',
+      'Nothing listens at this address. Check the port, and whether the directory runs.',
+    )
   if (typeof name === 'string' && /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(name))
     return new LdapFault('noConnection', 'This address cannot be reached. Check routes and firewalls.')
   if (typeof message === 'string' && /timed? ?out/i.test(message))

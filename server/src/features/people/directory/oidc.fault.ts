@@ -37,7 +37,8 @@ export const oidcFaultMessage = (error: unknown): string => {
     if (certificate !== undefined) return `The certificate of the provider ${certificate}.`
   }
   const code = codeOf(error)
-  if (code === 'ECONNREFUSED') return 'Nothing listens at this address. Check the address, and whether the provider runs.'
+  if (code === 'ECONNREFUSED')
+    return 'Nothing listens at this address. Check the address, and whether the provider runs.'
   if (code === 'ETIMEDOUT' || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT')
     return 'The provider did not answer in time.'
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')

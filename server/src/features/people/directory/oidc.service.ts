@@ -9,7 +9,7 @@ import type { Actor } from '#platform/http/actor.ts'
 import type { Log } from '#platform/log.ts'
 import { personOf } from './oidc.claims.ts'
 import type { OidcConfig } from './oidc.config.ts'
-import { oidcProblem, oidcFaultMessage } from './oidc.fault.ts'
+import { oidcFaultMessage, oidcProblem } from './oidc.fault.ts'
 import { authorizationUrl, discoverProvider, type Identity, identify } from './oidc.provider.ts'
 import { type ConfirmedSession, createSigninStates, signinMs } from './oidc.state.ts'
 import type { OidcStore } from './oidc.store.ts'
@@ -53,7 +53,8 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   /** Returns the provider's documents. Caches them, and pauses after a failure. */
   function providerOf(config: OidcConfig): Promise<Configuration> {
     const source = JSON.stringify([config.issuer, config.clientId, config.ca])
-    const isGood = known !== null && known.source === source && clock.now() - known.at < (known.failed ? pauseMs : freshMs)
+    const isGood =
+      known !== null && known.source === source && clock.now() - known.at < (known.failed ? pauseMs : freshMs)
     if (known === null || !isGood) {
       const one = { source, at: clock.now(), provider: discoverProvider(config), failed: false }
       one.provider.catch((error: unknown) => {
@@ -76,7 +77,8 @@ export const createOidc = ({ clock, log, key, config: read, store, accounts }: O
   }
 
   function problem(reply: FastifyReply, error: AppError, page: string): void {
-    if (error.cause !== undefined) log.warn({ code: error.code, reason: oidcFaultMessage(error.cause) }, 'a sign-in failed')
+    if (error.cause !== undefined)
+      log.warn({ code: error.code, reason: oidcFaultMessage(error.cause) }, 'a sign-in failed')
     reply.redirect(`${page}?problem=${error.code}`, 302)
   }
 

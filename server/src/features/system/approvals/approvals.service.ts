@@ -144,7 +144,8 @@ export const createApprovals = ({ db, clock, store, sealKey, envelope, audit, li
   const kinds = new Map<string, ApprovalKind<unknown>>()
   function kindOf(kind: string): ApprovalKind<unknown> {
     const found = kinds.get(kind)
-    if (found === undefined) throw new AppError('conflict', { detail: `This server does not support changes of kind ${kind}.` })
+    if (found === undefined)
+      throw new AppError('conflict', { detail: `This server does not support changes of kind ${kind}.` })
     return found
   }
 

@@ -143,7 +143,10 @@ describe('freeing more hosts than one person may', () => {
     expect([bulk.statusCode, bulk.json().code]).toEqual([403, 'second_person_required'])
     t.clock.advance(1)
     const removal = await bob.api.post('/prime/webui/agents/deleteAgents', [...uuids, 'nobody'])
-    expect([removal.statusCode, removal.json().detail]).toEqual([403, expect.stringContaining('4 hosts, which is more than 2')])
+    expect([removal.statusCode, removal.json().detail]).toEqual([
+      403,
+      expect.stringContaining('4 hosts, which is more than 2'),
+    ])
     expect((await pageOf(t, 'agents')).recordsTotal).toBe(4)
     const [remove, release] = await requests()
     expect([remove?.action, release?.action]).toEqual(['delete', 'free'])

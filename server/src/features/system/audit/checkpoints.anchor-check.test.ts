@@ -25,7 +25,11 @@ describe('a server with a changed trail', () => {
     ],
     ['a column', `update audit_records set severity = 7 where audit_id = N`, /^Record N of the audit trail/],
     ['a deleted record', 'delete from audit_records where audit_id = N', /^Record N of the audit trail/],
-    ['the last checkpoint', 'delete from audit_checkpoints where number = 3', /has checkpoint 3, but the database does not/],
+    [
+      'the last checkpoint',
+      'delete from audit_checkpoints where number = 3',
+      /has checkpoint 3, but the database does not/,
+    ],
     [
       'all of them',
       'truncate audit_checkpoints; truncate audit_records',
@@ -95,7 +99,9 @@ describe('a server with a changed trail', () => {
       })
       writeFileSync(join(sinkDir(second), 'former.pem'), (await auditStatusOf(first)).publicKey)
       await turn(second, 0)
-      expect(await second.server.checkpoints.health(), 'the key in the sink is not trusted').toMatchObject({ status: 'Error' })
+      expect(await second.server.checkpoints.health(), 'the key in the sink is not trusted').toMatchObject({
+        status: 'Error',
+      })
       writeFileSync(join(keyDir, 'key.former.pem'), (await auditStatusOf(first)).publicKey)
       await turn(second, 0)
       expect(await second.server.checkpoints.health()).toMatchObject({ status: 'OK' })
@@ -274,7 +280,9 @@ describe('the anchor next to the key file', () => {
         await turn(other, 0)
         expect(await other.server.checkpoints.health()).toMatchObject({
           status: 'Error',
-          description: expect.stringMatching(/^\d+ records have no checkpoint, and the anchor of this server is missing/),
+          description: expect.stringMatching(
+            /^\d+ records have no checkpoint, and the anchor of this server is missing/,
+          ),
         })
         await applied('9 minutes')
         await turn(other, 0)

@@ -55,9 +55,7 @@ export const createAnchorCheck = ({ db, store, anchor, publicKey, audit }: Ancho
       )
     const known = await anchor.read()
     if (known === null && last === null && newest > 0 && !(await store.isJustUpgraded(q)))
-      throw new TrailFault(
-        `${newest} records have no checkpoint, and the anchor of this server is missing.`,
-      )
+      throw new TrailFault(`${newest} records have no checkpoint, and the anchor of this server is missing.`)
     if (known !== null && known.number > 0) {
       // Reads again: another server may have signed and moved the anchor since the position was read.
       const [held] = await store.linesFrom(q, known.number, 1)
@@ -92,7 +90,8 @@ export const createAnchorCheck = ({ db, store, anchor, publicKey, audit }: Ancho
         await audit.write(tx, systemActor('system'), {
           action: 'audit_anchor.set',
           entity: `checkpoint ${to.number}`,
-          details: before === null ? 'previous anchor: none, or unreadable' : `previous anchor: checkpoint ${before.number}`,
+          details:
+            before === null ? 'previous anchor: none, or unreadable' : `previous anchor: checkpoint ${before.number}`,
           severity: 3,
         })
         return to

@@ -11,7 +11,7 @@ export const checkpointFiles = async (dir: string): Promise<string[]> =>
   (await readdir(dir)).filter((name) => monthFile.test(name)).sort()
 
 export interface SinkEnd {
-  /** The last checkpoint. Null if there is none. */
+  /** The last checkpoint. Null without one. */
   line: string | null
   /** Incomplete line of an interrupted write. */
   partial: string

@@ -7,7 +7,7 @@ export type CheckpointsStore = ReturnType<typeof createCheckpointsStore>
 /** Ends of the trail and of the checkpoints. */
 export interface Position {
   newest: number
-  /** The newest checkpoint. Null if there is none. */
+  /** The newest checkpoint. Null without one. */
   line: string | null
 }
 

@@ -83,7 +83,9 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
       release(!isComplete)
       isRunning = false
       if (isComplete)
-        store.note(made).catch((error: unknown) => log.warn({ err: error }, 'a backup was completed, but could not be recorded'))
+        store
+          .note(made)
+          .catch((error: unknown) => log.warn({ err: error }, 'a backup was completed, but could not be recorded'))
     }
     timer = setTimeout(() => stream.destroy(new Error('the client stopped reading the backup')), stalledMs)
     stream.once('close', end)
@@ -127,7 +129,7 @@ export const backupFeature = (app: HttpApp, { db, exportDb, clock, log, audit, v
     }
   })
   return {
-    /** Returns when the newest completed backup was made. Null if there is none. */
+    /** Returns when the newest completed backup was made. Null without one. */
     newest: store.newest,
   }
 }

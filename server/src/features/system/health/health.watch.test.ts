@@ -257,7 +257,8 @@ describe('the job queue', () => {
     t.clock.advance(600_000)
     expect(await t.jobs.health()).toEqual({
       status: 'Error',
-      description: 'A job has been due for 11 min, but no process takes it; 0 running, 1 waiting; 0 processes take jobs.',
+      description:
+        'A job has been due for 11 min, but no process takes it; 0 running, 1 waiting; 0 processes take jobs.',
     })
     await t.db.execute(sql`delete from jobs`)
     t.jobs.handle('failing', {

@@ -175,7 +175,9 @@ export const createHealthWatch = ({ db, clock, log, events, probe, announce }: H
 
     /** Reads the recorded statuses, for a replica that never probed. */
     read: async (): Promise<void> => {
-      await read().catch((error: unknown) => log.debug({ err: error }, 'could not read health states; the next run retries'))
+      await read().catch((error: unknown) =>
+        log.debug({ err: error }, 'could not read health states; the next run retries'),
+      )
     },
 
     forget: (): Promise<number> => store.forget(db, new Date(clock.now() - healthHistoryDays * 86_400_000)),

@@ -42,7 +42,7 @@ export interface HealthFeatureDeps extends Omit<MeasureDeps, 'read' | 'build' | 
   /** Returns the consumers that read all events in order. */
   followers?: () => Promise<readonly Follower[]>
   knowledgeAge: () => { version: string; ageDays: number }
-  /** Returns when the newest backup was made. Null if there is none. */
+  /** Returns when the newest backup was made. Null without one. */
   newestBackup: () => Promise<Date | null>
   hostClocks: HostClocks
   /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */

@@ -51,7 +51,9 @@ export const licenceFeature = (app: HttpApp, { db, clock, log, settings, keysFil
   settings.onChange((names) => {
     if (names !== null && !names.includes('LICENSE_KEY')) return
     licence.forget()
-    licence.apply().catch((error: unknown) => log.warn({ err: error }, 'could not apply the licence; the next run retries'))
+    licence
+      .apply()
+      .catch((error: unknown) => log.warn({ err: error }, 'could not apply the licence; the next run retries'))
   })
   return { summary: licence.summary, apply: licence.apply, health: licence.health }
 }

@@ -83,7 +83,8 @@ export const createLicence = ({ db, clock, settings, store, hosts, keys, warnDay
       const licence = readLicence(key, keys())
       if (typeof licence !== 'string') return
       throw new AppError('licence_invalid', {
-        detail: keys().length === 0 ? `${licence} The server trusts no keys because the key file does not exist.` : licence,
+        detail:
+          keys().length === 0 ? `${licence} The server trusts no keys because the key file does not exist.` : licence,
       })
     },
 

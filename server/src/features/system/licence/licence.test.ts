@@ -64,7 +64,11 @@ describe('a licence', () => {
       const answer = await enter(text)
       return [answer.statusCode, answer.json().code, answer.json().detail]
     }
-    expect(await refused(make())).toEqual([422, 'licence_invalid', expect.stringContaining('the key file does not exist')])
+    expect(await refused(make())).toEqual([
+      422,
+      'licence_invalid',
+      expect.stringContaining('the key file does not exist'),
+    ])
     writeFileSync(keysFile(), issuer.publicKey.export({ type: 'spki', format: 'pem' }))
     expect(await refused(make({}, stranger))).toEqual([
       422,

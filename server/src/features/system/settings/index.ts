@@ -142,7 +142,9 @@ export const settingsFeature = async (app: HttpApp, deps: SettingsFeatureDeps) =
   }
   onChange((names) => {
     if (names?.some(isCached) !== false)
-      refresh().catch((error: unknown) => deps.log.warn({ err: error }, 'could not read the configuration; the next run retries'))
+      refresh().catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'could not read the configuration; the next run retries'),
+      )
   })
 
   return {

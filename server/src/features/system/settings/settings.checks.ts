@@ -21,7 +21,12 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
   smtp: (group) => [
     ...(group.text('SMTP_HOST') === '' ? [] : needs(group, 'to send mail', ['SMTP_FROM'])),
     ...(group.text('SMTP_SECURITY') === 'none' && (group.isSet('SMTP_PASSWORD') || group.text('SMTP_USER') !== '')
-      ? [{ name: 'SMTP_SECURITY', message: 'must not be none with a user or password, which would be sent in clear text' }]
+      ? [
+          {
+            name: 'SMTP_SECURITY',
+            message: 'must not be none with a user or password, which would be sent in clear text',
+          },
+        ]
       : []),
   ],
   ldap: (group) => {
@@ -38,16 +43,25 @@ const checks: Readonly<Partial<Record<ConfigGroupName, (group: WholeGroup) => Wh
     if (group.text('LDAP_ENABLED') !== 'true') return faults
     faults.push(...needs(group, 'for directory sign-in', ['LDAP_URL', 'LDAP_BASE_DN']))
     if (group.text('LDAP_BIND_DN') !== '' && !group.isSet('LDAP_BIND_PASSWORD'))
-      faults.push({ name: 'LDAP_BIND_PASSWORD', message: 'is required with a bind DN, because a bind without a password is anonymous' })
+      faults.push({
+        name: 'LDAP_BIND_PASSWORD',
+        message: 'is required with a bind DN, because a bind without a password is anonymous',
+      })
     if (['ADMINISTRATOR', 'MANAGER', 'USER'].every((name) => group.text(`LDAP_${name}_GROUP`) === ''))
-      faults.push({ name: 'LDAP_USER_GROUP', message: 'is required unless another group is set, otherwise nobody can sign in' })
+      faults.push({
+        name: 'LDAP_USER_GROUP',
+        message: 'is required unless another group is set, otherwise nobody can sign in',
+      })
     return faults
   },
   oidc: (group) => {
     if (group.text('OIDC_ENABLED') !== 'true') return []
     const faults = needs(group, 'for sign-in with the provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
     if (['ADMINISTRATOR', 'MANAGER', 'USER'].every((name) => group.text(`OIDC_${name}_GROUP`) === ''))
-      faults.push({ name: 'OIDC_USER_GROUP', message: 'is required unless another group is set, otherwise nobody can sign in' })
+      faults.push({
+        name: 'OIDC_USER_GROUP',
+        message: 'is required unless another group is set, otherwise nobody can sign in',
+      })
     return faults
   },
   ise: (group) =>

@@ -70,7 +70,9 @@ const filterFault = (text: string): string | null => {
   }
   if (depth !== 0 || !text.startsWith('(') || !text.endsWith(')'))
     return 'is not an RFC 4515 filter, such as (uid={username})'
-  return text.includes('{username}') ? null : 'must contain {username}, which is replaced by the name of the person who signs in'
+  return text.includes('{username}')
+    ? null
+    : 'must contain {username}, which is replaced by the name of the person who signs in'
 }
 
 // Each value ends at the next separator, so the expression never backtracks.
@@ -98,7 +100,8 @@ const rules: Readonly<Partial<Record<ConfigKind, Rule>>> = {
   host: hostFault,
   https: (text) => urlFault(text, ['https:'], true),
   ldap: (text) => listFault(text, 3, (part) => urlFault(part, ['ldaps:', 'ldap:'], false)),
-  email: (text) => (/^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/.test(text) ? null : 'is not a mail address'),
+  email: (text) =>
+    /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/.test(text) ? null : 'is not a mail address',
   boolean: (text) => (text === 'true' || text === 'false' ? null : 'is neither true nor false'),
   integer: (text, { range = [0, Number.MAX_SAFE_INTEGER] }) => {
     const value = number(text)

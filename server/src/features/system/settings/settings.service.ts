@@ -152,7 +152,10 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
       for (const name of names.filter(isSecret)) {
         const stays = after.get(name)
         if (before.get(name)?.sealed && stays?.sealed && !stays.isFresh)
-          faults.push({ field: `body.${name}`, message: `must be entered again, because ${moved} changes where it is sent` })
+          faults.push({
+            field: `body.${name}`,
+            message: `must be entered again, because ${moved} changes where it is sent`,
+          })
       }
     const whole = wholeFaults(group, {
       text: (name) => textOf(after, name),
@@ -291,7 +294,8 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     const groups = new Map<ConfigGroupName, Record<string, string | null | undefined>>()
     for (const [name, value] of Object.entries(given)) {
       const group = groupOfItem(name)
-      if (group === undefined) throw faulty([{ field: `body.settings.${name.slice(0, 64)}`, message: 'is not an item' }])
+      if (group === undefined)
+        throw faulty([{ field: `body.settings.${name.slice(0, 64)}`, message: 'is not an item' }])
       groups.set(group, { ...groups.get(group), [name]: value })
     }
     return [...groups]
@@ -463,7 +467,9 @@ export const createSettings = ({ db, clock, bus, audit, envelope, store }: Setti
     applySignIn: async (tx: Tx, actor: Actor, change: SignInChange, secret: Secret | null): Promise<void> => {
       function assertSame(before: ReadonlyMap<string, Draft>, after: ReadonlyMap<string, Draft>): void {
         if (!isSameChange(changesOf(before, after, exactly), change.changes))
-          throw new AppError('conflict', { detail: 'The settings changed after this request. Request the change again.' })
+          throw new AppError('conflict', {
+            detail: 'The settings changed after this request. Request the change again.',
+          })
       }
       const last = await store.lock(tx)
       if ('version' in change) {

@@ -224,7 +224,10 @@ export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
       if (batch.length === 0) return
       const missing = await gate.run(actor, () => applyBatch(actor, batch, options))
       for (const { line, entity, element } of missing)
-        fail(line, `The ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)} does not exist.`)
+        fail(
+          line,
+          `The ${entity.toLowerCase()} ${elementId(entity as TaggedEntity, element as Element)} does not exist.`,
+        )
       result.imported += batch.length - missing.length
       batch = []
     }

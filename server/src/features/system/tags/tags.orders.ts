@@ -16,6 +16,6 @@ export type TagOrder = (
   reason?: string
 }
 
-/** Returns the reason in the form of the audit trail. Empty if there is none. */
+/** Returns the reason in the form of the audit trail. Empty without a reason. */
 export const because = (reason: string | undefined): string =>
   reason === undefined || reason === '' ? '' : `, reason: ${reason}`

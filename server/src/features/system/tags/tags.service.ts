@@ -51,7 +51,10 @@ const readChange = (body: GatewayHashtagActionDto): Change => {
   const ids = [...new Set(body.elementIds ?? [])]
   const names = requireTagNames('body.hashtags', body.hashtags ?? [])
   if (ids.length * names.length > maxPairs)
-    throw invalid('body', `contains ${ids.length * names.length} pairs of tag and element; at most ${maxPairs} are allowed`)
+    throw invalid(
+      'body',
+      `contains ${ids.length * names.length} pairs of tag and element; at most ${maxPairs} are allowed`,
+    )
   const reason = body.reason?.trim() ?? ''
   return {
     names,
