@@ -415,7 +415,7 @@ describe('the test of a provider', () => {
       async () => ({ OIDC_CA: (await createAuthority('Foreign')).pem }),
       /untrusted authority/,
     ],
-    ['an unused port', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens there/],
+    ['an unused port', () => ({ OIDC_ISSUER: 'https://127.0.0.1:1' }), /Nothing listens at this address/],
     ['an unknown name', () => ({ OIDC_ISSUER: 'https://idp.invalid' }), /cannot be resolved/],
     ['a metadata service', () => ({ OIDC_ISSUER: 'https://169.254.169.254' }), /never connects to/],
   ])('explains how to fix %s', async (_what, more, message) => {
