@@ -60,7 +60,7 @@ export const peopleGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/people/accounts/accounts.service.ts',
-        find: "if (taken.length > 0) await events.append(tx, [withdrawal(actor, before, taken.join(' and '))])",
+        find: "if (losses.length > 0) await events.append(tx, [withdrawal(actor, before, losses.join(' and '))])",
         replace: '',
       },
     ],
