@@ -175,7 +175,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     file: `${ingest}/reports.ts`,
     test: `${ingest}/hostile.test.ts`,
-    does: 'An inventory that names a port twice is stored',
+    does: 'An inventory that contains a port twice is stored',
     find: 'new Set(ports).size !== ports.length',
     replace: 'new Set(ports).size > ports.length',
   },

@@ -1,4 +1,4 @@
-/** Wires the features by hand. Only this file and its parts know all of them. */
+/** Wires the features without a framework. Only this file and its parts know all of them. */
 import { fileURLToPath } from 'node:url'
 import { backupFeature } from '#features/system/backup/index.ts'
 import { documentFeature } from '#features/system/document/index.ts'

@@ -6,7 +6,6 @@ import type { Config } from '#platform/config.ts'
 import { StartError } from '#platform/start-error.ts'
 import { ensureOwnCertificate, localIdentity } from '#platform/tls/index.ts'
 
-/** The address of this server and its certificate. */
 export interface Address {
   tls: { cert: string; key: string } | null
   /** Returns the address for hosts, given the port that the server listens on. */

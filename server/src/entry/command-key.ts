@@ -87,7 +87,7 @@ const run = async (): Promise<void> => {
     if (verb === 'rotate') await rotate(db, keys, keepDays)
     const rows = await rowsOf(db, keys)
     const next =
-      'Copy the key file to every replica and to your backups: hosts that follow this rotation trust no older copy.'
+      'Copy the key file to every replica and to your backups. Hosts that follow this rotation do not trust older copies.'
     process.stdout.write(
       values.json
         ? `${JSON.stringify({ keys: rows })}\n`

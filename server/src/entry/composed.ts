@@ -15,7 +15,6 @@ const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${pat
 
 type Given = Pick<ComposeOptions, 'connection' | 'log' | 'tls' | 'reach' | 'validateResponses' | 'ownWorkerToken'>
 
-/** Composes the server of this checkout for a configuration. */
 export const composeFor = async (config: Config, given: Given): Promise<Server> =>
   compose({
     ...given,

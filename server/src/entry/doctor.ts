@@ -19,10 +19,10 @@ import {
   reportsFolder,
   secretFiles,
 } from './doctor/files.ts'
-import { error, type Finding, look, ok, reasonOf, warning } from './doctor/finding.ts'
+import { check, error, type Finding, ok, reasonOf, warning } from './doctor/finding.ts'
 import { listening } from './doctor/listening.ts'
 import { builds, fileDescriptors, memory, nodeVersion, variables } from './doctor/machine.ts'
-import { configuredPlaces, environmentPlaces, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
+import { configuredTargets, environmentTargets, type Outbound, outbound, outboundItems } from './doctor/outbound.ts'
 import { releaseKey } from './doctor/release-key.ts'
 import { serverKeyFile } from './doctor/server-environment.ts'
 
@@ -32,12 +32,12 @@ const uid = process.getuid?.() ?? -1
 
 interface DatabaseSeen {
   findings: Finding[]
-  places: Outbound[]
+  targets: Outbound[]
   /** Null if it cannot be read. */
   domainName: string | null
 }
 
-const nothing = (...findings: Finding[]): DatabaseSeen => ({ findings, places: [], domainName: null })
+const nothing = (...findings: Finding[]): DatabaseSeen => ({ findings, targets: [], domainName: null })
 
 /** Opens the database to check: the external one, the one of a running server, or its own, started for the check. */
 const openDatabase = async (
@@ -81,7 +81,7 @@ const lookAtDatabase = async (config: Config, isRunning: boolean): Promise<Datab
           ...judgeDatabase(facts, isRunning),
           schema(applied, floor, migrations),
         ],
-        places: configuredPlaces(items, channels),
+        targets: configuredTargets(items, channels),
         domainName: items.get('SERVER_DOMAIN_NAME') ?? '',
       }
     } finally {
@@ -130,23 +130,23 @@ const examine = async (env: Environment): Promise<readonly Finding[]> => {
     })
   const pid = runningEmbedded(dataDir)?.pid ?? null
   const looks = [
-    look('open files', () => fileDescriptors(pid)),
-    look('memory', () => memory(config.databaseUrl === null)),
-    look('data directory', () => dataDirectory(config, uid)),
-    look('free space', () => freeSpace('free space', dataDir)),
-    look('key file', () => keyFile(config, uid, hasOwnCluster(config) || database.domainName !== null)),
-    look('other secrets', () => secretFiles(config, env)),
-    look('reports', () => reportsFolder(config)),
-    look('audit checkpoints', () => auditFolder(config, uid)),
-    look('licence keys', () => licenceKeys(config)),
-    look('release key', () =>
+    check('open files', () => fileDescriptors(pid)),
+    check('memory', () => memory(config.databaseUrl === null)),
+    check('data directory', () => dataDirectory(config, uid)),
+    check('free space', () => freeSpace('free space', dataDir)),
+    check('key file', () => keyFile(config, uid, hasOwnCluster(config) || database.domainName !== null)),
+    check('other secrets', () => secretFiles(config, env)),
+    check('reports', () => reportsFolder(config)),
+    check('audit checkpoints', () => auditFolder(config, uid)),
+    check('licence keys', () => licenceKeys(config)),
+    check('release key', () =>
       releaseKey(config, `${root}build/agent/manifest.json`, serverKeyFile(pid, answer !== null)),
     ),
-    look('TLS certificate', certificates),
-    look('port', () => port),
-    look('database', () => database.findings),
-    look('outbound', () =>
-      outbound(config, [...database.places, ...environmentPlaces(config, env.OTEL_EXPORTER_OTLP_ENDPOINT)]),
+    check('TLS certificate', certificates),
+    check('port', () => port),
+    check('database', () => database.findings),
+    check('outbound', () =>
+      outbound(config, [...database.targets, ...environmentTargets(config, env.OTEL_EXPORTER_OTLP_ENDPOINT)]),
     ),
   ]
   return [...first, ...(await Promise.all(looks)).flat()]

@@ -55,7 +55,6 @@ const checkpointText = ({ checkpoint, fault, line }: BrokenCheckpoint): string =
 /** The verdict, with the reasons why an unbroken trail is not proven; empty if it is proven. */
 export type Verdict = TrailVerdict & { notProven: string[] }
 
-/** Returns the report for people. */
 export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[] => {
   const { coveredLate: late, records, checkpoints, covered, uncovered, brokenRecord, brokenCheckpoint } = verdict
   const most = Math.max(0, ...copies.map(({ count }) => count))
@@ -68,7 +67,7 @@ export const auditReport = (verdict: Verdict, copies: readonly Copy[]): string[]
     ...(copies.length === 0
       ? ['No checkpoints were given. A trail that was truncated or completely rebuilt would look the same.']
       : covered === null
-        ? ['No genuine checkpoint covers any of them.']
+        ? ['No genuine checkpoint covers any of these records.']
         : [
             `${number(checkpoints)} genuine ${checkpoints === 1 ? 'checkpoint agrees' : 'checkpoints agree'}; the newest is ${number(covered.number)} of ${covered.time} by key ${covered.keyId}, and covers records up to ${number(covered.auditTrailID)}.`,
           ]),

@@ -61,7 +61,6 @@ const fileSource = async (path: string): Promise<Source> => {
   }
 }
 
-/** Returns the longest copy, and all copies compared with it. */
 const chooseCopy = async (sources: readonly Source[]): Promise<{ longest: Source | null; copies: Copy[] }> => {
   let longest: Source | null = null
   const copies: Copy[] = []

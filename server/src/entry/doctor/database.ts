@@ -11,7 +11,7 @@ const version = ({ versionNumber, version: text }: DatabaseFacts): Finding =>
     : error('database version', `PostgreSQL ${text}`, 'PostgreSQL 15 or newer is required.')
 
 const recreate =
-  'Restore a backup into one made with ENCODING UTF8 and a UTF-8 locale, for example LOCALE_PROVIDER builtin BUILTIN_LOCALE C.UTF-8.'
+  'Restore a backup into a database with ENCODING UTF8 and a UTF-8 locale, for example LOCALE_PROVIDER builtin BUILTIN_LOCALE C.UTF-8.'
 
 const text = ({ encoding, locale, foldsLetters, collation }: DatabaseFacts): Finding[] => [
   encoding === 'UTF8'
@@ -27,7 +27,7 @@ const text = ({ encoding, locale, foldsLetters, collation }: DatabaseFacts): Fin
       ? error(
           'database collation',
           `${locale} was version ${collation.made} when the database was created and is ${collation.now} now: indexes may miss rows`,
-          'Stop the server, REINDEX DATABASE, then ALTER DATABASE … REFRESH COLLATION VERSION.',
+          'Stop the server. Run REINDEX DATABASE, then ALTER DATABASE … REFRESH COLLATION VERSION.',
         )
       : ok('database collation', `${locale}${collation.now === null ? '' : `, version ${collation.now}`}`),
 ]

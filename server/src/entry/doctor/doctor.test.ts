@@ -246,26 +246,26 @@ describe('portcullis doctor on a database', () => {
   })
 
   it('detects the schema of a newer, a different and an older release', async () => {
-    const look = async () => (await doctor({ DATABASE_URL: fleetUrl })).of('schema')
+    const schemaFindings = async () => (await doctor({ DATABASE_URL: fleetUrl })).of('schema')
     const query = (text: string) => fleet.db.withClient((client) => client.query(text))
     await query("insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')")
-    expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('version 9999') }])
+    expect(await schemaFindings()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('version 9999') }])
     await query("comment on table schema_migrations is 'runs-with 9998'")
-    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('version 9998') }])
+    expect(await schemaFindings()).toMatchObject([{ status: 'error', seen: expect.stringContaining('version 9998') }])
     await query('comment on table schema_migrations is null')
     await query("update schema_migrations set checksum = 'x' where version = 1")
     await query('delete from schema_migrations where version = 9999')
-    expect(await look()).toMatchObject([{ status: 'error', seen: expect.stringContaining('differs from') }])
+    expect(await schemaFindings()).toMatchObject([{ status: 'error', seen: expect.stringContaining('differs from') }])
     await query('delete from schema_migrations')
-    expect(await look()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are pending') }])
+    expect(await schemaFindings()).toMatchObject([{ status: 'warning', seen: expect.stringContaining('are pending') }])
   })
 
   it('checks the outbound destinations by the rules of the server, and sends nothing', async () => {
-    const heard: string[] = []
+    const received: string[] = []
     let connections = 0
     const mail = createServer((socket) => {
       connections++
-      socket.on('data', (part) => heard.push(part.toString()))
+      socket.on('data', (part) => received.push(part.toString()))
     })
     await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve))
     const { port } = mail.address() as AddressInfo
@@ -293,7 +293,7 @@ describe('portcullis doctor on a database', () => {
         { status: 'error', whatToDo: expect.stringContaining('PORTCULLIS_OUTBOUND_ALLOW') },
       ])
     expect(of('to mail')).toMatchObject([{ status: 'ok', seen: `127.0.0.1:${port} can be reached` }])
-    expect([connections, heard]).toEqual([1, []])
+    expect([connections, received]).toEqual([1, []])
     expect(of('to Cisco ISE')).toMatchObject([
       { status: 'error', seen: expect.stringContaining('does not connect to') },
     ])

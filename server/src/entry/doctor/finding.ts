@@ -26,7 +26,7 @@ export const error = (name: string, seen: string, whatToDo: string): Finding => 
 export const reasonOf = (fault: unknown): string => cleanText((fault as Error | null)?.message || String(fault), 300)
 
 /** Returns the findings of one check. An unexpected failure becomes a finding and does not stop other checks. */
-export const look = async (
+export const check = async (
   name: string,
   work: () => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>,
 ): Promise<readonly Finding[]> => {
@@ -37,5 +37,4 @@ export const look = async (
   }
 }
 
-/** Formats 1,234,567,890 as 1.2 GB. */
 export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(bytes < 1e10 ? 1 : 0)} GB`

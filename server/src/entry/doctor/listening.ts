@@ -20,17 +20,17 @@ export interface Listening {
 /** Checks whether the port is free or used by this product, and whether that server is ready. */
 export const listening = async (config: Config): Promise<Listening> => {
   const name = 'port'
-  const place = `${config.host}:${config.port}`
+  const address = `${config.host}:${config.port}`
   if (config.port === 0) return { answer: null, findings: [ok(name, 'any free port')] }
   const fault = await tryToListen(config)
-  if (fault === null) return { answer: null, findings: [ok(name, `${place} is free: the server is stopped`)] }
+  if (fault === null) return { answer: null, findings: [ok(name, `${address} is free: the server is stopped`)] }
   if (fault !== 'EADDRINUSE')
     return {
       answer: null,
       findings: [
         error(
           name,
-          `cannot listen on ${place}: ${fault}`,
+          `cannot listen on ${address}: ${fault}`,
           fault === 'EACCES'
             ? 'Ports below 1024 require a special permission. Choose another port, or put a proxy in front of the server.'
             : 'PORTCULLIS_HOST must be an address of this machine.',
@@ -44,13 +44,13 @@ export const listening = async (config: Config): Promise<Listening> => {
         answer,
         findings: [
           answer.status === 200
-            ? ok(name, `${place}: the server is running and ready`)
-            : warning(name, `${place}: the server is running and not ready`, 'See the findings about the database.'),
+            ? ok(name, `${address}: the server is running and ready`)
+            : warning(name, `${address}: the server is running and not ready`, 'See the findings about the database.'),
         ],
       }
     return {
       answer: null,
-      findings: [error(name, `${place} is in use by another program`, 'Stop it, or set another PORTCULLIS_PORT.')],
+      findings: [error(name, `${address} is in use by another program`, 'Stop it, or set another PORTCULLIS_PORT.')],
     }
   } catch (reason) {
     return {
@@ -58,7 +58,7 @@ export const listening = async (config: Config): Promise<Listening> => {
       findings: [
         error(
           name,
-          `${place} is in use by a program that does not answer as this product: ${reasonOf(reason)}`,
+          `${address} is in use by a program that does not answer as this product: ${reasonOf(reason)}`,
           'Find the program (ss -ltnp), or set another PORTCULLIS_PORT.',
         ),
       ],

@@ -43,7 +43,7 @@ const fromAddress = (name: string, text: string, defaultPort: number): Outbound[
 
 const syslogPorts: Readonly<Record<string, number>> = { udp: 514, tcp: 601, tls: 6514 }
 
-export const configuredPlaces = (
+export const configuredTargets = (
   items: ReadonlyMap<string, string>,
   channels: readonly { group: number; url: string; syslog: string; protocol: string }[],
 ): Outbound[] => {
@@ -58,20 +58,20 @@ export const configuredPlaces = (
     ...fromUrl('CounterACT', of('CACT_URL')),
     ...channels.flatMap(({ group, url, syslog, protocol }) => [
       ...fromUrl(`webhook of group ${group}`, url),
-      ...fromAddress(`syslog of group ${group}`, syslog, syslogPorts[protocol] ?? 514).map((place) => ({
-        ...place,
+      ...fromAddress(`syslog of group ${group}`, syslog, syslogPorts[protocol] ?? 514).map((target) => ({
+        ...target,
         isDatagram: protocol === 'udp',
       })),
     ]),
   ]
 }
 
-export const environmentPlaces = ({ natsUrl, kafkaBrokers }: Config, traces: string | undefined): Outbound[] =>
+export const environmentTargets = ({ natsUrl, kafkaBrokers }: Config, traces: string | undefined): Outbound[] =>
   [
     ...(natsUrl?.reveal() ?? '').split(',').flatMap((url) => fromUrl('NATS', url.trim())),
     ...kafkaBrokers.flatMap((broker) => fromAddress('Kafka', broker, 9092)),
     ...fromUrl('traces', traces ?? ''),
-  ].map((place) => ({ ...place, isOfEnvironment: true }))
+  ].map((target) => ({ ...target, isOfEnvironment: true }))
 
 const connectMs = 5_000
 
@@ -87,17 +87,17 @@ const reach = (to: TcpNetConnectOpts): Promise<void> =>
     socket.once('error', reject)
   })
 
-const tryPlace = async (place: Outbound, resolve: ResolveDestination): Promise<Finding> => {
-  const { host, port } = place
-  const name = `to ${place.name}`
+const checkTarget = async (target: Outbound, resolve: ResolveDestination): Promise<Finding> => {
+  const { host, port } = target
+  const name = `to ${target.name}`
   const seen = `${cleanText(host)}:${port}`
   try {
-    if (place.isOfEnvironment === true) {
+    if (target.isOfEnvironment === true) {
       await lookup(host)
       await reach({ host, port })
     } else {
       const destination = await resolve(host)
-      if (place.isDatagram !== true) await reach({ host: destination.host, port, lookup: destination.lookup })
+      if (target.isDatagram !== true) await reach({ host: destination.host, port, lookup: destination.lookup })
     }
   } catch (fault) {
     if (fault instanceof DestinationError && fault.fault === 'refused')
@@ -114,12 +114,12 @@ const tryPlace = async (place: Outbound, resolve: ResolveDestination): Promise<F
   }
   return ok(
     name,
-    `${seen} ${place.isDatagram === true ? 'can be resolved; datagrams are not answered' : 'can be reached'}`,
+    `${seen} ${target.isDatagram === true ? 'can be resolved; datagrams are not answered' : 'can be reached'}`,
   )
 }
 
 /** Checks all destinations concurrently, so that ten without an answer take as long as one. */
-export const outbound = (config: Config, places: readonly Outbound[]): Promise<Finding[]> => {
+export const outbound = (config: Config, targets: readonly Outbound[]): Promise<Finding[]> => {
   const resolve = createDestinations(config.outboundAllow)
-  return Promise.all(places.map((place) => tryPlace(place, resolve)))
+  return Promise.all(targets.map((target) => checkTarget(target, resolve)))
 }

@@ -121,7 +121,7 @@ export const createInsightsRead = (db: Queryable) => {
     },
 
     /**
-     * Returns shapes on at most so many hosts, one of them active. Counters find the shapes; only the hosts of those
+     * Returns shapes on at most `mostHosts` hosts, one of them active. Counters find the shapes; only the hosts of those
      * few shapes are looked up.
      */
     uncommon: async (since: Date, mostHosts: number, population: number) => {
@@ -131,9 +131,9 @@ export const createInsightsRead = (db: Queryable) => {
           from shapes s where s.hosts between 1 and ${mostHosts}::int),
         active as materialized (
           select r.shape_id, p.agent_id from rare r
-            -- LIMIT keeps this a look-up per shape: joined freely, the planner would read all peripherals. OFFSET 0 keeps
-            -- LIMIT out of it: the planner would walk all peripherals in the order of their hosts, in the hope of a few
-            -- matches early, and a rare shape has none early (100,000 hosts: over a minute instead of 25 ms).
+            -- LIMIT makes this one look-up per shape: with a plain join, the planner would read all peripherals. OFFSET 0
+            -- hides LIMIT from the planner. Otherwise it would scan all peripherals in host order and expect early
+            -- matches, which a rare shape does not have (100,000 hosts: over a minute instead of 25 ms).
             cross join lateral (
               select distinct f.agent_id from (
                 select p.agent_id from designs d join peripherals p on p.design_id = d.design_id and p.present
@@ -206,7 +206,7 @@ export const createInsightsRead = (db: Queryable) => {
               first_value(s.shape_id) over (partition by s.model_id order by s.devices desc, s.shape_id) as usual_shape
             from shapes s where s.devices > 0 and s.interfaces not like '~%' window w as (partition by s.model_id)) t
           where t.shape_id <> t.usual_shape and t.model_devices >= ${rule.devices}::int and t.usual_devices >= ${rule.share}::float8 * t.model_devices),
-        -- The same interfaces, and something else that no other host has: revisions and versions are left out.
+        -- The same interfaces and another property that no other host has, apart from revisions and versions.
         prints as (
           select d.model_id, d.shape_id, d.without_revision, sum(c.devices)::int as devices, sum(c.hosts)::int as hosts
           from designs d join design_counts c on c.design_id = d.design_id

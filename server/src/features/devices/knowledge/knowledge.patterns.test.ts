@@ -30,7 +30,7 @@ describe('patterns of knowledge', () => {
     'x{3',
     'G5 ?X',
     '',
-  ])('takes %s', (pattern) => expect(patternFault(pattern)).toBeNull())
+  ])('accepts %s', (pattern) => expect(patternFault(pattern)).toBeNull())
 
   it('accepts all patterns of this release', () => {
     const folder = new URL('../../../../../knowledge/', import.meta.url)

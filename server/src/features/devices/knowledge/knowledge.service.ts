@@ -41,7 +41,6 @@ export interface KnowledgeDeps {
   seals: KnowledgeSeals
   audit: Audit
   approvals: Pick<ApprovalsApi, 'handle' | 'mayAlone' | 'require'>
-  /** The knowledge of the release. */
   release: Knowledge
   jobs: Pick<JobsApi, 'enqueue'>
   judging: JudgingPort
@@ -65,7 +64,6 @@ const dayMs = 86_400_000
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
 
-/** Compares versions of numbers with dots. */
 const compareVersions = (a: string, b: string): number => {
   const [left, right] = [a, b].map((text) => text.split('.').map(Number)) as [number[], number[]]
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
@@ -117,7 +115,7 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
   const startJudging = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
     jobs.enqueue(tx, actor, {
       kind: judgingJob,
-      title: `Judge all devices by knowledge ${version}`,
+      title: `Re-evaluate all devices with knowledge ${version}`,
       data: { version },
     })
   const store = createKnowledgeStore(db)
@@ -151,11 +149,11 @@ export const createKnowledgeService = async (deps: KnowledgeDeps) => {
     else if (current.set?.set_id !== set.set_id) current = { knowledge: build(set), set, files: filesOf(set) }
   }
 
-  function hear(): void {
+  function reload(): void {
     refresh().catch((error: unknown) => log.warn({ err: error }, 'cannot reload the knowledge'))
   }
-  bus.on(topic, hear)
-  bus.onGap(hear)
+  bus.on(topic, reload)
+  bus.onGap(reload)
   await refresh()
 
   const trusted = async () => (await store.keys()).filter((key) => seals.isKey(key))

@@ -107,7 +107,7 @@ describe('knowledge files', () => {
     expect(now.files[0]?.entries).toBeGreaterThan(20_000)
   })
 
-  it('are for Administrators', async () => {
+  it('require an Administrator', async () => {
     const { api } = await person(t, { profile: 20 })
     const file = signed(payload('2031.1', { attackTools: [tool()] }))
     for (const [url, body] of [

@@ -87,7 +87,6 @@ export const deviceOf = (design: Design, device: DeviceOfDesign): PolicyDevice =
   attackTool: design.levelOf(device),
 })
 
-/** A report with its fingerprint. */
 export interface JudgedDevice {
   report: DeviceReport
   design: Design
@@ -162,7 +161,6 @@ export const foldedText = (
   kind: string,
 ): string => fold([d.vid, d.pid, d.vendorName, d.productName, d.manufacturer, d.product, kind].join(' ')).slice(0, 1000)
 
-/** Key of a fingerprint. */
 export interface DesignKey {
   fingerprint: string
   exactFingerprint: string
@@ -205,7 +203,6 @@ export const judge = (
   }
 }
 
-/** Returns a stored classification. */
 export const classified = (kind: Classification) => ({
   icon: kind.icon,
   kinds: kind.kinds,

@@ -210,7 +210,7 @@ export const createPeripheralsStore = (db: Db) => ({
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
         policy_without_revision, exact_fingerprint, judged_by)
       join models m on m.vid = u.vid and m.pid = u.pid
-      -- Shapes are made on the way; in this order two of these never wait for each other in a ring.
+      -- This statement also creates shapes. The order prevents deadlocks between two such statements.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)
     const rows = await queryable.query<DesignRow>(sql`
       select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.fingerprint = any(${column('fingerprint')}::text[])`)

@@ -18,7 +18,7 @@ import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.s
 const designsAtOnce = 200
 const hostsAtOnce = 200
 const rowsShown = 500
-/** Number of inventories requested per second. A server can apply so many in addition to its check-ins. */
+/** Number of inventories requested per second. A server can apply this number in addition to its check-ins. */
 const inventoriesAtOnce = 250
 /** Maximum time between judging a report and storing it. */
 const underWayMs = 60_000

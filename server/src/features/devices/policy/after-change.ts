@@ -9,7 +9,6 @@ import { createRuleSet, type HostPolicy } from './rule-set.ts'
 /** Devices that all rules and all knowledge treat alike. */
 export interface DeviceClass {
   design_id: number
-  /** Number of a group of hosts. */
   host_group: number
   /** Serial number if a rule or a verdict may name it; null: another serial number, or none. */
   named_serial: string | null

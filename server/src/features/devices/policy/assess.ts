@@ -4,7 +4,6 @@ import { createYielder } from '#platform/yielder.ts'
 import { type HostPeripheral, judgeHost, sourceNumber, verdictOf } from './host.ts'
 import type { HostPolicy } from './rule-set.ts'
 
-/** A locked host to assess. */
 export interface HostToAssess {
   agentId: string
   stored: readonly HostPeripheral[]
@@ -21,7 +20,7 @@ export interface Assessment {
   verdict: StoredVerdict
 }
 
-/** Yields to other work after so many milliseconds: a hundred hosts with a thousand devices each take 300. */
+/** Yields to other work after this time in milliseconds: a hundred hosts with a thousand devices each take 300. */
 const turnMs = 10
 
 /**
@@ -51,7 +50,6 @@ export const assessHosts = async (
   return assessed
 }
 
-/** Returns the row to write for a peripheral. */
 export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   agentId,
   deviceId: p.deviceId,

@@ -37,7 +37,7 @@ export interface ChangesDeps {
   affected: Affected
   newlyAllowed: Pick<NewlyAllowed, 'measure'>
   approvals: Pick<ApprovalsApi, 'handle' | 'takeAllowed' | 'require'>
-  /** Starts the job that recalculates the decisions of so many hosts. Returns the id of the job. */
+  /** Starts the job that recalculates the decisions of this number of hosts. Returns the id of the job. */
   startJob(tx: Tx, actor: Actor, hosts: number, title: string): Promise<string>
   /** Notifies every replica at COMMIT. */
   announceChange(tx: Tx): Promise<void>
@@ -176,7 +176,7 @@ export const createChanges = ({
     action: string,
     details: string,
     /** Other parts of the change that lock hosts. */
-    tellHosts: (version: number) => Promise<unknown> = async () => {},
+    lockedWork: (version: number) => Promise<unknown> = async () => {},
     /** Number of hosts already counted for this change. Infinity: a second approver approved it. */
     granted = 0,
   ): Promise<{ version: number; jobId: string | null; after: ReadonlyMap<string, PolicyRuleResource> }> {
@@ -228,7 +228,7 @@ export const createChanges = ({
     const jobId = queued > hostsAtOnce ? await startJob(tx, actor, queued, summary) : null
     if (jobId !== null) await hosts.giveJob(tx, jobId)
     await announceChange(tx)
-    await tellHosts(version)
+    await lockedWork(version)
     await audit.write(tx, actor, { action, entity: summary, details: because(details, reason), severity: 4 })
     return { version, jobId, after }
   }
@@ -279,7 +279,7 @@ export const createChanges = ({
     tx: Tx,
     actor: Actor,
     { remove, write, old, reason = '' }: RuleChanges & { old: readonly RuleRow[] },
-    words: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
+    texts: Pick<CarriedChange, 'summary' | 'action' | 'details'>,
     granted: number,
   ): Promise<void> {
     const { hosts, isForLaterHosts } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
@@ -293,7 +293,7 @@ export const createChanges = ({
       kind: 'rules',
       ...(isForLaterHosts
         ? {
-            detail: `This allows attack tools on ${reachOf(hosts, true)}: request {id} waits for a second approver.`,
+            detail: `This allows attack tools on ${reachOf(hosts, true)}. Request {id} waits for a second approver.`,
           }
         : { limit }),
       details: [...(reason === '' ? [] : [`Reason: ${reason}`]), ...linesOfChange({ gone: old, write }, names)],
@@ -303,7 +303,7 @@ export const createChanges = ({
         remove: remove.map((r) => r.rule_id),
         write: write.map(carried),
         replaced: Object.fromEntries(ids.map((id) => [id, sealOf.get(id) ?? null])),
-        ...words,
+        ...texts,
       },
     })
   }

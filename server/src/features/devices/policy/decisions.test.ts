@@ -65,7 +65,7 @@ describe('one decision about devices of many hosts', () => {
     expect((await audited('policy.undone'))[0]?.record).toContain('wrong desks')
   })
 
-  it('changes nothing if one device is unknown, an attack tool, or a grant without an end', async () => {
+  it('changes nothing if one item is an unknown device, an attack tool or a grant without an end', async () => {
     const unknown = { uuid: agents[0]?.agentId, vid: 'DEAD', pid: 'BEEF' }
     const tool = { uuid: agents[0]?.agentId, vid: '03EB', pid: '2401' }
     for (const [body, field] of [

@@ -24,7 +24,6 @@ export interface DraftDeps {
   approvals: Pick<ApprovalsApi, 'mayAlone'>
 }
 
-/** Maximum number of effects in an answer. */
 const listedEffects = 200
 /** Maximum number of warnings in an answer. */
 const listedWarnings = 50

@@ -98,7 +98,7 @@ export const createPolicyOverview = ({ db, clock, audit, read, settings, approva
       await approvals.require<SettingsChange>(actor, {
         kind: 'settings',
         change: { settings: given },
-        detail: 'Raising the limit needs a second approver: request {id} waits for another Administrator.',
+        detail: 'Raising the limit needs a second approver. Ask another Administrator to approve request {id}.',
       })
   }
 

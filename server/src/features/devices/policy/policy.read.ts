@@ -25,12 +25,12 @@ const vendor = `(select m.vendor from models m where m.vid = r.vid and m.vendor 
 const sentence = `case r.effect when 'deny' then 'Deny ' else 'Allow ' end || concat_ws(', ',
     case when r.pid is not null then concat_ws(' ', ${model}, r.vid || ':' || r.pid)
       when r.vid is not null then concat_ws(' ', 'all of', ${vendor}, r.vid) end,
-    case when r.kinds is not null then case when r.effect = 'deny' then 'whatever is ' else 'what is nothing but ' end || array_to_string(r.kinds, ' or ') end,
+    case when r.kinds is not null then case when r.effect = 'deny' then 'devices of kind ' else 'devices that are only ' end || array_to_string(r.kinds, ' or ') end,
     case when r.serial = '' then 'without a serial number' when r.serial is not null then 'serial number ' || r.serial end,
     case when r.fingerprint is not null then 'fingerprint ' || left(r.fingerprint, 8) || '…' end)
   || case when r.agent_id is not null then ' on ' || coalesce(${host}, 'a removed host') when r.tag_name is not null then ' on tag ' || r.tag_name else ' on all hosts' end
   || case when r.expires_at is not null then ' until ' || to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC' else '' end
-  || case when r.override_attack_tool then ', although known as an attack tool' else '' end
+  || case when r.override_attack_tool then ', even a known attack tool' else '' end
   || ': ' || r.reason`
 
 /** Rules and grants in evaluation order. */

@@ -6,7 +6,6 @@ import { raw, sql } from '#platform/db/sql.ts'
 import { rulesList } from './policy.read.ts'
 import type { SealedPart } from './seal.ts'
 
-/** A rule as it is stored. */
 export interface RuleRow extends SealedPart {
   kinds: CapabilityKind[] | null
   effect: 'allow' | 'deny'
@@ -123,7 +122,6 @@ export const createPolicyStore = () => ({
       sql`select ${ruleColumns} from policy_rules r where r.rule_id > ${id}::uuid order by r.rule_id limit ${limit}::int`,
     ),
 
-  /** Returns rules as the interface shows them. */
   shown: async (tx: Queryable, ids: readonly string[]): Promise<Map<string, PolicyRuleResource>> =>
     new Map(
       (

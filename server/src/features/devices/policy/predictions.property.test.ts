@@ -318,7 +318,7 @@ describe('predictions', () => {
           hashtags: [change.name],
           filter: {},
         })
-        const looked = {
+        const basis = {
           computedAt: new Date(t.clock.now()).toISOString(),
           from: new Date(since).toISOString(),
           to: new Date(t.clock.now()).toISOString(),
@@ -326,8 +326,8 @@ describe('predictions', () => {
           peripherals: before.length,
         }
         for (const { prediction } of [ruled, simulated, armed, freed, approved, tagged, listed])
-          expect(basisOf(prediction)).toEqual(looked)
-        const { computedAt, agents: examined, peripherals } = looked
+          expect(basisOf(prediction)).toEqual(basis)
+        const { computedAt, agents: examined, peripherals } = basis
         expect(inForce).toMatchObject({ computedAt, days, agents: examined, peripherals, recordsTotal: peripherals })
         expect(listed.prediction).toEqual(tagged.prediction)
         const { newlyAllowed, newlyBlocked } = ruled.prediction as Prediction
@@ -344,7 +344,7 @@ describe('predictions', () => {
         })
         const toArm = before.filter(({ isArmed }) => !isArmed)
         expect(basisOf(planned.prediction)).toEqual({
-          ...looked,
+          ...basis,
           agents: new Set(toArm.map(({ agent }) => agent)).size,
           peripherals: toArm.length,
         })
@@ -362,9 +362,9 @@ describe('predictions', () => {
         expect(armed.blocked.peripherals).toBe(before.filter((one) => isAttached(one) && blocks(one)).length)
 
         // The change is made, and the prediction comes true.
-        const said: Prediction = ({ rules: ruled, arm: armed, free: freed, approve: approved, tags: tagged } as const)[
-          change.what
-        ].prediction
+        const predicted: Prediction = (
+          { rules: ruled, arm: armed, free: freed, approve: approved, tags: tagged } as const
+        )[change.what].prediction
         const wasBlocked = new Set(
           before
             .filter((one) => one.isArmed && isAttached(one) && blocks(one) && one.row.guard === '')
@@ -385,14 +385,14 @@ describe('predictions', () => {
         await settle()
         const after = new Map((await devicesOf(agents, modes)).map((one) => [one.key, one]))
         const now = (one: Known): Known => after.get(one.key) as Known
-        expect(said.newlyAllowed).toEqual(countsOf(before.filter((one) => blocks(one) && !blocks(now(one)))))
-        expect(said.newlyBlocked).toEqual(countsOf(before.filter((one) => !blocks(one) && blocks(now(one)))))
+        expect(predicted.newlyAllowed).toEqual(countsOf(before.filter((one) => blocks(one) && !blocks(now(one)))))
+        expect(predicted.newlyBlocked).toEqual(countsOf(before.filter((one) => !blocks(one) && blocks(now(one)))))
 
         const isArmedAfter = (one: Known): boolean => change.what === 'arm' || (change.what !== 'free' && one.isArmed)
         const works = before
           .filter(({ key }) => wasBlocked.has(key))
           .filter((one) => !isArmedAfter(one) || !blocks(now(one)))
-        expect(said.worksAgain).toEqual(countsOf(works))
+        expect(predicted.worksAgain).toEqual(countsOf(works))
         const stops = before.filter(
           (one) =>
             isArmedAfter(one) &&
@@ -400,7 +400,7 @@ describe('predictions', () => {
             !wasBlocked.has(one.key) &&
             (change.what === 'arm' ? stopsAtArming(one) : !blocks(one) && blocks(now(one))),
         )
-        expect(said.stopsWorking).toEqual(countsOf(stops))
+        expect(predicted.stopsWorking).toEqual(countsOf(stops))
         if (change.what !== 'rules') return
 
         // The rule preview and the simulator name exactly the devices whose decision changed.

@@ -23,7 +23,6 @@ export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address
 }
 
 export const createActionsRead = (db: Queryable) => ({
-  /** Returns a condition for named agents. */
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
   targets: (tx: Queryable, where: SqlFragment): Promise<Target[]> =>
@@ -38,7 +37,6 @@ export const createActionsRead = (db: Queryable) => ({
         coalesce(a.facts ->> 'architecture', '') as architecture
       from agent_rows r join agents a on a.agent_id = r.agent_id where ${where} group by 2, 3, 4, 5, 6, 7, 8, 9`),
 
-  /** Counts the agents that exist. */
   existing: async (agentIds: readonly string[]): Promise<number> =>
     (
       await db.query<{ n: number }>(

@@ -32,7 +32,6 @@ const hostsPerStep = 500
  * other.
  */
 const jobsPerPerson = 20
-/** The data of a job. */
 interface BulkJob {
   action: BulkAction
   applyToPresent: boolean

@@ -164,7 +164,7 @@ describe('on 10,000 hosts', () => {
   }, 120_000)
 })
 
-describe('a person with twenty jobs under way', () => {
+describe('a person with twenty running jobs', () => {
   const wait = (createdBy: string, count: number) =>
     // Another process holds their leases, so nobody runs them.
     t.db.execute(sql`

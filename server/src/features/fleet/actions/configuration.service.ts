@@ -107,12 +107,12 @@ export const createConfiguration = ({
       const freed = asked.filter((request) => request.mode === 'Free').length
       async function plan(tx: Tx) {
         const resolved = await agents.resolve(tx, given, 'body')
-        const places = new Map<string, number>()
+        const positions = new Map<string, number>()
         const items = resolved.map((agent, i) => {
-          const before = places.get(agent.uuid)
+          const before = positions.get(agent.uuid)
           if (before !== undefined)
             throw invalid(`body[${i}]`, `identifies ${agent.hostIdentifier} again, like body[${before}]`)
-          places.set(agent.uuid, i)
+          positions.set(agent.uuid, i)
           const request = asked[i] as Omit<ConfigurationItem, 'uuid'>
           assertPossible(agent, request, i)
           return { uuid: agent.uuid, ...request }

@@ -21,7 +21,6 @@ const arm = { isSystemArmed: 'ARM' }
 const none = { hostIdentifier: null, ipAddress: null }
 const commandsOf = async (agent: TestAgent): Promise<Command[]> =>
   (await pageOf<Command>(t, `agents/commands?hostUuid=${agent.agentId}&SortBy=createdAt_asc`)).data
-/** Returns the commands of the next check-in. */
 const taken = async (agent: TestAgent): Promise<AgentCommand[]> =>
   ((await agent.checkIn()).commands ?? []).map((c) => JSON.parse(c.payload) as AgentCommand)
 

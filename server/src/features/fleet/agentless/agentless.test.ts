@@ -198,7 +198,7 @@ describe('a host that is polled', () => {
   it('stays one host if it has two names or gets an agent', async () => {
     const machineIdHash = '5e'.repeat(32)
     const facts = hostFacts({ hostname: 'twin', agentVersion: '', enforcement: 'observe' })
-    const said = (poll: Poll, port: string): PollResult => ({
+    const successAt = (poll: Poll, port: string): PollResult => ({
       ...success(poll, [storageStick({ portPath: port })]),
       machineIdHash,
       facts,
@@ -210,10 +210,10 @@ describe('a host that is polled', () => {
       return found as Poll
     }
     ok(await agentless.post('connectiondetails', { computerName: 'twin-a', password: 'p', userName: 'u' }))
-    await w.results([said(await pollOf('twin-a'), '1-1')])
+    await w.results([successAt(await pollOf('twin-a'), '1-1')])
     t.clock.advance(1_000)
     ok(await agentless.post('connectiondetails', { computerName: 'twin-b', password: 'p', userName: 'u' }))
-    await w.results([said(await pollOf('twin-b'), '1-2')])
+    await w.results([successAt(await pollOf('twin-b'), '1-2')])
     const [a, b] = [await agentless.status('twin-a'), await agentless.status('twin-b')]
     expect([b.uuid, b.statusString]).toEqual([a.uuid, 'Success'])
     expect(b.statusDescription).toBe('1 device; stored under another name of this host')
@@ -225,7 +225,7 @@ describe('a host that is polled', () => {
     // Without the first name, the second one counts, whatever the fences of the first name.
     ok(await agentless.post('unregistration', { computerNames: ['twin-a'] }))
     t.clock.advance(17 * minute)
-    await w.results([said(await pollOf('twin-b'), '1-2')])
+    await w.results([successAt(await pollOf('twin-b'), '1-2')])
     expect(await ports()).toEqual(['1-2'])
 
     const agent = await enrolAgent(t, {
@@ -235,14 +235,14 @@ describe('a host that is polled', () => {
     })
     expect(agent.agentId).toBe(a.uuid)
     t.clock.advance(17 * minute)
-    await w.results([said(await pollOf('twin-b'), '1-4')])
+    await w.results([successAt(await pollOf('twin-b'), '1-4')])
     expect((await agentless.status('twin-b')).statusDescription).toBe('1 device; reported by the agent on this host')
     expect(await ports()).toEqual(['1-3'])
     expect(ok<Agent>(await (await t.admin()).get(`/prime/webui/agents/agent/${a.uuid}`)).deploymentMode).toBe('Agent')
     // A copy of the machine has the same identifier but another name.
     ok(await agentless.post('connectiondetails', { computerName: 'copy-1', password: 'p', userName: 'u' }))
     const copy = await pollOf('copy-1')
-    await w.results([{ ...said(copy, '1-1'), facts: { ...facts, hostname: 'copy' } }])
+    await w.results([{ ...successAt(copy, '1-1'), facts: { ...facts, hostname: 'copy' } }])
     expect((await agentless.status('copy-1')).uuid).not.toBe(a.uuid)
   })
 

@@ -37,7 +37,7 @@ export const secretsOf = (input: Partial<ConnectionInput>): GivenSecrets => ({
 const control = /[\u0000-\u001f\u007f]/
 
 /**
- * Validates one connection by itself.
+ * Validates one connection without the others.
  *
  * @param field path in the request, for messages
  */

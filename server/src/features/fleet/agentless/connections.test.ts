@@ -92,30 +92,30 @@ describe('connections', () => {
     const canary = (n: number): string => `canary-${n}-7f3b9c`
     const key = (n: number): string =>
       `-----BEGIN OPENSSH PRIVATE KEY-----\n${canary(n)}\n-----END OPENSSH PRIVATE KEY-----`
-    const said: string[] = []
-    const hear = <T extends { body: string; rawPayload: Buffer }>(answer: T): T => {
-      said.push(answer.body, answer.rawPayload.toString('latin1'))
+    const recorded: string[] = []
+    const record = <T extends { body: string; rawPayload: Buffer }>(answer: T): T => {
+      recorded.push(answer.body, answer.rawPayload.toString('latin1'))
       return answer
     }
     const name = 'canary-host'
     const secrets = { password: canary(1), privateKey: key(2), passphrase: canary(3) }
-    hear(await agentless.post('connectiondetails', { computerName: name, userName: 'u', ...secrets }))
-    hear(await agentless.post('connectiondetails', { computerName: name, userName: 'u', ...secrets }))
-    hear(
+    record(await agentless.post('connectiondetails', { computerName: name, userName: 'u', ...secrets }))
+    record(await agentless.post('connectiondetails', { computerName: name, userName: 'u', ...secrets }))
+    record(
       await agentless.post('connectiondetails', {
         computerName: 'a b',
         password: canary(4),
         privateKey: `no key ${canary(5)}`,
       }),
     )
-    hear(await agentless.post('connectiondetails', { computerName: 'x', password: [canary(6)] }))
-    hear(await agentless.put('connectiondetails', { computerName: name, password: canary(7) }))
-    hear(
+    record(await agentless.post('connectiondetails', { computerName: 'x', password: [canary(6)] }))
+    record(await agentless.put('connectiondetails', { computerName: name, password: canary(7) }))
+    record(
       await agentless.put('workerpollerdetails', {
         defaults: { userName: 'd', password: canary(8), passphrase: canary(9) },
       }),
     )
-    hear(
+    record(
       await agentless.post('connectiondetails/test', {
         computerName: 'canary-try',
         userName: 'u',
@@ -126,7 +126,7 @@ describe('connections', () => {
     const { polls } = await w.lease(50)
     // Simulates hosts whose answers contain the given secrets.
     for (const poll of polls)
-      if (poll.host.startsWith('canary')) await w.results([failure(poll, 'sign-in-refused', 'the server said no')])
+      if (poll.host.startsWith('canary')) await w.results([failure(poll, 'sign-in-refused', 'the server recorded no')])
     const admin = await t.admin()
     for (const path of [
       'connectiondetails',
@@ -134,12 +134,12 @@ describe('connections', () => {
       'connectiondetailsstatus/causes',
       'workerpollerdetails',
     ])
-      ok(hear(await admin.get(`${base}/${path}`)))
+      ok(record(await admin.get(`${base}/${path}`)))
     for (const path of ['exportagentlesscsv', 'exportagentlesspdf', 'exportcsvconnections'])
-      hear(await agentless.post(path, null))
-    ok(hear(await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1000')))
-    ok(hear(await admin.get('/prime/webui/events/getevents?PageSize=1000')))
-    expect(said.filter((text) => /canary-\d/.test(text))).toEqual([])
+      record(await agentless.post(path, null))
+    ok(record(await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1000')))
+    ok(record(await admin.get('/prime/webui/events/getevents?PageSize=1000')))
+    expect(recorded.filter((text) => /canary-\d/.test(text))).toEqual([])
     const tables = await t.db.query<{ name: string }>(
       sql`select c.table_name as name from information_schema.tables c where c.table_schema = 'public' and c.table_type = 'BASE TABLE'`,
     )
@@ -150,7 +150,7 @@ describe('connections', () => {
       )
       expect([table, rows[0]?.n]).toEqual([table, 0])
     }
-    hear(await admin.delete(`${base}/connectiondetails?computerName=${name}`))
+    record(await admin.delete(`${base}/connectiondetails?computerName=${name}`))
   })
 
   it('are tested step by step, and nothing is stored', async () => {

@@ -34,11 +34,11 @@ export const readHostKeys = (text: string): { keys: ListedKeys; unreadable: numb
   const unreadable: number[] = []
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.trim().startsWith('#')) continue
-    const said = readLine(line)
-    if (said === null) unreadable.push(i + 1)
-    for (const name of said?.names ?? []) {
+    const entry = readLine(line)
+    if (entry === null) unreadable.push(i + 1)
+    for (const name of entry?.names ?? []) {
       const known = keys.get(nameKey(name)) ?? new Set<string>()
-      known.add((said as { key: string }).key)
+      known.add((entry as { key: string }).key)
       keys.set(nameKey(name), known)
     }
   }

@@ -57,22 +57,21 @@ const idleMs = 1_000
 /** Varies a time by 10 %, so that hosts that were added together are not polled together. */
 const jittered = (ms: number): number => ms * (0.9 + Math.random() * 0.2)
 
-/** Returns the time to the next poll after so many failures in a row: each doubles it, up to a day. */
+/** Returns the time to the next poll after this number of failures in a row: each doubles it, up to a day. */
 const backOffMs = (intervalMs: number, failures: number): number =>
   Math.min(Math.max(dayMs, intervalMs), intervalMs * 2 ** Math.min(Math.max(failures - 1, 0), 20))
 
-/** Returns the failure and its cure as text. */
 const failureText = (cause: PollFailure, message: string): string => {
   const { title, cure } = pollCauses[cause]
-  const said = cleanText(message, 300)
-  return `${title}${said === '' ? '' : ` (${said})`}. ${cure}`
+  const detail = cleanText(message, 300)
+  return `${title}${detail === '' ? '' : ` (${detail})`}. ${cure}`
 }
 
 /** Returns the details of a poll, from the connection or else from the defaults. */
 export const pollOf = (envelope: Envelope, row: Omit<LeasedRow, 'fence'>, d: DefaultsRow) => {
   const secrets = row.is_override
     ? opened(envelope, aadOf(row.connection_id), row)
-    : // A rogue host keeps what a password shows it; a key shows it nothing.
+    : // A rogue host could steal a password, but it cannot steal a key from a sign-in.
       opened(envelope, defaultsAad, row.is_confirmed ? d : { ...d, password: null })
   const platform = row.platform === 'auto' ? d.platform : row.platform
   // Until a person confirms the host key or a private key signs in, the password is sent to nobody, not even to the
@@ -103,7 +102,7 @@ export interface BegunPoll {
  * Returns the events of a poll that differs from the previous one: the host is lost, recovered, or presents another
  * key.
  */
-const turnOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
+const changeEventsOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
   const about = { agentId, entity: host.computer_name, hashtags: host.tags.join(',') }
   const { failure } = result
   if (failure === host.cause) return []
@@ -174,8 +173,8 @@ export const createPolls = (deps: PollsDeps) => {
      * Returns the results with a current lease, each with the agent of its host. Results of tests are stored here and
      * not returned.
      */
-    begin: async (said: readonly PollResult[]): Promise<BegunPoll[]> => {
-      const results = [...new Map(said.map((one) => [`${one.id} ${one.fence}`, one])).values()]
+    begin: async (given: readonly PollResult[]): Promise<BegunPoll[]> => {
+      const results = [...new Map(given.map((one) => [`${one.id} ${one.fence}`, one])).values()]
       const ids = await hosts.textIds(results.flatMap(({ facts }) => (facts === null ? [] : [facts])))
       return transactionAgain(db, async (tx) => {
         const finished = new Set(await tests.finish(tx, results))
@@ -240,7 +239,7 @@ export const createPolls = (deps: PollsDeps) => {
             : [{ agentId, at: now, code: result.failure, message: (rows[i] as EndedPoll).error.slice(0, 500) }],
         )
         await agents.addErrors(tx, now, errors)
-        await events.append(tx, ended.flatMap(turnOf))
+        await events.append(tx, ended.flatMap(changeEventsOf))
         await announce(tx, {})
       }),
 

@@ -4,12 +4,10 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import type { ConnectionRow } from './connections.store.ts'
 
-/** A leased poll with its connection. */
 export interface LeasedRow extends ConnectionRow {
   fence: number
 }
 
-/** The end of a poll, as it is stored. */
 export interface EndedPoll {
   connectionId: string
   fence: number
@@ -22,7 +20,6 @@ export interface EndedPoll {
   platform: PollPlatform | null
 }
 
-/** The host of a poll. */
 export interface PolledHost {
   connection_id: string
   computer_name: string
@@ -59,7 +56,7 @@ export const createPollsStore = () => ({
       with d as materialized (
         select r.connection_id from connection_runs r where ${due(now)} order by r.next_run, r.lease_until limit ${limit}::int for update skip locked)
       update connection_runs r set poller_id = ${pollerId}::uuid, lease_until = ${until}, attempts = r.attempts + 1,
-        -- Above what any other connection to this host has brought.
+        -- Higher than the fence of every other connection to this host.
         fence = greatest(r.fence, coalesce((select h.seq from agent_heartbeats h where h.agent_id = c.agent_id and h.agentless), 0)) + 1, started_at = ${now}, ended_at = null, step = 'resolve'
       from d join connections c on c.connection_id = d.connection_id where r.connection_id = d.connection_id
       returning c.connection_id, c.computer_name, c.name_key, c.port, c.platform, c.user_name, c.password, c.private_key, c.passphrase,
@@ -169,7 +166,7 @@ export const createPollsStore = () => ({
         select u.* from l join ${columns} u(id, fence, duration, cause, error, next_run, peripherals, host_key, platform) on u.id = l.connection_id
         join connection_runs r on r.connection_id = u.id and r.fence = u.fence and r.lease_until is not null),
       k as (
-        -- Pinned where a private key signed in; else shown until a person confirms it.
+        -- Pinned after a sign-in with a private key. Otherwise shown until a person confirms it.
         update connections c set host_key = case when c.host_key = '' and u.cause is null then coalesce(u.host_key, '') else c.host_key end,
           shown_host_key = case when u.host_key is null then c.shown_host_key
             when u.cause is null or u.host_key = c.host_key then '' else u.host_key end,

@@ -5,7 +5,6 @@ import { defaultsAad } from './worker.service.ts'
 
 const secrets = ['password', 'private_key', 'passphrase'] as const
 
-/** The columns with sealed secrets of this feature. */
 export const agentlessSealed: readonly SealedColumn[] = [
   ...secrets.map((column) => ({
     table: 'connections',

@@ -162,8 +162,7 @@ interface Options {
 
 class DryRun extends Error {}
 
-const waits =
-  'The tags in this file need a second approver: request {id} waits. Upload the file again after it is approved.'
+const waits = 'The tags in this file need a second approver. Upload the file again after request {id} is approved.'
 
 /** Imports a file of connections: stores every valid line and reports every invalid one. */
 export const createUpload = ({ db, clock, store, connections, tags, audit }: UploadDeps) => {

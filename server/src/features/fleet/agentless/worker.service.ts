@@ -315,7 +315,7 @@ export const createWorker = (deps: WorkerDeps) => {
     poller: async (
       key: string,
       ip: string,
-      said: { capacity: number; running: number; cpu: number; version: string } | null,
+      reported: { capacity: number; running: number; cpu: number; version: string } | null,
     ): Promise<Poller | null> => {
       const hash = tokens.hashOf('pwk', key)
       if (hash === null) return null
@@ -323,7 +323,7 @@ export const createWorker = (deps: WorkerDeps) => {
         db,
         hash,
         now(),
-        said === null ? null : { ...said, version: cleanText(said.version, 64), address: ip },
+        reported === null ? null : { ...reported, version: cleanText(reported.version, 64), address: ip },
       )
       return row === undefined ? null : { pollerId: row.poller_id }
     },

@@ -77,13 +77,13 @@ export const createWorkerStore = () => ({
     q: Queryable,
     keyHash: Buffer,
     now: Date,
-    said: { capacity: number; running: number; cpu: number; version: string; address: string } | null,
+    reported: { capacity: number; running: number; cpu: number; version: string; address: string } | null,
   ): Promise<{ poller_id: string; admin_status: WorkerRow['admin_status'] } | undefined> =>
     (
       await q.query<{ poller_id: string; admin_status: WorkerRow['admin_status'] }>(sql`
-        update worker_pollers p set last_seen = ${now}, capacity = coalesce(${said?.capacity ?? null}::int, p.capacity),
-          running = coalesce(${said?.running ?? null}::int, p.running), cpu = coalesce(${said?.cpu ?? null}::real, p.cpu),
-          version = coalesce(${said?.version ?? null}::text, p.version), address = coalesce(${said?.address ?? null}::text, p.address)
+        update worker_pollers p set last_seen = ${now}, capacity = coalesce(${reported?.capacity ?? null}::int, p.capacity),
+          running = coalesce(${reported?.running ?? null}::int, p.running), cpu = coalesce(${reported?.cpu ?? null}::real, p.cpu),
+          version = coalesce(${reported?.version ?? null}::text, p.version), address = coalesce(${reported?.address ?? null}::text, p.address)
         from workers w where w.worker_id = p.worker_id and p.key_hash = ${keyHash} returning p.poller_id, w.admin_status`)
     )[0],
 

@@ -1,4 +1,3 @@
-/** Lifecycle events of an agent. */
 export interface AgentEvent {
   kind: 'enrolled' | 'polled' | 'tookOver' | 'duplicate' | 'removed' | 'keyClone'
   agentId: string | null

@@ -265,7 +265,6 @@ export const createAgentsRead = (db: Queryable) => ({
         from agents a join agent_rows r on r.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
-  /** Returns names and addresses, for messages. */
   namesOf: (agentIds: readonly string[]): Promise<{ agent_id: string; host: string; address: string }[]> =>
     db.query(sql`select a.agent_id, a.host, a.address from agents a where a.agent_id = any(${agentIds}::uuid[])`),
 
@@ -304,5 +303,4 @@ export interface WrongClock {
 
 export type AgentsRead = ReturnType<typeof createAgentsRead>
 
-/** Returns the text that GlobalSearch searches. */
 export const searchText = (parts: readonly string[]): string => fold(parts.join(' ')).slice(0, 2000)

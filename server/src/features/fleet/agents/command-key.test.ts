@@ -217,8 +217,8 @@ describe('a deleted agent', () => {
         sql`insert into revoked_agents (agent_id, revoked_at, revoked_by) values (${agent.agentId}::uuid, now(), 'nobody')`,
       )
     })
-    const said = await revokedOf(agent)
-    expect([said.code, said.revocation, said.commandKeys]).toEqual(['agent_revoked', undefined, undefined])
+    const problem = await revokedOf(agent)
+    expect([problem.code, problem.revocation, problem.commandKeys]).toEqual(['agent_revoked', undefined, undefined])
     // The start of another server does not sign it either.
     const again = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
     await again.close()

@@ -44,7 +44,6 @@ export const createCommandState = () => ({
     )
   },
 
-  /** Records that these agents confirmed a configuration. */
   configured: async (tx: Tx, now: Date, agentIds: readonly string[]): Promise<void> => {
     await tx.prepared(sql`update agent_rows r set last_configured = ${now} where r.agent_id = any(${agentIds}::uuid[])`)
   },

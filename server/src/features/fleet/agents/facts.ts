@@ -5,7 +5,6 @@ import type { StoredFacts } from './agents.store.ts'
 
 const clean = (text: string, max = 255): string => cleanText(text, max)
 
-/** Returns the texts of the facts that the dictionary stores. */
 export const dictionaryTexts = (facts: HostFacts): { os: string; version: string } => ({
   os: clean(facts.osName, 120),
   version: clean(facts.agentVersion, 64),

@@ -82,12 +82,12 @@ describe('the two query plans of a page', () => {
 
 describe('a page that was requested before', () => {
   const later = (): void => t.clock.advance(1_001)
-  const look = (query: string) => pageOf<Agent>(t, `agents?${query}`)
+  const pageFor = (query: string) => pageOf<Agent>(t, `agents?${query}`)
 
   it.each(['', 'HostIdentifier=host', 'GlobalSearch=host-1', 'Hashtags=lab&OsVersion=debian'])(
     'is the same with recomputed counts: %s',
     async (filter) => {
-      const whole = await look(`PageSize=1000&${filter}`)
+      const whole = await pageFor(`PageSize=1000&${filter}`)
       for (const [size, number] of [
         [5, 1],
         [2, 2],
@@ -96,7 +96,7 @@ describe('a page that was requested before', () => {
         [4, 50],
       ] as const) {
         later()
-        expect(await look(`PageSize=${size}&PageNumber=${number}&${filter}`)).toEqual({
+        expect(await pageFor(`PageSize=${size}&PageNumber=${number}&${filter}`)).toEqual({
           ...whole,
           data: whole.data.slice((number - 1) * size, number * size),
         })
@@ -105,21 +105,21 @@ describe('a page that was requested before', () => {
   )
 
   it('contains and counts new hosts but not removed ones', async () => {
-    const path = 'PageSize=2&HostIdentifier=guest'
+    const path = 'PageSize=2&HostIdentifier=added'
     const seen = async () => {
-      const { recordsTotal, recordsFiltered, data } = await look(path)
+      const { recordsTotal, recordsFiltered, data } = await pageFor(path)
       return [recordsTotal, recordsFiltered, data.map((a) => a.hostIdentifier)]
     }
     expect(await seen()).toEqual([12, 0, []])
-    const guests = []
-    for (const i of [1, 2, 3]) guests.push(await enrolAgent(t, { facts: { hostname: `guest-${i}` } }))
+    const added = []
+    for (const i of [1, 2, 3]) added.push(await enrolAgent(t, { facts: { hostname: `added-${i}` } }))
     later()
-    expect(await seen()).toEqual([15, 3, ['guest-1', 'guest-2']])
+    expect(await seen()).toEqual([15, 3, ['added-1', 'added-2']])
     await (await t.admin()).post(
       '/prime/webui/agents/deleteAgents',
-      guests.slice(1).map(({ agentId }) => agentId),
+      added.slice(1).map(({ agentId }) => agentId),
     )
     later()
-    expect(await seen()).toEqual([13, 1, ['guest-1']])
+    expect(await seen()).toEqual([13, 1, ['added-1']])
   })
 })

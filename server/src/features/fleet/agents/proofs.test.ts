@@ -105,7 +105,7 @@ describe('failed attempts', () => {
   })
 })
 
-describe('an enrolment whose answer was lost', () => {
+describe('an enrolment with a lost answer', () => {
   it('can be repeated although it took the last use of its token', async () => {
     const token = await enrolmentToken(t, { maxUses: 1 })
     const first = await enrolAgent(t, { token, only: 'enrol' })

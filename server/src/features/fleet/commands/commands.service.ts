@@ -209,8 +209,8 @@ export const createCommandsService = ({
     ): Promise<NewEvent[]> => {
       const acks = new Map<string, Ack>()
       // Commands are matched by agent as well, so that no host can report results for another host's command.
-      for (const { agentId, acks: said } of reports)
-        for (const { commandId, outcome, message } of said ?? [])
+      for (const { agentId, acks: reported } of reports)
+        for (const { commandId, outcome, message } of reported ?? [])
           if (isId(commandId) && !acks.has(`${agentId} ${commandId}`))
             acks.set(`${agentId} ${commandId}`, {
               agentId,

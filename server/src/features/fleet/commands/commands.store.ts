@@ -25,7 +25,6 @@ export interface EndedCommand {
   kind: AgentCommandKind
   title: string
   state: CommandState
-  /** Its state before. */
   was: CommandState
   message: string
   job_id: string | null

@@ -23,7 +23,6 @@ export interface Applied {
   all: HostPeripheral[]
 }
 
-/** A change of the report, with its judged device if it has one. */
 export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } | { op: 'removed'; portPath: string }
 
 /**
@@ -73,7 +72,7 @@ export const applyReport = (
     return id
   }
 
-  function place({ report, design, serial }: JudgedDevice): void {
+  function attach({ report, design, serial }: JudgedDevice): void {
     const portPath = report.portPath
     const there = byPort.get(portPath)
     const fresh = {
@@ -127,13 +126,13 @@ export const applyReport = (
 
   for (const change of changes) {
     if (change.op === 'removed') remove(change.portPath)
-    else place(change.device)
+    else attach(change.device)
   }
   if (inventory !== null) {
     const ports = new Set(inventory.map((device) => device.report.portPath))
     for (const portPath of [...byPort.keys()]) if (!ports.has(portPath)) remove(portPath)
     for (const device of [...inventory].sort((a, b) => comparePortPaths(a.report.portPath, b.report.portPath)))
-      place(device)
+      attach(device)
   }
   return {
     touched,

@@ -27,7 +27,10 @@ export interface BatcherOptions<In, Out> {
   isHopeless(error: unknown): boolean
 }
 
-/** A statement times out after 4.5 s, and no host may wait for more than 5 s. */
+/**
+ * Items that waited longer than this behind a failed batch fail with it: a statement times out after 4.5 s, and no host
+ * may wait for more than 5 s.
+ */
 const patienceMs = 400
 /**
  * A run may wait first for a connection and then for a statement; 5.9 s were measured. Items that wait for longer than
@@ -159,7 +162,6 @@ export const createBatcher = <In, Out>(options: BatcherOptions<In, Out>) => {
         waiting.push({ item, since: options.now(), resolve, reject })
         if (running < options.concurrency) schedule(false)
       }),
-    /** Returns the number of waiting items. */
     depth: (): number => waiting.length,
     /** Resolves after all accepted items were run. */
     drain: (): Promise<void> =>

@@ -15,11 +15,9 @@ export interface CheckInsDeps {
   reports: Reports
   /** Returns the refusal for a deleted agent; null: it was not deleted. */
   revoked(agentId: string): Promise<AppError | null>
-  /** Returns the signed commands that are pending for these agents. */
   commandsFor(agentIds: readonly string[]): Promise<Map<string, SignedText[]>>
   log: Log
   tracer: Pick<Tracer, 'work'>
-  /** Counts acknowledged check-ins. */
   counted(checkIns: number): void
 }
 

@@ -27,7 +27,6 @@ export interface Judged {
 /** One check-in, compared with the stored state of its host. */
 export interface CollectedReport {
   agentId: string
-  /** The stored state of the host. */
   state: AgentState
   /** The same state with the name and the address that the host reports. */
   seen: AgentState
@@ -43,7 +42,6 @@ export interface CollectedReport {
   held: readonly HeldPort[] | null
   errors: { agentId: string; at: Date; code: string; message: string }[]
   acks: CheckInRequest['acks']
-  /** Event of a changed mode, and events of errors. */
   events: { mode: NewEvent[]; errors: NewEvent[] }
   beat: Omit<StoredBeat, 'skewSeconds'> & { clock: number }
   outcome: Outcome

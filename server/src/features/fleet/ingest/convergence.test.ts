@@ -89,7 +89,7 @@ const drift = () =>
       left join n on c.id = case c.what when 'model' then n.model_id when 'shape' then n.shape_id else n.design_id end
     where (c.hosts, c.devices) is distinct from (coalesce(n.hosts, 0)::int, coalesce(n.devices, 0)::int)`)
 
-describe('a host that plugs and unplugs', () => {
+describe('a host that attaches and detaches devices', () => {
   it('ends in the correct state, whatever was repeated or late', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {

@@ -28,7 +28,7 @@ const fetchKnowledge = operation({
   tag: 'Agent protocol',
   summary: 'The knowledge by which agents judge attack tools; the policy names its hash',
   permission: 'agent',
-  params: closed({ hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the answer.' }) }),
+  params: closed({ hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the response body.' }) }),
   response: Type.String(),
   responseKind: 'file',
   fileType: 'application/json',

@@ -67,7 +67,7 @@ export const createReports = (deps: ReportsDeps) => {
         throw new AppError('agent_report_invalid', { detail: 'Descriptors are not canonical base64.' })
     const ports = (request.inventory ?? []).map((device) => device.portPath)
     if (new Set(ports).size !== ports.length)
-      throw new AppError('agent_report_invalid', { detail: 'body.inventory names a port twice.' })
+      throw new AppError('agent_report_invalid', { detail: 'body.inventory contains a port twice.' })
     if (request.inventory !== undefined && inventoryHash(request.inventory) !== request.inventoryHash)
       throw new AppError('agent_report_invalid', { detail: 'body.inventoryHash is not the hash of body.inventory.' })
   }

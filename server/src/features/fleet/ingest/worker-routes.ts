@@ -81,13 +81,18 @@ const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => 
 
 /** Registers the protocol of the agentless worker. Results are stored like check-ins of agents. */
 export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIns, quota }: WorkerRoutesDeps): void => {
-  async function pollerOf(request: FastifyRequest, said: Lease | null): Promise<Poller> {
+  async function pollerOf(request: FastifyRequest, reported: Lease | null): Promise<Poller> {
     const poller = await agentless.worker.poller(
       keyOf(request),
       request.ip,
-      said === null
+      reported === null
         ? null
-        : { capacity: said.capacity, running: said.running.length, cpu: said.cpu, version: said.version },
+        : {
+            capacity: reported.capacity,
+            running: reported.running.length,
+            cpu: reported.cpu,
+            version: reported.version,
+          },
     )
     if (poller === null)
       throw new AppError('unauthorized', {

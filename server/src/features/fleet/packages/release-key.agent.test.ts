@@ -28,7 +28,6 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Builds the agent with this key. */
 const build = (key: ReleaseKeyFile): string => {
   const file = join(folder, 'release-key.pub')
   writeFileSync(file, formatReleaseKeyFile(key))
@@ -38,10 +37,10 @@ const build = (key: ReleaseKeyFile): string => {
   return join(folder, 'build', 'agent.cjs')
 }
 
-const eventually = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
+const eventually = async <T>(what: string, probe: () => Promise<T | undefined>): Promise<T> => {
   const end = performance.now() + 60_000
   for (;;) {
-    const found = await look()
+    const found = await probe()
     if (found !== undefined) return found
     if (performance.now() > end) throw new Error(`not within a minute: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 50))

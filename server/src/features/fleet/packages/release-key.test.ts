@@ -149,8 +149,8 @@ describe('rotations', () => {
 describe('the reported release key of hosts', () => {
   it('is counted by key and found in the list of hosts', async () => {
     await start({ releaseKey: configured(ours, [rotationOf(ours, next, 1)]) })
-    const told = [next.fingerprint, next.fingerprint, ours.fingerprint, own.fingerprint, '']
-    for (const releaseKey of told) await enrolAgent(t, { facts: { releaseKey } })
+    const reported = [next.fingerprint, next.fingerprint, ours.fingerprint, own.fingerprint, '']
+    for (const releaseKey of reported) await enrolAgent(t, { facts: { releaseKey } })
     const old = await enrolAgent(t)
     const short = ({ fingerprint }: ReleaseKeyPair) => fingerprint.slice(0, 16)
     expect((await list()).hosts).toEqual(

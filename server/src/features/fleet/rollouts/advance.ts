@@ -105,7 +105,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
   const { db, clock, log, commands, packages, predict, audit, events, announce } = deps
 
   /** Announces and records a new state; call it last in a transaction. */
-  async function tell(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
+  async function announceState(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
     const title = `${row.kind === 'arm' ? 'Arming' : 'Update'} ${row.name}`
     await announce(tx, {})
     await events.append(tx, [
@@ -197,7 +197,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
         const decision = stop ?? decide(positionOf(row), tallies, limitsOf(row), clock.now())
         if (decision.do !== 'nothing') {
           await carryOut(tx, row, decision)
-          if (decision.do === 'halt' || decision.do === 'complete') await tell(tx, row, actor)
+          if (decision.do === 'halt' || decision.do === 'complete') await announceState(tx, row, actor)
           else await announce(tx, {})
           return null
         }
@@ -289,5 +289,5 @@ export const createAdvance = (deps: AdvanceDeps) => {
     return next
   }
 
-  return { tell, startRing, advance }
+  return { announceState, startRing, advance }
 }

@@ -56,14 +56,14 @@ export const createHostsStore = (db: Queryable) => ({
     const folded = (tags ?? []).map((name) => fold(name.trim()))
     const chosen =
       tags === undefined
-        ? sql`c.place <= ceil(c.total * ${sharePercent ?? 100}::int / 100.0)`
+        ? sql`c.ordinal <= ceil(c.total * ${sharePercent ?? 100}::int / 100.0)`
         : sql`exists (select from agent_tags x join tags t on t.tag_id = x.tag_id
             where x.agent_id = c.agent_id and t.folded = any(${folded}::text[]))`
     return db.execute(sql`
       insert into rollout_hosts (rollout_id, agent_id, host, ring)
       select ${rolloutId}::uuid, c.agent_id, c.host, ${ring}::int from (
         select r.agent_id, a.host, count(*) over () as total,
-          row_number() over (order by md5(${rolloutId}::text || r.agent_id::text), r.agent_id) as place
+          row_number() over (order by md5(${rolloutId}::text || r.agent_id::text), r.agent_id) as ordinal
         from agent_rows r join agents a on a.agent_id = r.agent_id
         where not r.agentless and not exists (
           select from rollout_hosts h where h.rollout_id = ${rolloutId}::uuid and h.agent_id = r.agent_id)) c
@@ -88,13 +88,13 @@ export const createHostsStore = (db: Queryable) => ({
   /** Updates the states of hosts that were not commanded: connected again, not ready, or already up to date. */
   judge: async ({ rollout_id: id }: Owner, update: UpdateFacts | null): Promise<void> => {
     await db.execute(sql`
-      update rollout_hosts x set state = c.said[1], reason = c.said[2]
+      update rollout_hosts x set state = c.status[1], reason = c.status[2]
       from (
-        select h.agent_id, ${readiness(update)} as said
+        select h.agent_id, ${readiness(update)} as status
         from rollout_hosts h left join agents a on a.agent_id = h.agent_id left join agent_rows r on r.agent_id = h.agent_id
         where h.rollout_id = ${id}::uuid and h.state in ('waiting', 'offline', 'notReady')) c
       where x.rollout_id = ${id}::uuid and x.agent_id = c.agent_id
-        and (x.state, x.reason) is distinct from (c.said[1], c.said[2])`)
+        and (x.state, x.reason) is distinct from (c.status[1], c.status[2])`)
   },
 
   /** Returns a condition over `agent_rows r`: hosts that are still to be armed, or the named ones. */

@@ -49,7 +49,7 @@ const steps = fc.array(
 const start = (kind: 'arm' | 'update'): Position => ({ kind, state: 'running', ring: -1, rings: 4, dwellUntil: null })
 
 /** Runs a rollout through random events and passes each transition to the callback. */
-const walk = (
+const simulate = (
   kind: 'arm' | 'update',
   given: readonly Step[],
   see: (before: Position, after: Position, now: number, started: Tally[], order: Control | null) => void,
@@ -90,7 +90,7 @@ describe('a rollout', () => {
     fc.assert(
       fc.property(fc.constantFrom('arm', 'update'), steps, (kind, given) => {
         let dwellingSince: number | null = null
-        walk(kind, given, (before, after, now) => {
+        simulate(kind, given, (before, after, now) => {
           expect(after.ring - before.ring).toBeLessThanOrEqual(1)
           if (after.ring > before.ring && before.ring >= 0) {
             expect(dwellingSince).not.toBeNull()
@@ -106,7 +106,7 @@ describe('a rollout', () => {
   it('continues after a halt, a pause or an exceeded budget only by an order', () => {
     fc.assert(
       fc.property(steps, (given) => {
-        walk('arm', given, (before, after, _now, started, order) => {
+        simulate('arm', given, (before, after, _now, started, order) => {
           const isPassed = started.some(
             (t) =>
               (t.failed > t.accepted.failed && (t.failed - t.accepted.failed) * 100 > 10 * t.commanded) ||
@@ -127,7 +127,7 @@ describe('a rollout', () => {
   it('stays in a final state, whatever the order', () => {
     fc.assert(
       fc.property(fc.constantFrom('arm', 'update'), steps, (kind, given) => {
-        walk(kind, given, (before, after) => {
+        simulate(kind, given, (before, after) => {
           if (final.includes(before.state)) expect(after).toEqual(before)
           if (kind === 'update') expect(after.state).not.toBe('reverted')
         })

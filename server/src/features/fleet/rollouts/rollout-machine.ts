@@ -102,7 +102,6 @@ export const apply = (position: Position, decision: Decision): Position => {
   }
 }
 
-/** Returns whether hosts of a ring may be commanded. */
 export const mayCommand = ({ state, ring }: Position, of: number): boolean => state === 'running' && of <= ring
 
 export const controls = ['pause', 'resume', 'halt', 'revert', 'cancel'] as const

@@ -86,7 +86,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
 export const createRolloutsService = (deps: RolloutsDeps) => {
   const { db, exportDb, clock, packages, approvals } = deps
   const read = createRolloutsRead(db)
-  const { advance, tell, startRing } = createAdvance(deps)
+  const { advance, announceState, startRing } = createAdvance(deps)
 
   /** Refuses characters that reorder or hide text, because names appear in audit records and in approval requests. */
   function assertName(name: string, field: string): void {
@@ -167,7 +167,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     throw new AppError('conflict', {
       detail:
         order === 'revert' && row.kind === 'update'
-          ? 'An update cannot be reverted. If the new build fails, the host returns to the previous one by itself.'
+          ? 'An update cannot be reverted. If the new build fails, the host automatically returns to the previous one.'
           : `The rollout is ${row.state}. The action ${order} is not possible in this state.`,
     })
   }
@@ -180,7 +180,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
     row.ended_at = activeStates.includes(state) ? null : new Date(clock.now())
     await createRolloutsStore(tx).save(row)
     if (order === 'revert') await createHostsStore(tx).markReverting(row.rollout_id)
-    await tell(tx, row, actor)
+    await announceState(tx, row, actor)
   }
 
   /**
@@ -237,7 +237,7 @@ export const createRolloutsService = (deps: RolloutsDeps) => {
   /** Inserts a rollout, which the next run starts. */
   async function insert(tx: Tx, actor: Actor, row: RolloutRow): Promise<void> {
     await createRolloutsStore(tx).insert(row)
-    await tell(tx, row, actor)
+    await announceState(tx, row, actor)
   }
 
   /** Runs `work`, and names the rollout of this kind that is already active. */

@@ -147,7 +147,7 @@ describe('arming in rings', () => {
     ])
   })
 
-  it('a host that returns to Free by itself counts as a failure, but a freed host does not', async () => {
+  it('a host that automatically returns to Free counts as a failure, but a freed host does not', async () => {
     const { canary } = await rollouts.fleet(2, 0)
     const { id } = await rollouts.start({ failurePercent: 60 })
     await takeAll(canary)
@@ -435,7 +435,7 @@ describe('invalid input', () => {
     ['a name that reorders text', { name: 'a\u202egnp.exe' }],
     ['a ring name with invisible characters', { rings: [{ name: 'all\u200b', sharePercent: 100 }] }],
     ['an unknown member', { force: true }],
-  ])('%s is a 400, and nothing is started', async (_, change) => {
+  ])('starts nothing and answers 400 for %s', async (_, change) => {
     const body = { kind: 'arm', name: 'x', rings: [{ name: 'all', sharePercent: 100 }], ...change }
     for (const path of ['plan', 'start']) expect((await rollouts.post(path, body)).statusCode).toBe(400)
     expect((await (await t.admin()).get(rolloutsBase)).json().data).toEqual([])

@@ -75,7 +75,6 @@ export const rolloutView = (row: RolloutRow, counts: readonly RingCounts[]): Rol
   }
 }
 
-/** Returns the preview of a rollout. */
 export const planView = (
   row: RolloutRow,
   rows: Awaited<ReturnType<RolloutsRead['plan']>>,

@@ -1,6 +1,5 @@
 import { agentUnit, installPaths, unitName } from './unit.ts'
 
-/** Options of an install script. */
 export interface InstallScriptOptions {
   /** Base address at which hosts reach the server, without a trailing slash. */
   serverUrl: string

@@ -27,7 +27,7 @@ export const quoteUnitWord = (word: string): string => {
  * @param serverUrl base address at which the host reaches the server
  */
 export const agentUnit = ({ serverUrl }: { serverUrl: string }): string => `[Unit]
-Description=Portcullis agent: knows the USB devices of this host and decides which may be used
+Description=Portcullis agent: reports USB devices and enforces the device policy
 After=network-online.target
 Wants=network-online.target
 StartLimitIntervalSec=0
@@ -37,28 +37,28 @@ Type=exec
 ExecStart=${installPaths.executable} --server ${quoteUnitWord(serverUrl)} --state-dir ${installPaths.stateDir}
 Restart=always
 RestartSec=5
-# However it ends, new devices work as before arming until it is back; what it had blocked stays blocked. During an update
-# the version before does it and counts, so that an executable that cannot even start is taken back.
+# When the agent ends in any way, new devices work as before arming until it starts again; blocked devices stay blocked.
+# During an update, the previous version does this and counts failures, so that a broken executable is rolled back.
 ExecStopPost=-/bin/sh -c 'e=${installPaths.executable}; [ -x "$$e.previous" ] && e="$$e.previous"; exec "$$e" restore --state-dir ${installPaths.stateDir}'
-# 3: the server ended this agent. Starting again would only ask again.
+# 3: the server removed this agent. A restart would not help.
 RestartPreventExitStatus=3
 TimeoutStopSec=5
 StateDirectory=portcullis-agent
 StateDirectoryMode=0700
-# What is blocked, for the users of the host: portcullis-agent status.
+# The list of blocked devices for users of the host: portcullis-agent status.
 RuntimeDirectory=portcullis-agent
 RuntimeDirectoryMode=0755
 UMask=0077
-# About 70 MB are in use; the rest is room for a host with hundreds of devices.
+# The agent uses about 70 MB. A host with hundreds of devices needs more.
 MemoryMax=200M
 TasksMax=64
 
 NoNewPrivileges=yes
 CapabilityBoundingSet=
 ProtectSystem=strict
-# An update puts the next executable beside this one.
+# An update stores the next executable in this directory.
 ReadWritePaths=${installPaths.directory}
-# wall tells the user at the terminal what was blocked; no other way to a terminal is left by the lines around.
+# Allows wall to notify users at terminals of blocked devices. The other settings block all other access to terminals.
 SupplementaryGroups=tty
 ProtectHome=yes
 PrivateTmp=yes
@@ -67,8 +67,8 @@ ProtectClock=yes
 ProtectControlGroups=yes
 ProtectKernelLogs=yes
 ProtectKernelModules=yes
-# /sys stays writable: that is where devices are stopped. MemoryDenyWriteExecute is left out because a JavaScript engine
-# writes code at run time.
+# /sys stays writable, because the agent blocks devices there. MemoryDenyWriteExecute is omitted because a JavaScript
+# engine writes code at run time.
 LockPersonality=yes
 RestrictNamespaces=yes
 RestrictRealtime=yes
