@@ -47,12 +47,12 @@ describe('confirming the identity in the console', unless(whyNoChromium), () => 
   it('asks in a dialog, keeps the input, changes nothing when cancelled and continues when confirmed', async () => {
     const { page, context, wrong } = await signedIn('/settings/accounts')
     await makeStale('Mia')
-    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     const form = page.getByRole('dialog').filter({ has: page.getByLabel('User name') })
     await form.getByLabel('User name').fill('otto')
     await form.getByLabel('Profile').selectOption('Administrator')
     await form.getByLabel('First name').fill('Otto')
-    await form.getByRole('button', { name: 'Make the account' }).click()
+    await form.getByRole('button', { name: 'Create account' }).click()
 
     // The keyboard is in the question, and Escape ends only that.
     await isFocused(page)
@@ -63,11 +63,11 @@ describe('confirming the identity in the console', unless(whyNoChromium), () => 
     expect(await form.getByLabel('First name').inputValue()).toBe('Otto')
     expect(await userNames()).not.toContain('otto')
 
-    await form.getByRole('button', { name: 'Make the account' }).click()
+    await form.getByRole('button', { name: 'Create account' }).click()
     await isFocused(page)
     await page.keyboard.type('not the password')
     await page.keyboard.press('Enter')
-    await question(page).getByRole('alert').getByText('The password is incorrect.').waitFor()
+    await question(page).getByRole('alert').getByText('Incorrect password.').waitFor()
     expect(await userNames()).not.toContain('otto')
 
     await password(page).fill(adminPassword)

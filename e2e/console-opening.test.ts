@@ -160,9 +160,9 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
         route.request().method() === 'GET' ? route.continue() : route.fulfill(refused),
       )
     const stored = () => page.getByText('Waiting for a second approver').waitFor()
-    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByLabel('User name').fill('nora')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await dialog(page).getByRole('button', { name: 'Create account' }).click()
     await stored()
     expect(await page.locator('button[type=submit]').count()).toBe(0)
 

@@ -38,15 +38,15 @@ describe('API tokens, suspension and the required second factor in the console',
   }
   const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate()
   const addApp = async (page: Page) => {
-    await page.getByRole('button', { name: 'Add an authenticator app' }).click()
+    await page.getByRole('button', { name: 'Add authenticator app' }).click()
     await page.getByLabel('Your password').fill(adminPassword)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     const key = page.locator('code').first()
     await key.waitFor()
     const secret = ((await key.textContent()) ?? '').replaceAll(/[^A-Z2-7]/g, '')
     await page.getByLabel('Code that the app shows now').fill(codeOf(secret))
     await page.getByRole('button', { name: 'Confirm' }).click()
-    await page.getByRole('button', { name: 'I have kept them' }).click()
+    await page.getByRole('button', { name: 'I have saved them' }).click()
   }
 
   it('creates a token with the chosen scopes only, and lists them with expiry and last use', async () => {
@@ -62,7 +62,7 @@ describe('API tokens, suspension and the required second factor in the console',
     await dialog(page).getByText('Choose at least one scope.').waitFor()
     await scopes.getByRole('checkbox', { name: 'fleet:read' }).check()
     await dialog(page).getByRole('button', { name: 'Create token' }).click()
-    await dialog(page).getByText('The token is shown only once').waitFor()
+    await dialog(page).getByText('The token is shown once').waitFor()
     const token = /pct_[\w-]{53}/.exec((await dialog(page).textContent()) ?? '')?.[0] as string
     await dialog(page).getByRole('button', { name: 'Done' }).click()
     const statusOf = async (path: string) =>

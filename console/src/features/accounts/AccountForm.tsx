@@ -9,9 +9,9 @@ import { strings } from './strings.ts'
 import { type SetPasswordLink, useAccountForm } from './useAccountForm.ts'
 
 export interface AccountFormProps {
-  /** The account to change; null makes a new one. */
+  /** The account to edit, or null to create one. */
   account: AccountView | null
-  /** Profile of who edits: nobody grants more than his own. */
+  /** Profile of the reader: nobody grants more than their own. */
   own: UserProfile
   isMe: boolean
   close: () => void
@@ -21,10 +21,9 @@ export interface AccountFormProps {
 const LinkToGive = ({ link, close }: { link: SetPasswordLink; close: () => void }) => (
   <Stack gap="md">
     <p style={{ margin: 0 }}>
-      {strings.giveThisLinkToTheOwner({
-        value: link.expiresAt === null ? '' : ', and ends ',
-        value2: link.expiresAt === null ? '' : <Time value={link.expiresAt} form="local" />,
-      })}
+      {link.expiresAt === null
+      ? strings.linkText
+      : strings.linkTextExpires({ time: <Time value={link.expiresAt} form="local" /> })}
     </p>
     <CopyField value={link.url} what={strings.link} />
     <Group justify="flex-end">
@@ -33,7 +32,7 @@ const LinkToGive = ({ link, close }: { link: SetPasswordLink; close: () => void 
   </Stack>
 )
 
-/** Makes or changes an account. Without a password the answer is a link by which its owner sets one. */
+/** Creates or edits an account. Without a password, the server returns a link with which the owner sets one. */
 export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormProps) => {
   const { form, field, save, busy, failure, isStored, link } = useAccountForm(account, close, onSaved)
   if (link !== null) return <LinkToGive link={link} close={close} />
@@ -61,25 +60,25 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
           <TextInput label={strings.lastName} maxLength={254} {...field('lastName')} />
         </Group>
         <Group grow gap="md" align="flex-start">
-          <TextInput label={strings.eMail} type="email" maxLength={254} {...field('email')} />
+          <TextInput label={strings.email} type="email" maxLength={254} {...field('email')} />
           <TextInput label={strings.phone} maxLength={64} {...field('phone')} />
         </Group>
         {account === null || account.authSource === 'Local' ? (
           <PasswordInput
-            label={account === null ? strings.passwordLeaveEmptyForASet : strings.newPasswordLeaveEmptyToKeep}
+            label={account === null ? strings.passwordOrLink : strings.passwordOrKeep}
             description={passwordRules.text}
             autoComplete="new-password"
             {...field('password')}
           />
         ) : null}
         <Switch
-          label={strings.mustChangeThePasswordAtThe}
+          label={strings.mustChangePassword}
           {...form.getInputProps('mustChangePassword', { type: 'checkbox' })}
         />
         <Switch label={strings.enabled} disabled={isMe} {...form.getInputProps('isEnabled', { type: 'checkbox' })} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <AskFoot
-          action={account === null ? strings.makeTheAccount : strings.save}
+          action={account === null ? strings.createAccount : strings.save}
           busy={busy}
           isReady
           isStored={isStored}

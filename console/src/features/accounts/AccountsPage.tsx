@@ -19,27 +19,31 @@ import classes from './AccountsPage.module.css'
 import { strings } from './strings.ts'
 import { type AccountActions, type AccountRights, useAccountActions, useAccountRights } from './useAccountActions.ts'
 
-/** Where an account is let in, and whether the password alone is enough as far as that is known here. */
+/** Shows who authenticates the account, and for local accounts whether a second factor is set up. */
 const SignInOf = ({ authSource, mfaEnabled }: AccountView) => (
   <>
     {authSource}
     {authSource === 'Local' ? (
-      <div className={classes.quiet}>{mfaEnabled ? 'with second factor' : 'password only'}</div>
+      <div className={classes.quiet}>{mfaEnabled ? strings.secondFactorOn : strings.passwordOnly}</div>
     ) : null}
   </>
 )
 
-/** Whether it may sign in, and how long a suspension lasts. */
+/** Shows whether the account may sign in, and how long a suspension lasts. */
 const StateOf = ({ account, now }: { account: AccountView; now: number }) => {
   if (!isSuspended(account, now))
-    return account.isEnabled ? (account.mustChangePassword ? 'must change the password' : 'enabled') : 'disabled'
+    return account.isEnabled
+      ? account.mustChangePassword
+        ? strings.mustChange
+        : strings.stateEnabled
+      : strings.stateDisabled
   return (
     <>
       <strong>{strings.suspended}</strong>
       <div className={classes.quiet}>
-        {strings.byDevicetextAccountLeft({
-          deviceText: <DeviceText value={account.suspendedBy ?? ''} />,
-          account: timeLeft(account, now),
+        {strings.suspendedBy({
+          name: <DeviceText value={account.suspendedBy ?? ''} />,
+          time: timeLeft(account, now),
         })}
       </div>
     </>
@@ -52,11 +56,11 @@ const isSuspended = ({ suspendedUntil }: AccountView, now: number): boolean =>
 const timeLeft = ({ suspendedUntil }: AccountView, now: number): string => {
   const minutes = Math.min(24 * 60, Math.ceil((Date.parse(suspendedUntil ?? '') - now) / 60_000))
   return minutes >= 60
-    ? strings.mathHMinutesMin({ Math: Math.floor(minutes / 60), minutes: minutes % 60 })
-    : strings.minutesMin({ minutes })
+    ? strings.hoursAndMinutes({ hours: Math.floor(minutes / 60), minutes: minutes % 60 })
+    : strings.minutesOnly({ minutes })
 }
 
-/** Who it is: the name that signs in, and below it the name of the person. */
+/** Shows the user name, and below it the full name. */
 const Who = ({ account, isMe }: { account: AccountView; isMe: boolean }) => {
   const fullName = `${account.firstName} ${account.lastName}`.trim()
   return (
@@ -64,7 +68,7 @@ const Who = ({ account, isMe }: { account: AccountView; isMe: boolean }) => {
       <Avatar src={account.image || null} size={22} name={account.userName} />
       <span>
         <DeviceText value={account.userName} />
-        {isMe ? ' (you)' : ''}
+        {isMe ? ` ${strings.you}` : ''}
         {fullName === '' ? null : (
           <div className={classes.quiet}>
             <DeviceText value={fullName} />
@@ -83,32 +87,32 @@ interface ActionsProps {
   change: () => void
 }
 
-/** What can be done with one account. */
+/** The actions for one account. */
 const Actions = ({ account, rights, actions, now, change }: ActionsProps) => {
   const { mayReset, maySuspend } = rights
   return (
     <span className={classes.actions}>
       {rights.mayChange(account) ? (
         <Button size="compact-xs" variant="default" onClick={change}>
-          {strings.change}
+          {strings.edit}
         </Button>
       ) : null}
       {mayReset(account) || maySuspend(account) ? (
-        <MoreMenu label={strings.moreForUsername({ userName: account.userName })}>
+        <MoreMenu label={strings.moreForUser({ userName: account.userName })}>
           {maySuspend(account) ? (
             isSuspended(account, now) ? (
               <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.lift(account)}>
-                {strings.liftSuspension}
+                {strings.liftMenu}
               </Menu.Item>
             ) : (
               <Menu.Item leftSection={<Icon name="lock" />} onClick={() => actions.suspend(account)}>
-                {strings.suspendFor24Hours}
+                {strings.suspendMenu}
               </Menu.Item>
             )
           ) : null}
           {mayReset(account) ? (
             <Menu.Item leftSection={<Icon name="key" />} onClick={() => actions.reset(account)}>
-              {strings.resetSecondFactor}
+              {strings.resetMenu}
             </Menu.Item>
           ) : null}
         </MoreMenu>
@@ -136,7 +140,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
         '',
         strings.user,
         strings.profile,
-        'Sign-in',
+        strings.signIn,
         strings.state,
         strings.lastSignIn,
         { title: ' ', align: 'right' },
@@ -148,7 +152,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
           mayDelete(account) ? (
             <Checkbox
               key="choose"
-              aria-label={strings.chooseUsername({ userName: account.userName })}
+              aria-label={strings.selectUser({ userName: account.userName })}
               checked={chosen.has(account.userName)}
               onChange={(event) => {
                 const next = new Set(chosen)
@@ -162,7 +166,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
           profileNames[account.userProfile],
           <SignInOf key="sign-in" {...account} />,
           <StateOf key="state" account={account} now={now} />,
-          <Time key="last" value={account.lastSignIn} absent="never" />,
+          <Time key="last" value={account.lastSignIn} absent={strings.never} />,
           <Actions
             key="actions"
             account={account}
@@ -178,7 +182,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
   )
 }
 
-/** The accounts: an Administrator changes all, a Manager those of profile User. */
+/** The accounts. Administrators edit all of them, Managers those with the profile User. */
 export const AccountsPage = () => {
   useTitle(strings.accounts)
   const { api } = useServices()
@@ -195,7 +199,7 @@ export const AccountsPage = () => {
   return (
     <SettingsPage
       title={strings.accounts}
-      intro={strings.administratorsDoEverythingManagersActOn}
+      intro={strings.accountsIntro}
       actions={
         <>
           {chosen.size > 0 ? (
@@ -204,12 +208,12 @@ export const AccountsPage = () => {
               variant="default"
               onClick={() => actions.remove([...chosen], () => setChosen(new Set()))}
             >
-              {strings.deleteSize({ size: chosen.size })}
+              {strings.deleteCount({ count: chosen.size })}
             </Button>
           ) : null}
           {canWrite ? (
             <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => show('*new')}>
-              {strings.newAccount}
+              {strings.createAccount}
             </Button>
           ) : null}
           <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAllUsers)} />
@@ -230,7 +234,7 @@ export const AccountsPage = () => {
       <Modal
         opened={open === '*new' || opened !== undefined}
         onClose={() => show(undefined)}
-        title={open === '*new' ? strings.newAccount : strings.changeAccount}
+        title={open === '*new' ? strings.createAccount : strings.editAccount}
       >
         {open === '*new' || opened !== undefined ? (
           <AccountForm

@@ -18,24 +18,22 @@ import classes from './AccountsPage.module.css'
 import { NewToken } from './NewToken.tsx'
 import { strings } from './strings.ts'
 
-const stateWords: Readonly<Record<ApiTokenView['state'], string>> = {
-  Active: 'active',
-  ExpiresSoon: 'expires soon',
-  Expired: 'expired',
-  NeedsReplacement: 'needs replacement',
-  Suspended: 'suspended',
+const stateLabels: Readonly<Record<ApiTokenView['state'], string>> = {
+  Active: strings.active,
+  ExpiresSoon: strings.expiresSoon,
+  Expired: strings.expired,
+  NeedsReplacement: strings.needsReplacement,
+  Suspended: strings.suspended,
 }
 
-/** The scopes of a token; for one created before scopes existed, also what it lost. */
+/** Shows the scopes of a token. For a token created before scopes existed, shows what it lost. */
 const ScopesOf = ({ scopes, userProfile }: ApiTokenView) => {
   if (scopes === null)
     return (
       <>
         {strings.allOf} {profileNames[userProfile]}
         <div className={classes.quiet}>
-          {strings.createdBeforeScopesValue({
-            value: userProfile < 30 ? strings.noOperationsThatNeedFreshAuthentication : '',
-          })}
+          {userProfile < 30 ? strings.createdBeforeScopesLimited : strings.createdBeforeScopes}
         </div>
       </>
     )
@@ -43,14 +41,14 @@ const ScopesOf = ({ scopes, userProfile }: ApiTokenView) => {
     <span title={scopes.map((scope) => `${scope}: ${permissionTexts[scope]}`).join('\n')}>
       {scopes.length <= 3
         ? scopes.join(', ')
-        : strings.scopesAndScopes2More({ scopes: scopes.slice(0, 2).join(', '), scopes2: scopes.length - 2 })}
+        : strings.scopesAndMore({ scopes: scopes.slice(0, 2).join(', '), count: scopes.length - 2 })}
     </span>
   )
 }
 
-/** Tokens of scripts and connectors. */
+/** The API tokens. */
 export const ApiTokensPage = () => {
-  useTitle('API tokens')
+  useTitle(strings.apiTokens)
   const { api } = useServices()
   const [making, setMaking] = useState(false)
   const tokens = useQuery({ queryKey: ['api-tokens'], queryFn: ({ signal }) => api.call(listApiTokens, { signal }) })
@@ -60,7 +58,7 @@ export const ApiTokensPage = () => {
       title: strings.revokeToken,
       names: [token.name],
       kind: ['token', 'tokens'],
-      consequence: strings.scriptsAndConnectorsThatUseIt,
+      consequence: strings.revokeConsequence,
       action: strings.revokeToken,
       run: async () => {
         await api.call(deleteApiToken, { params: { id: token.id } })
@@ -71,7 +69,7 @@ export const ApiTokensPage = () => {
   return (
     <SettingsPage
       title={strings.apiTokens}
-      intro={strings.forScriptsSiemAndSoarConnectors}
+      intro={strings.tokensIntro}
       actions={
         <>
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>
@@ -83,8 +81,8 @@ export const ApiTokensPage = () => {
     >
       {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}
       {legacy.length === 0 ? null : (
-        <Alert color="yellow" title={strings.legacyOtherTokensNeedReplacement({ legacy: legacy.length })}>
-          {strings.theseTokensWereCreatedBeforeScopes}
+        <Alert color="yellow" title={strings.legacyTitle({ legacy: legacy.length })}>
+          {strings.legacyText}
         </Alert>
       )}
       <SmallTable
@@ -106,22 +104,22 @@ export const ApiTokensPage = () => {
             <div key="name">
               <DeviceText value={token.name} />
               <div className={classes.quiet}>
-                {strings.createdByDevicetextTime({
-                  deviceText: <DeviceText value={token.createdBy} />,
-                  time: <Time value={token.createdAt} />,
-                })}
+                {strings.createdBy({
+              name: <DeviceText value={token.createdBy} />,
+              time: <Time value={token.createdAt} />,
+            })}
               </div>
             </div>,
             <DeviceText key="user" value={token.userName} />,
             profileNames[token.userProfile],
             <ScopesOf key="scopes" {...token} />,
-            token.state === 'Active' ? stateWords.Active : <strong key="state">{stateWords[token.state]}</strong>,
-            <Time key="ends" value={token.expiresAt} form="local" absent="never" />,
+            token.state === 'Active' ? stateLabels.Active : <strong key="state">{stateLabels[token.state]}</strong>,
+            <Time key="ends" value={token.expiresAt} form="local" absent={strings.never} />,
             <div key="used">
-              <Time value={token.lastUsedAt} absent="never" />
+              <Time value={token.lastUsedAt} absent={strings.never} />
               {token.lastUsedAddress === null ? null : (
                 <div className={classes.quiet}>
-                  {strings.fromDevicetext({ deviceText: <DeviceText value={token.lastUsedAddress} /> })}
+                  {strings.fromAddress({ address: <DeviceText value={token.lastUsedAddress} /> })}
                 </div>
               )}
             </div>,
@@ -130,7 +128,7 @@ export const ApiTokensPage = () => {
             </Button>,
           ],
         }))}
-        empty={strings.noApiTokensCreateOneFor}
+        empty={strings.noTokens}
       />
       <Modal opened={making} onClose={() => setMaking(false)} title={strings.createApiToken}>
         {making ? <NewToken close={() => setMaking(false)} onMade={() => void tokens.refetch()} /> : null}

@@ -38,14 +38,14 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
   const form = useForm({
     initialValues: { name: '', days: '90', profile: '30', scopes: readingOf('30') as string[] },
     validate: {
-      name: (value) => (value.trim() === '' ? strings.enterWhatTheTokenIsFor : null),
-      scopes: (value) => (value.length === 0 ? strings.chooseAtLeastOneScope : null),
+      name: (value) => (value.trim() === '' ? strings.purposeMissing : null),
+      scopes: (value) => (value.length === 0 ? strings.scopesMissing : null),
     },
   })
   if (made !== null) {
     return (
       <Stack gap="md">
-        <p style={{ margin: 0 }}>{strings.theTokenIsShownOnlyOnce}</p>
+        <p style={{ margin: 0 }}>{strings.tokenShownOnce}</p>
         <CopyField value={made} what={strings.token} />
         <Group justify="flex-end">
           <Button onClick={close}>{strings.done}</Button>
@@ -79,7 +79,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
       <Stack gap="md">
         <TextInput
           label={strings.purpose}
-          placeholder={strings.siemExport}
+          placeholder={strings.purposeExample}
           maxLength={120}
           data-autofocus
           {...form.getInputProps('name')}
@@ -101,7 +101,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
         </Group>
         <Checkbox.Group
           label={strings.scopes}
-          description={strings.chooseOnlyWhatTheScriptOr}
+          description={strings.scopesHelp}
           {...form.getInputProps('scopes')}
           error={form.errors.scopes ?? fieldMessage(failure, 'scopes')}
         >

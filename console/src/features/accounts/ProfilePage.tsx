@@ -45,7 +45,7 @@ const Picture = ({ account }: { account: Account }) => {
       >
         {(props) => (
           <Button {...props} size="xs" variant="default" loading={busy}>
-            {strings.chooseAPicture}
+            {strings.choosePicture}
           </Button>
         )}
       </FileButton>
@@ -97,7 +97,7 @@ const Details = ({ account }: { account: Account }) => {
           <TextInput label={strings.lastName} autoComplete="family-name" maxLength={254} {...field('lastName')} />
         </Group>
         <Group grow gap="md" align="flex-start">
-          <TextInput label={strings.eMail} type="email" autoComplete="email" maxLength={254} {...field('email')} />
+          <TextInput label={strings.email} type="email" autoComplete="email" maxLength={254} {...field('email')} />
           <TextInput label={strings.phone} type="tel" autoComplete="tel" maxLength={64} {...field('phone')} />
         </Group>
         {failure === null ? null : <ErrorState failure={failure} inline />}
@@ -118,13 +118,13 @@ const Password = ({ account }: { account: Account }) => {
   const form = useForm({
     initialValues: { oldPassword: '', newPassword: '', again: '' },
     validate: {
-      oldPassword: (value) => (value === '' ? strings.thePresentPasswordIsNeeded : null),
+      oldPassword: (value) => (value === '' ? strings.currentPasswordMissing : null),
       newPassword: (value) => passwordFault(value, account.userName),
-      again: (value, values) => (value === values.newPassword ? null : strings.theTwoAreNotTheSame),
+      again: (value, values) => (value === values.newPassword ? null : strings.passwordsDiffer),
     },
   })
   if (account.authSource !== 'Local') {
-    return <p className={classes.quiet}>{strings.yourPasswordIsKeptByAuthsource({ authSource: account.authSource })}</p>
+    return <p className={classes.quiet}>{strings.passwordElsewhere({ authSource: account.authSource })}</p>
   }
   return (
     <form
@@ -135,7 +135,7 @@ const Password = ({ account }: { account: Account }) => {
           await api.call(updateUserDetails, { body: { oldPassword, newPassword } })
           await session.reload()
           form.reset()
-          tell(strings.passwordChangedYourOtherSessionsHave)
+          tell(strings.passwordChanged)
         } catch (reason) {
           setFailure(reason)
         } finally {
@@ -146,7 +146,7 @@ const Password = ({ account }: { account: Account }) => {
       <Stack gap="md" className={classes.password}>
         <input type="hidden" autoComplete="username" value={account.userName} readOnly />
         <PasswordInput
-          label={strings.presentPassword}
+          label={strings.currentPassword}
           autoComplete="current-password"
           {...form.getInputProps('oldPassword')}
         />
@@ -156,11 +156,11 @@ const Password = ({ account }: { account: Account }) => {
           autoComplete="new-password"
           {...form.getInputProps('newPassword')}
         />
-        <PasswordInput label={strings.theSameAgain} autoComplete="new-password" {...form.getInputProps('again')} />
+        <PasswordInput label={strings.confirmPassword} autoComplete="new-password" {...form.getInputProps('again')} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
-            {strings.changeThePassword}
+            {strings.changePassword}
           </Button>
         </Group>
       </Stack>
@@ -168,7 +168,7 @@ const Password = ({ account }: { account: Account }) => {
   )
 }
 
-/** The own profile: picture, name, password. */
+/** The reader's own profile: picture, name, password and second factor. */
 export const ProfilePage = () => {
   useTitle(strings.myProfile)
   const state = useSession()

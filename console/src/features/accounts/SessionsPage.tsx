@@ -13,7 +13,7 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { strings } from './strings.ts'
 
-/** The own sessions. */
+/** The reader's own sessions. */
 export const SessionsPage = () => {
   useTitle(strings.sessions)
   const { api } = useServices()
@@ -30,7 +30,7 @@ export const SessionsPage = () => {
   return (
     <SettingsPage
       title={strings.sessions}
-      intro={strings.whereYouAreSignedInA}
+      intro={strings.sessionsIntro}
       actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listSessions)} />}
     >
       {sessions.error === null ? null : (
@@ -38,16 +38,16 @@ export const SessionsPage = () => {
       )}
       <SmallTable
         label={strings.sessions}
-        head={[strings.from, strings.withText, strings.opened, strings.lastUsed, { title: '', align: 'right' }]}
+        head={[strings.ipAddress, strings.browser, strings.signedIn, strings.lastUsed, { title: '', align: 'right' }]}
         rows={sessions.data?.map((one) => ({
           key: one.id,
           cells: [
             <code key="ip">{one.ipAddress}</code>,
-            <DeviceText key="with" value={one.userAgent} absent="unknown" />,
+            <DeviceText key="with" value={one.userAgent} absent={strings.unknown} />,
             <Time key="opened" value={one.createdAt} />,
             <Time key="used" value={one.lastUsedAt} />,
             one.isCurrent ? (
-              'this one'
+              strings.thisSession
             ) : (
               <Button key="end" size="compact-xs" variant="default" onClick={() => void end(one.id)}>
                 {strings.end}
@@ -55,7 +55,7 @@ export const SessionsPage = () => {
             ),
           ],
         }))}
-        empty={strings.noOtherSession}
+        empty={strings.noSessions}
       />
     </SettingsPage>
   )

@@ -1,12 +1,14 @@
 import { strings } from './strings.ts'
 
-// Shown at most at 56 px; twice that for dense screens. A drawn picture of this size stays far below 256 KiB.
+// Shown at 56 px at most; twice that for dense screens. A picture of this size stays far below 256 KiB.
 const side = 128
 
-/** A picture file as a small square data URI. Drawing it anew also drops what cameras write into files. */
+/**
+ * Returns a picture file as a small square data URI. Drawing it again drops the metadata that cameras write into files.
+ */
 export const pictureOf = async (file: Blob): Promise<string> => {
   const bitmap = await createImageBitmap(file).catch(() => {
-    throw new Error(strings.thisFileIsNotAPicture)
+    throw new Error(strings.notAPicture)
   })
   const canvas = document.createElement('canvas')
   canvas.width = side

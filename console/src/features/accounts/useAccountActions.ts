@@ -4,7 +4,7 @@ import { confirm } from '../../ui/confirm.ts'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
-/** What the reader may do with an account. */
+/** Returns what the reader may do with accounts. */
 export const useAccountRights = () => {
   const { session } = useServices()
   const state = useSession()
@@ -25,7 +25,7 @@ export const useAccountRights = () => {
 
 export type AccountRights = ReturnType<typeof useAccountRights>
 
-/** Changes of accounts that ask first. */
+/** Returns the changes of accounts that ask for confirmation first. */
 export const useAccountActions = (reread: () => Promise<unknown>) => {
   const { api } = useServices()
   const suspend = ({ userName }: AccountView) =>
@@ -33,21 +33,21 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
       title: strings.suspendAccount,
       names: [userName],
       kind: ['account', 'accounts'],
-      consequence: strings.itsSessionsEndNowFor24,
-      action: strings.suspendFor24Hours2,
+      consequence: strings.suspendConsequence,
+      action: strings.suspend,
       run: async () => {
         await api.call(suspendAccount, { body: { userName } })
-        tell(strings.accountSuspendedFor24Hours)
+        tell(strings.accountSuspended)
         await reread()
       },
     })
   const lift = ({ userName }: AccountView) =>
     confirm({
-      title: strings.liftSuspension2,
+      title: strings.lift,
       names: [userName],
       kind: ['account', 'accounts'],
-      consequence: strings.itsApiTokensWorkAgainAnd,
-      action: strings.liftSuspension2,
+      consequence: strings.liftConsequence,
+      action: strings.lift,
       run: async () => {
         await api.call(liftSuspension, { body: { userName } })
         tell(strings.suspensionLifted)
@@ -56,14 +56,14 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
     })
   const reset = ({ userName }: AccountView) =>
     confirm({
-      title: strings.resetTheSecondFactor,
+      title: strings.reset,
       names: [userName],
       kind: ['account', 'accounts'],
-      consequence: strings.itsAuthenticatorAppPasskeysAndRecovery,
-      action: strings.resetSecondFactor2,
+      consequence: strings.resetConsequence,
+      action: strings.reset,
       run: async () => {
         const done = await api.call(resetMfa, { body: { userName } })
-        tell(done.reset ? strings.secondFactorReset : strings.thereWasNoSecondFactorAny)
+        tell(done.reset ? strings.secondFactorReset : strings.noSecondFactor)
         await reread()
       },
     })
@@ -72,12 +72,12 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
       title: strings.deleteAccounts,
       names: [...userNames],
       kind: ['account', 'accounts'],
-      consequence: strings.theirSessionsAndTokensEndWithin,
-      action: strings.deleteText,
+      consequence: strings.deleteConsequence,
+      action: strings.delete,
       run: async () => {
         const { accepted } = await api.call(deleteUsers, { body: [...userNames] })
         done()
-        tell(strings.acceptedDeleted({ accepted: accepted.length }))
+        tell(strings.accountsDeleted({ count: accepted.length }))
         await reread()
       },
     })

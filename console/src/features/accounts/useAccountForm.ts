@@ -31,7 +31,7 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
       mustChangePassword: account?.mustChangePassword ?? false,
     },
     validate: {
-      userName: (value) => (value.trim() === '' ? strings.aUserNameIsNeeded : null),
+      userName: (value) => (value.trim() === '' ? strings.userNameMissing : null),
       password: (value, values) => (value === '' ? null : passwordFault(value, values.userName)),
     },
   })
@@ -60,7 +60,7 @@ export const useAccountForm = (account: AccountView | null, close: () => void, o
         await api.call(updateUser, { body })
         onSaved()
       }
-      tell(account === null ? strings.accountMade : strings.accountChanged)
+      tell(account === null ? strings.accountCreated : strings.accountSaved)
       close()
     })
   })

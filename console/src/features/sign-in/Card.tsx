@@ -5,7 +5,7 @@ import { brandOf } from '../../ui/sign-in/brand.ts'
 import classes from './sign-in.module.css'
 
 export interface CardProps {
-  /** The customer's own items of the sign-in page. */
+  /** The customer's own texts and images of the sign-in page. */
   custom?: Providers['customLogin'] | undefined
   title?: string
   children: ReactNode

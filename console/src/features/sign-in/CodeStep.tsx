@@ -9,10 +9,10 @@ const digits = 6
 
 const refusalOf = (failure: unknown): string =>
   failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
-    ? strings.theCodeIsWrongOrWas
+    ? strings.codeRefused
     : refusalText(failure)
 
-/** The code of an authenticator app: six digits are enough, nobody has to press a button. */
+/** Asks for the code of an authenticator app and sends it at the sixth digit. */
 export const CodeStep = ({ prove, refuse }: StepProps) => {
   const [code, setCode] = useState('')
   const [busy, setBusy] = useState(false)
@@ -21,7 +21,7 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
     setBusy(true)
     if (await prove({ code: text }, refusalOf)) return
     setBusy(false)
-    // What was typed stays, and the next digit replaces it.
+    // The refused code stays selected: the next digit replaces it.
     field.current?.focus()
     field.current?.select()
   }
@@ -31,12 +31,12 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
       onSubmit={(event) => {
         event.preventDefault()
         if (code.replaceAll(/\D/g, '').length === digits) void send(code)
-        else refuse(strings.theCodeHasSixDigits)
+        else refuse(strings.codeTooShort)
       }}
     >
       <TextInput
         ref={field}
-        label={strings.codeFromYourAuthenticatorApp}
+        label={strings.code}
         name="one-time-code"
         autoComplete="one-time-code"
         inputMode="numeric"

@@ -18,7 +18,7 @@ export const IdentityConfirmedPage = () => {
   }, [problem])
   return (
     <Card title={problem === null ? strings.identityConfirmed : strings.identityNotConfirmed}>
-      <p>{problem === null ? strings.closeThisTabAndReturnTo : problemText(problem)}</p>
+      <p>{problem === null ? strings.identityConfirmedText : problemText(problem)}</p>
     </Card>
   )
 }

@@ -6,10 +6,10 @@ import { strings } from './strings.ts'
 import { useIdentity, type Way } from './useIdentity.ts'
 
 const offers: Readonly<Record<Way, string>> = {
-  password: strings.useYourPassword,
-  code: strings.useACodeFromTheAuthenticator,
-  passkey: strings.useAPasskey,
-  recoveryCode: strings.useARecoveryCode,
+  password: strings.usePassword,
+  code: strings.useCode,
+  passkey: strings.usePasskey,
+  recoveryCode: strings.useRecoveryCode,
 }
 
 export interface IdentityFormProps {
@@ -23,7 +23,7 @@ const WayField = ({ identity, isDirectory }: { identity: ReturnType<typeof useId
     value: identity.text,
     required: true,
     withAsterisk: false,
-    // The dialog sets the focus after a form that is already loaded has set it.
+    // The dialog moves the focus after a form that is already loaded has focused itself.
     'data-autofocus': true,
     onChange: (event: { currentTarget: HTMLInputElement }) => identity.setText(event.currentTarget.value),
   }
@@ -46,7 +46,7 @@ const WayField = ({ identity, isDirectory }: { identity: ReturnType<typeof useId
           {...input}
           key="code"
           autoFocus
-          label={strings.codeFromYourAuthenticatorApp}
+          label={strings.code}
           name="one-time-code"
           autoComplete="one-time-code"
           inputMode="numeric"
@@ -84,13 +84,13 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
-        // In React the form below is the parent of this dialog and would be submitted, too.
+        // In React, the form below is the parent of this dialog and would be submitted, too.
         event.stopPropagation()
         send()
       }}
     >
       <p className={classes.message}>
-        {strings.thisActionAffectsHostsAccountsOr({ strong: <strong>{account.userName}</strong> })}
+        {strings.confirmText({ name: <strong>{account.userName}</strong> })}
       </p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">

@@ -12,9 +12,9 @@ import { NewPasswordFields } from './NewPasswordFields.tsx'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
-/** The one page of an account whose password must be changed first. */
+/** The only page that an account with a temporary password can open. */
 export const MustChangePage = () => {
-  useTitle(strings.changeThePassword)
+  useTitle(strings.changePassword)
   const { api, session } = useServices()
   const state = useSession()
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -24,12 +24,12 @@ export const MustChangePage = () => {
     initialValues: { oldPassword: '', newPassword: '', again: '' },
     validate: {
       newPassword: (value) => passwordFault(value, userName),
-      again: (value, values) => (value === values.newPassword ? null : strings.theTwoAreNotTheSame),
+      again: (value, values) => (value === values.newPassword ? null : strings.passwordsDiffer),
     },
   })
   return (
-    <Card title={strings.chooseYourOwnPassword}>
-      <p className={classes.message}>{strings.thePasswordOfStrongWasGiven({ strong: <strong>{userName}</strong> })}</p>
+    <Card title={strings.chooseOwnTitle}>
+      <p className={classes.message}>{strings.chooseOwnText({ name: <strong>{userName}</strong> })}</p>
       {refusal === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
           {refusal}
@@ -51,7 +51,7 @@ export const MustChangePage = () => {
         })}
       >
         <PasswordInput
-          label={strings.passwordYouSignedInWith}
+          label={strings.currentPassword}
           name="password"
           autoComplete="current-password"
           required
@@ -61,7 +61,7 @@ export const MustChangePage = () => {
         />
         <NewPasswordFields form={form} />
         <Button type="submit" loading={busy} fullWidth>
-          {strings.changeThePassword}
+          {strings.changePassword}
         </Button>
         <Button variant="default" fullWidth onClick={() => void session.signOut().catch(tellFailure)}>
           {strings.signOut}

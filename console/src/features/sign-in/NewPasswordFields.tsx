@@ -8,7 +8,7 @@ export interface NewPassword {
   again: string
 }
 
-/** A new password, twice. */
+/** A new password and its confirmation. */
 export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFormReturnType<T> }) => (
   <>
     <PasswordInput
@@ -21,7 +21,7 @@ export const NewPasswordFields = <T extends NewPassword>({ form }: { form: UseFo
       {...form.getInputProps('newPassword')}
     />
     <PasswordInput
-      label={strings.theSameAgain}
+      label={strings.confirmPassword}
       name="new-password-again"
       autoComplete="new-password"
       required

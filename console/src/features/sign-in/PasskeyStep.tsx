@@ -14,11 +14,11 @@ const refusalOf = (failure: unknown): string | null =>
 
 export interface PasskeyStepProps extends StepProps {
   asked: MfaRequired
-  /** The password has to be given again. */
+  /** The sign-in has expired: returns to the password. */
   over: () => void
 }
 
-/** Asks the browser for a passkey: by itself, since it was chosen or is the only way, and again by the button. */
+/** Asks the browser for a passkey: once when the step opens, and again when the button is pressed. */
 export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) => {
   const { api } = useServices()
   const [busy, setBusy] = useState(false)
@@ -30,7 +30,7 @@ export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) =>
     try {
       const response = await api.send(startPasskeySignIn, { body: { mfaToken: asked.mfaToken } })
       const { options } = (await response.json()) as ResponseOf<typeof startPasskeySignIn>
-      // Another way was chosen while the server thought.
+      // The user chose another method while the server prepared the options.
       if (!shown.current) return
       if (await prove({ response: await provePasskey(options) }, refusalOf)) return
     } catch (failure) {
@@ -39,7 +39,7 @@ export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) =>
     }
     setBusy(false)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it starts by itself once, however often it is drawn
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks once, however often React renders
   useEffect(() => {
     shown.current = true
     if (!begun.current) {
@@ -53,9 +53,9 @@ export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) =>
   }, [])
   return (
     <>
-      <p className={classes.message}>{strings.theBrowserAsksForThePasskey}</p>
+      <p className={classes.message}>{strings.passkeyText}</p>
       <Button loading={busy} fullWidth autoFocus onClick={() => void ask()}>
-        {strings.useThePasskey}
+        {strings.askAgain}
       </Button>
     </>
   )

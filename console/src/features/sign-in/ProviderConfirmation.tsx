@@ -43,7 +43,7 @@ export const ProviderConfirmation = ({ settle }: { settle: (confirmed: boolean) 
   }, [api, attempt, settle])
   return (
     <div className={classes.form}>
-      <p className={classes.message}>{strings.thisActionAffectsHostsAccountsOr2}</p>
+      <p className={classes.message}>{strings.confirmAtProvider}</p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}

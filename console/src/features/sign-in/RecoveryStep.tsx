@@ -7,10 +7,10 @@ import { strings } from './strings.ts'
 
 const refusalOf = (failure: unknown): string =>
   failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
-    ? strings.thisRecoveryCodeIsNotAccepted
+    ? strings.recoveryCodeRefused
     : refusalText(failure)
 
-/** One of the codes that were shown when the second factor was set up. */
+/** Asks for one of the recovery codes that were shown when the second factor was set up. */
 export const RecoveryStep = ({ prove }: StepProps) => {
   const [recoveryCode, setRecoveryCode] = useState('')
   const [busy, setBusy] = useState(false)
@@ -25,7 +25,7 @@ export const RecoveryStep = ({ prove }: StepProps) => {
     >
       <TextInput
         label={strings.recoveryCode}
-        description={strings.oneOfThoseYouKeptWhen}
+        description={strings.recoveryCodeHelp}
         placeholder="xxxx-xxxx-xxxx-xxxx"
         name="recovery-code"
         autoComplete="off"

@@ -14,30 +14,30 @@ import { strings } from './strings.ts'
 type Method = MfaRequired['methods'][number]
 
 export interface StepProps {
-  /** Signs in; false when the factor was refused and may be tried again. */
+  /** Signs in. Returns false if the server refused the factor and another attempt is possible. */
   prove: (factor: SecondFactor, refusalOf: (failure: unknown) => string | null) => Promise<boolean>
   refuse: (text: string | null) => void
 }
 
 export interface SecondStepProps {
   asked: MfaRequired
-  /** Back to the password, with a word why when nobody asked for it. */
+  /** Returns to the password; `why` explains it if the user did not ask for it. */
   back: (why: string | null) => void
 }
 
 const offers: Record<Method, string> = {
-  totp: strings.useACodeFromTheAuthenticator,
-  passkey: strings.useAPasskey,
-  recovery: strings.useARecoveryCode,
+  totp: strings.useCode,
+  passkey: strings.usePasskey,
+  recovery: strings.useRecoveryCode,
 }
 
-/** What a sign-in asks for after the password. */
+/** Asks for the second factor after the password. */
 export const SecondStep = ({ asked, back }: SecondStepProps) => {
   const { session } = useServices()
   const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
   const [method, setMethod] = useState<Method | undefined>(methods[0])
   const [refusal, setRefusal] = useState<string | null>(null)
-  const over = () => back(strings.theSignInExpiredOrFailed)
+  const over = () => back(strings.startOver)
   const prove: StepProps['prove'] = async (factor, refusalOf) => {
     setRefusal(null)
     try {
@@ -45,7 +45,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
       return true
     } catch (failure) {
       const suspended = suspensionText(failure)
-      // The server has ended this step: another code would be refused.
+      // The server has ended this step and would refuse another code.
       if (suspended !== null) back(suspended)
       else if (isOver(failure)) over()
       else setRefusal(refusalOf(failure))
@@ -63,7 +63,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
       {method === 'totp' ? <CodeStep {...step} /> : null}
       {method === 'passkey' ? <PasskeyStep {...step} asked={asked} over={over} /> : null}
       {method === 'recovery' ? <RecoveryStep {...step} /> : null}
-      {methods.length === 0 ? <Alert color="red">{strings.yourAccountAsksForAPasskey}</Alert> : null}
+      {methods.length === 0 ? <Alert color="red">{strings.noPasskeyHere}</Alert> : null}
       <div className={classes.ways}>
         {methods
           .filter((other) => other !== method)
@@ -81,7 +81,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
             </Button>
           ))}
         <Button variant="subtle" fullWidth onClick={() => back(null)}>
-          {strings.backToThePassword}
+          {strings.backToPassword}
         </Button>
       </div>
     </div>

@@ -12,16 +12,16 @@ import { NewPasswordFields } from './NewPasswordFields.tsx'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
-// The token stands behind `#`, which browsers send to nobody. It leaves the address at once, so that no history keeps it.
+// Browsers never send the text after `#`. The token leaves the address at once, so that no history keeps it.
 const takeToken = (): string => {
   const token = new URLSearchParams(window.location.hash.slice(1)).get('token') ?? ''
   if (token !== '') window.history.replaceState(window.history.state, '', window.location.pathname)
   return token
 }
 
-/** Sets the first password, or a forgotten one, by a one-time link. */
+/** Sets a first or forgotten password by a one-time link. */
 export const SetPasswordPage = () => {
-  useTitle(strings.setAPassword)
+  useTitle(strings.setPasswordTitle)
   const { api } = useServices()
   const [token] = useState(takeToken)
   const [doneFor, setDoneFor] = useState<string | null>(null)
@@ -31,13 +31,13 @@ export const SetPasswordPage = () => {
     initialValues: { newPassword: '', again: '' },
     validate: {
       newPassword: (value) => passwordFault(value),
-      again: (value, values) => (value === values.newPassword ? null : strings.theTwoAreNotTheSame),
+      again: (value, values) => (value === values.newPassword ? null : strings.passwordsDiffer),
     },
   })
   if (doneFor !== null) {
     return (
       <Card title={strings.passwordSet}>
-        <p>{strings.thePasswordOfStrongIsSet({ strong: <strong>{doneFor}</strong> })}</p>
+        <p>{strings.passwordSetText({ name: <strong>{doneFor}</strong> })}</p>
         <LinkButton to="/sign-in" fullWidth>
           {strings.signIn}
         </LinkButton>
@@ -46,13 +46,13 @@ export const SetPasswordPage = () => {
   }
   if (token === '') {
     return (
-      <Card title={strings.thisLinkIsNotComplete}>
-        <p>{strings.openTheWholeLinkAsYou}</p>
+      <Card title={strings.incompleteLink}>
+        <p>{strings.incompleteLinkCure}</p>
       </Card>
     )
   }
   return (
-    <Card title={strings.setYourPassword}>
+    <Card title={strings.setPasswordTitle}>
       {refusal === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
           {refusal}
@@ -75,7 +75,7 @@ export const SetPasswordPage = () => {
       >
         <NewPasswordFields form={form} />
         <Button type="submit" loading={busy} fullWidth>
-          {strings.setThePassword}
+          {strings.setPassword}
         </Button>
       </form>
     </Card>

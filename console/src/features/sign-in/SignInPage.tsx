@@ -14,7 +14,7 @@ import { SecondStep } from './SecondStep.tsx'
 import classes from './sign-in.module.css'
 import { strings } from './strings.ts'
 
-// Only an address inside this console: `next=//evil.example` must not lead away.
+// Only a path of this console: `next=//evil.example` must not lead away.
 const safeNext = (next: string | undefined): string => (next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/')
 
 const focusInPlace = (button: HTMLButtonElement | null) => button?.focus({ preventScroll: true })
@@ -22,11 +22,11 @@ const focusInPlace = (button: HTMLButtonElement | null) => button?.focus({ preve
 type Providers = ResponseOf<typeof authProviders>
 type CustomLogin = Providers['customLogin']
 
-/** The terms of use, which are accepted before the sign-in. */
+/** Shows the terms of use, which the user accepts before signing in. */
 const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) => (
-  // Without the message, and without scrolling to the button: the banner is read from its beginning.
+  // Without the message, and without scrolling to the button: the user reads the banner from its beginning.
   <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, and the keyboard must reach that */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, so keyboard users must be able to focus it */}
     <section className={classes.banner} tabIndex={0} aria-label={strings.termsOfUse}>
       <Lines text={custom.CUSTOM_LOGIN_BANNER ?? ''} />
     </section>
@@ -36,7 +36,7 @@ const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) 
   </Card>
 )
 
-/** Signs in by name and password; `asked` is the second step, where the account has one. */
+/** Signs in with name and password. `asked` is the second step if the account has one. */
 const usePasswordSignIn = () => {
   const { session } = useServices()
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -67,7 +67,7 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
   <form className={classes.form} onSubmit={by.submit}>
     <TextInput
       label={strings.userName}
-      description={hasDirectory ? strings.ofTheDirectoryOrOfA : undefined}
+      description={hasDirectory ? strings.userNameHelp : undefined}
       name="username"
       autoComplete="username"
       autoCapitalize="none"
@@ -83,7 +83,7 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
       autoComplete="current-password"
       required
       withAsterisk={false}
-      // Back from the second step only the password is asked for again.
+      // After a failed second step, only the password is asked for again.
       autoFocus={by.form.values.username !== ''}
       {...by.form.getInputProps('password')}
     />
@@ -115,9 +115,9 @@ export const SignInPage = () => {
   if (isIn || state.phase === 'starting') return null
 
   const custom = providers.data?.customLogin
-  // What an identity provider's sign-in ended with, as a code: only known ones have a text.
+  // The result of an identity provider's sign-in is a code; unknown codes have no text.
   const shown = byPassword.refusal ?? (search.problem === undefined ? null : problemText(search.problem))
-  // Whether there is something to accept first is not known yet: nobody signs in before it is.
+  // Nobody signs in before it is known whether there are terms to accept.
   if (providers.isPending)
     return (
       <Card title={strings.signIn}>
@@ -136,7 +136,7 @@ export const SignInPage = () => {
   return (
     <Card custom={custom}>
       {search.ended === '1' && shown === null ? (
-        <Alert className={classes.note}>{strings.yourSessionHasEndedSignIn}</Alert>
+        <Alert className={classes.note}>{strings.sessionEnded}</Alert>
       ) : null}
       {shown === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
@@ -155,7 +155,7 @@ export const SignInPage = () => {
           {name}
         </Button>
       ))}
-      <p className={classes.hint}>{strings.firstStartTheAdministratorsNameAnd}</p>
+      <p className={classes.hint}>{strings.firstStart}</p>
     </Card>
   )
 }

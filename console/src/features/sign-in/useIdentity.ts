@@ -11,13 +11,13 @@ type Proof = BodyOf<typeof reauthenticate>
 export type Way = 'password' | 'code' | 'recoveryCode' | 'passkey'
 
 const refusals: Readonly<Record<Way, string>> = {
-  password: strings.thePasswordIsIncorrect,
-  code: strings.theCodeIsIncorrectOrWas,
-  passkey: strings.thisPasskeyDoesNotBelongTo,
-  recoveryCode: strings.theRecoveryCodeIsIncorrectOr,
+  password: strings.passwordRefused,
+  code: strings.codeRefused,
+  passkey: strings.passkeyRefused,
+  recoveryCode: strings.recoveryCodeRefused,
 }
 
-/** The ways by which the account can prove its identity besides the password. */
+/** Returns the methods besides the password by which the account can prove its identity. */
 const useOtherWays = (account: Profile['account']): readonly Way[] => {
   const { api } = useServices()
   const [others, setOthers] = useState<Way[]>([])

@@ -6,20 +6,20 @@ import { strings } from './strings.ts'
 
 export interface BrandCardProps {
   custom: CustomLogin | undefined
-  /** In place of the customer's. */
+  /** Replaces the customer's title. */
   title?: string
-  /** A picture of the card: no heading of the page it stands in. */
+  /** A preview of the card: its title is not the heading of the page. */
   isPicture?: boolean
   children: ReactNode
 }
 
-/** Lines as they were written, in a direction of their own. */
+/** Shows text with its line breaks, isolated from the direction of the text around it. */
 export const Lines = ({ text }: { text: string }) => <bdi className={classes.lines}>{text}</bdi>
 
-/** Colours of the card where the customer chose them; the kit's own buttons read names of their own. */
+/** Returns the customer's colours as CSS variables; Mantine's buttons read their own names. */
 const accentOf = (accent: string | null, onAccent: string | null): CSSProperties | undefined => {
   if (accent === null) return undefined
-  const hover = strings.colorMixInSrgbAccent88({ accent, value: onAccent === '#ffffff' ? 'black' : 'white' })
+  const hover = `color-mix(in srgb, ${accent} 88%, ${onAccent === '#ffffff' ? 'black' : 'white'})`
   return {
     '--pc-accent': accent,
     '--pc-accent-hover': hover,
@@ -30,7 +30,7 @@ const accentOf = (accent: string | null, onAccent: string | null): CSSProperties
   } as CSSProperties
 }
 
-/** The card of the sign-in page in the customer's look. */
+/** The card of the sign-in page in the customer's design. */
 export const BrandCard = ({ custom, title, isPicture = false, children }: BrandCardProps) => {
   const brand = brandOf(custom)
   const heading = <bdi>{title ?? brand.title}</bdi>

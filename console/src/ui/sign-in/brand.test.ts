@@ -10,7 +10,7 @@ const custom = {
   CUSTOM_LOGIN_COLOR: '',
 }
 
-it('writes on every accent so that it can be read', () => {
+it('chooses readable text for every accent colour', () => {
   for (let red = 0; red < 256; red += 17)
     for (let green = 0; green < 256; green += 17)
       for (let blue = 0; blue < 256; blue += 17) {
@@ -21,7 +21,7 @@ it('writes on every accent so that it can be read', () => {
   expect(readableOn('#7a0010')).toBe('#ffffff')
 })
 
-it('takes no colour that is more than a colour, and no picture that is no PNG', () => {
+it('ignores colours with extra CSS and images that are not PNG', () => {
   const brand = brandOf({
     ...custom,
     CUSTOM_LOGIN_COLOR: '#fff;background:url(https://example.org)',
@@ -38,7 +38,7 @@ it('takes no colour that is more than a colour, and no picture that is no PNG', 
   })
 })
 
-it('takes what is sound', () => {
+it('uses valid titles, colours and logos', () => {
   expect(
     brandOf({
       ...custom,

@@ -1,7 +1,7 @@
 import { contrast } from '../theme/contrast.ts'
 import { strings } from './strings.ts'
 
-/** Items of the sign-in page as the server gives them; each may be empty. */
+/** The customer's items of the sign-in page; each may be empty. */
 export interface CustomLogin {
   CUSTOM_LOGIN_TITLE: string
   CUSTOM_LOGIN_MESSAGE: string
@@ -12,18 +12,18 @@ export interface CustomLogin {
 
 const colorOf = (text: string): string | null => (/^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : null)
 
-/** The ink, black or white, that is read best on a `#rrggbb` colour: at least 4.5 to 1 on each of them. */
+/** Returns black or white, whichever is easier to read on a `#rrggbb` colour: at least 4.5 to 1 on any of them. */
 export const readableOn = (color: string): string => {
   const [light, dark] = ['#ffffff', '#000000']
   return contrast(color, light) >= contrast(color, dark) ? light : dark
 }
 
-/** How the sign-in page looks; null where the theme decides. Nothing but a PNG and plain colours comes through. */
+/** Returns the design of the sign-in page; null where the theme decides. Accepts only a PNG and plain colours. */
 export const brandOf = (custom: CustomLogin | undefined) => {
   const accent = colorOf(custom?.CUSTOM_LOGIN_COLOR ?? '')
   const logo = custom?.CUSTOM_LOGIN_LOGO ?? ''
   return {
-    title: custom?.CUSTOM_LOGIN_TITLE || strings.portcullis,
+    title: custom?.CUSTOM_LOGIN_TITLE || strings.product,
     message: custom?.CUSTOM_LOGIN_MESSAGE ?? '',
     logo: /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/.test(logo) ? logo : null,
     background: colorOf(custom?.CUSTOM_LOGIN_BACKGROUND ?? ''),

@@ -12,14 +12,14 @@ import classes from './second-factor.module.css'
 
 export interface AddProps {
   close: () => void
-  /** Done; with the recovery codes when these are the first. */
+  /** Called when the factor is added; with the recovery codes if it is the first one. */
   onAdded: (recoveryCodes: string[]) => void
 }
 
-/** For the eye that types it: in fours, and without blanks when it is copied. */
+/** Shows a secret in groups of four for people who type it; copying leaves out the gaps. */
 const inFours = (secret: string) =>
   (secret.match(/.{1,4}/g) ?? []).map((four, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a constant text, and parts of it may be the same
+    // biome-ignore lint/suspicious/noArrayIndexKey: the text is constant, and groups may repeat
     <span key={index} className={classes.four}>
       {four}
     </span>
@@ -46,11 +46,11 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
       }}
     >
       <Stack gap="md">
-        <p style={{ margin: 0 }}>{strings.scanThisWithTheAuthenticatorApp}</p>
-        <QrCode text={uri} label={strings.qrCodeForTheAuthenticatorApp} />
+        <p style={{ margin: 0 }}>{strings.scanCode}</p>
+        <QrCode text={uri} label={strings.qrCode} />
         <CopyField value={secret} what={strings.key} shown={inFours(secret)} />
         <TextInput
-          label={strings.codeThatTheAppShowsNow}
+          label={strings.currentCode}
           autoComplete="one-time-code"
           inputMode="numeric"
           minLength={6}
@@ -60,7 +60,7 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
           autoFocus
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
-          error={isWrong ? strings.theCodeIsWrongCheckThe : undefined}
+          error={isWrong ? strings.codeRefused : undefined}
         />
         {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
         <Group justify="flex-end" gap="sm">
@@ -76,18 +76,18 @@ const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> &
   )
 }
 
-/** Sets up an authenticator app; it is asked for once a code of it was right. */
+/** Sets up an authenticator app. The app counts once one of its codes was correct. */
 export const AddApp = (props: AddProps) => {
   const { api } = useServices()
   const [started, setStarted] = useState<ResponseOf<typeof startTotp> | null>(null)
   if (started !== null) return <Confirm {...started} {...props} />
   return (
     <ByPassword
-      action="Go on"
+      action={strings.continue}
       close={props.close}
       run={async (password) => setStarted(await api.call(startTotp, { body: { password } }))}
     >
-      {strings.anAppOnYourPhoneShows}
+      {strings.appText}
     </ByPassword>
   )
 }

@@ -6,9 +6,9 @@ import { CallFailure } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { strings } from '../strings.ts'
 import type { AddProps } from './AddApp.tsx'
-import { PresentPassword } from './PresentPassword.tsx'
+import { CurrentPassword } from './CurrentPassword.tsx'
 
-/** Lets the browser make a passkey, and puts it into use. */
+/** Creates a passkey in the browser and registers it. */
 export const AddPasskey = ({ close, onAdded }: AddProps) => {
   const { api } = useServices()
   const [name, setName] = useState('')
@@ -35,21 +35,21 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
       }}
     >
       <Stack gap="md">
-        <p style={{ margin: 0 }}>{strings.theBrowserAsksForAFingerprint}</p>
+        <p style={{ margin: 0 }}>{strings.passkeyText}</p>
         <TextInput
-          label={strings.nameOfThePasskey}
-          placeholder={strings.workLaptop}
+          label={strings.passkeyName}
+          placeholder={strings.passkeyExample}
           maxLength={64}
           required
           withAsterisk={false}
           data-autofocus
-          // Only blanks are no name.
+          // A name of spaces only is not a name.
           pattern=".*\S.*"
-          title={strings.aNameThatYouWillKnow}
+          title={strings.passkeyNameHelp}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <PresentPassword value={password} onChange={setPassword} failure={isOfBrowser ? null : failure} />
+        <CurrentPassword value={password} onChange={setPassword} failure={isOfBrowser ? null : failure} />
         {refusal === null ? null : (
           <Alert color="red" role="alert">
             {refusal}
@@ -60,7 +60,7 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
             {strings.cancel}
           </Button>
           <Button type="submit" loading={busy}>
-            {strings.addThePasskey}
+            {strings.addPasskey}
           </Button>
         </Group>
       </Stack>

@@ -1,19 +1,18 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { strings } from '../strings.ts'
-import { PresentPassword } from './PresentPassword.tsx'
+import { CurrentPassword } from './CurrentPassword.tsx'
 
 export interface ByPasswordProps {
-  /** What will happen. */
   children: ReactNode
-  /** Words of the button. */
+  /** Text of the button. */
   action: string
   hurts?: boolean
   run: (password: string) => Promise<void>
   close: () => void
 }
 
-/** Something that the password has to be given for once more. */
+/** Asks for the password again before a change. */
 export const ByPassword = ({ children, action, hurts = false, run, close }: ByPasswordProps) => {
   const [password, setPassword] = useState('')
   const [busy, setBusy] = useState(false)
@@ -32,7 +31,7 @@ export const ByPassword = ({ children, action, hurts = false, run, close }: ByPa
     >
       <Stack gap="md">
         <p style={{ margin: 0 }}>{children}</p>
-        <PresentPassword value={password} onChange={setPassword} failure={failure} isFirst />
+        <CurrentPassword value={password} onChange={setPassword} failure={failure} isFirst />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
             {strings.cancel}

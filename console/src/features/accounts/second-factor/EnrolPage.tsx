@@ -17,7 +17,7 @@ type Step = 'choose' | 'app' | 'passkey' | { codes: readonly string[] }
 
 /** The only page that an account without its required second factor can open. */
 export const EnrolPage = () => {
-  useTitle(strings.setUpASecondFactor)
+  useTitle(strings.setUpSecondFactor)
   const { api, session } = useServices()
   const state = useSession()
   const [step, setStep] = useState<Step>('choose')
@@ -30,19 +30,19 @@ export const EnrolPage = () => {
   const hasPasskeys = mfa.data?.canUsePasskeys === true && passkeysWork()
   return (
     <main className={classes.page}>
-      <BrandCard custom={undefined} title={strings.setUpASecondFactor}>
+      <BrandCard custom={undefined} title={strings.setUpSecondFactor}>
         {step === 'choose' ? (
           <>
             <p className={classes.message}>
-              {strings.yourOrganisationRequiresASecondFactor({ strong: <strong>{userName}</strong> })}
+              {strings.secondFactorRequired({ name: <strong>{userName}</strong> })}
             </p>
             <div className={classes.choices}>
               <Button autoFocus onClick={() => setStep('app')}>
-                {strings.addAnAuthenticatorApp}
+                {strings.addApp}
               </Button>
               {hasPasskeys ? (
                 <Button variant="default" onClick={() => setStep('passkey')}>
-                  {strings.addAPasskey}
+                  {strings.addPasskey}
                 </Button>
               ) : null}
               <Button variant="default" onClick={() => void session.signOut().catch(tellFailure)}>

@@ -9,29 +9,28 @@ import { ByPassword } from './ByPassword.tsx'
 import type { Passkey } from './Passkeys.tsx'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
 
-/** What is being added, removed or shown. */
+/** The open dialog. */
 export type OpenFactor =
   | { kind: 'app' | 'passkey' | 'renew' | 'removeApp' }
   | { kind: 'removePasskey'; passkey: Passkey }
   | { kind: 'codes'; codes: readonly string[] }
 
 const titles: Record<OpenFactor['kind'], string> = {
-  app: strings.addAnAuthenticatorApp,
-  passkey: strings.addAPasskey,
-  renew: strings.makeNewRecoveryCodes,
-  removeApp: strings.removeTheAuthenticatorApp,
-  removePasskey: strings.removeAPasskey,
-  codes: strings.keepYourRecoveryCodes,
+  app: strings.addApp,
+  passkey: strings.addPasskey,
+  renew: strings.renewTitle,
+  removeApp: strings.removeAppTitle,
+  removePasskey: strings.removePasskey,
+  codes: strings.saveCodesTitle,
 }
 
-const last = ' It is your last second factor: the password alone will sign you in.'
 
 interface BodyProps {
   open: OpenFactor
-  /** One factor is left: removing it leaves the password alone. */
+  /** One factor is left: without it, only the password protects the account. */
   isLast: boolean
   close: () => void
-  /** After a change: what to say, and the codes if some were made. */
+  /** Called after a change with the message to show, and with new recovery codes if there are any. */
   onChanged: (message: string, codes?: readonly string[]) => void
 }
 
@@ -39,66 +38,65 @@ const Body = ({ open, isLast, close, onChanged }: BodyProps) => {
   const { api } = useServices()
   switch (open.kind) {
     case 'app':
-      return <AddApp close={close} onAdded={(codes) => onChanged(strings.theAuthenticatorAppIsInUse, codes)} />
+      return <AddApp close={close} onAdded={(codes) => onChanged(strings.appAdded, codes)} />
     case 'passkey':
-      return <AddPasskey close={close} onAdded={(codes) => onChanged(strings.thePasskeyIsInUse, codes)} />
+      return <AddPasskey close={close} onAdded={(codes) => onChanged(strings.passkeyAdded, codes)} />
     case 'codes':
       return <RecoveryCodes codes={open.codes} close={close} />
     case 'renew':
       return (
         <ByPassword
-          action="Make new codes"
+          action={strings.createCodes}
           close={close}
           run={async (password) => {
             const { recoveryCodes } = await api.call(renewRecoveryCodes, { body: { password } })
-            onChanged(strings.newRecoveryCodesAreMade, recoveryCodes)
+            onChanged(strings.codesCreated, recoveryCodes)
           }}
         >
-          {strings.tenNewCodesAreMadeAnd}
+          {strings.renewText}
         </ByPassword>
       )
     case 'removeApp':
       return (
         <ByPassword
-          action="Remove the app"
+          action={strings.removeApp}
           hurts
           close={close}
           run={async (password) => {
             await api.call(removeTotp, { body: { password } })
-            onChanged(strings.theAuthenticatorAppIsRemoved)
+            onChanged(strings.appRemoved)
           }}
         >
-          {strings.itsCodesAreAskedForNo({ value: isLast ? last : '' })}
+          {isLast ? strings.removeLastAppText : strings.removeAppText}
         </ByPassword>
       )
     case 'removePasskey':
       return (
-        <ByPassword
+        action={strings.removePasskey}
           action="Remove the passkey"
           hurts
           close={close}
           run={async (password) => {
             await api.call(removePasskey, { body: { password, id: open.passkey.id } })
-            onChanged(strings.thePasskeyIsRemoved)
+            onChanged(strings.passkeyRemoved)
           }}
         >
-          {strings.devicetextIsAcceptedNoMoreDelete({
-            deviceText: <DeviceText value={open.passkey.name} />,
-            value: isLast ? last : '',
+          {(isLast ? strings.removeLastPasskeyText : strings.removePasskeyText)({
+            name: <DeviceText value={open.passkey.name} />,
           })}
         </ByPassword>
       )
   }
 }
 
-/** The dialog in which a second factor is added or removed, and new recovery codes are shown. */
+/** The dialog in which a second factor is added or removed and new recovery codes are shown. */
 export const FactorDialog = ({ open, ...rest }: Omit<BodyProps, 'open'> & { open: OpenFactor | null }) => (
   <Modal
     opened={open !== null}
     onClose={rest.close}
     title={open === null ? undefined : titles[open.kind]}
     closeOnClickOutside={false}
-    // What is shown once is closed by the one who says that it is kept.
+    // The codes are shown once, so only the button closes the dialog.
     closeOnEscape={open?.kind !== 'codes'}
     withCloseButton={open?.kind !== 'codes'}
   >

@@ -7,7 +7,7 @@ import { strings } from '../strings.ts'
 
 export type Passkey = MfaState['passkeys'][number]
 
-/** The own passkeys. */
+/** The reader's own passkeys. */
 export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (passkey: Passkey) => void }) => (
   <SmallTable
     label={strings.passkeys}
@@ -17,18 +17,18 @@ export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (p
       cells: [
         <DeviceText key="name" value={passkey.name} />,
         <Time key="added" value={passkey.createdAt} />,
-        <Time key="used" value={passkey.lastUsedAt} absent="never" />,
+        <Time key="used" value={passkey.lastUsedAt} absent={strings.never} />,
         <Button
           key="remove"
           size="compact-xs"
           variant="default"
-          aria-label={strings.removeThePasskeyName({ name: passkey.name })}
+          aria-label={strings.removePasskeyNamed({ name: passkey.name })}
           onClick={() => remove(passkey)}
         >
-          {strings.remove2}
+          {strings.removeMenu}
         </Button>,
       ],
     }))}
-    empty={strings.noPasskey}
+    empty={strings.noPasskeys}
   />
 )

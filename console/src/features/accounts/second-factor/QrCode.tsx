@@ -4,7 +4,10 @@ import classes from './second-factor.module.css'
 /** Light modules around the code that readers need (ISO/IEC 18004). */
 const quietZone = 4
 
-/** A text as a QR code, drawn here: it is sent to nobody. Dark on light in both themes, since not every camera reads the reverse. */
+/**
+ * A text as a QR code, drawn in the browser and sent to nobody. Dark on light in both themes, because not every camera
+ * reads the reverse.
+ */
 export const QrCode = ({ text, label }: { text: string; label: string }) => {
   const { data, size } = encode(text, { ecc: 'M', border: quietZone })
   const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))

@@ -5,12 +5,12 @@ import { Icon } from '../../../ui/icons.tsx'
 import { strings } from '../strings.ts'
 import classes from './second-factor.module.css'
 
-/** The codes for the day when the phone or the key is lost. Nobody can show them again. */
+/** Shows the recovery codes. The server cannot show them again. */
 export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; close: () => void }) => {
   const text = `${codes.join('\n')}\n`
   return (
     <Stack gap="md">
-      <p style={{ margin: 0 }}>{strings.eachOfTheseSignsYouIn}</p>
+      <p style={{ margin: 0 }}>{strings.recoveryCodesText}</p>
       <ul className={classes.codes} aria-label={strings.recoveryCodes}>
         {codes.map((code) => (
           <li key={code}>
@@ -22,10 +22,10 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
         <Button
           size="xs"
           variant="default"
-          // Not the button that puts them away: the Enter of the step before may still be down.
+          // Not the closing button: Enter of the step before may still be pressed.
           autoFocus
           leftSection={<Icon name="copy" size={14} />}
-          onClick={() => void copyText(text, strings.codes)}
+          onClick={() => void copyText(text, strings.recoveryCodes)}
         >
           {strings.copy}
         </Button>
@@ -41,7 +41,7 @@ export const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; clos
         </Button>
       </Group>
       <Group justify="flex-end">
-        <Button onClick={close}>{strings.iHaveKeptThem}</Button>
+        <Button onClick={close}>{strings.codesSaved}</Button>
       </Group>
     </Stack>
   )

@@ -12,12 +12,11 @@ import { FactorDialog, type OpenFactor } from './FactorDialog.tsx'
 import { Passkeys } from './Passkeys.tsx'
 import classes from './second-factor.module.css'
 
-/** Below this many it is time for new ones. */
+/** With fewer codes left, the page asks for new ones. */
 const fewCodes = 3
 
 interface PartProps {
   title: string
-  /** How it stands. */
   state: ReactNode
   action?: ReactNode
   children?: ReactNode
@@ -36,12 +35,12 @@ const Part = ({ title, state, action, children }: PartProps) => (
   </div>
 )
 
-/** What the account has, what is open, and what follows a change. */
+/** Reads the second factors and holds the open dialog. */
 const useSecondFactor = () => {
   const { api, session } = useServices()
   const [open, setOpen] = useState<OpenFactor | null>(null)
   const mfa = useQuery({ queryKey: ['mfa'], queryFn: ({ signal }) => api.call(getMfa, { signal }) })
-  /** After a change: what is there now, and the codes if some were made. */
+  /** Shows the message after a change, and new recovery codes if there are any. */
   const changed = (message: string, codes: readonly string[] = []) => {
     tell(message)
     setOpen(codes.length === 0 ? null : { kind: 'codes', codes })
@@ -51,24 +50,18 @@ const useSecondFactor = () => {
   return { mfa, open, setOpen, changed }
 }
 
-const ToOpen = ({ words, open, disabled = false }: { words: string; open: () => void; disabled?: boolean }) => (
+const OpenButton = ({ label, open, disabled = false }: { label: string; open: () => void; disabled?: boolean }) => (
   <Button size="xs" variant="default" disabled={disabled} onClick={open}>
-    {words}
+    {label}
   </Button>
 )
 
-/** Why no passkey can be added here; null when one can. */
+/** Returns why no passkey can be added here, or null. */
 const noPasskeys = (canUsePasskeys: boolean, canSetDomain: boolean): ReactNode => {
-  if (canUsePasskeys) return passkeysWork() ? null : strings.passkeysNeedHttpsOpenThisPage
-  return (
-    <>
-      {strings.passkeysAreBoundToAName({
-        value: canSetDomain
-          ? strings.setItsDomainNameFirst({ link: (text) => <PlainLink href="/settings/domain">{text}</PlainLink> })
-          : strings.anAdministratorSetsItsDomainName,
-      })}
-    </>
-  )
+  if (canUsePasskeys) return passkeysWork() ? null : strings.passkeysNeedHttps
+  return canSetDomain
+    ? strings.passkeysNeedDomainLink({ link: (text) => <PlainLink href="/settings/domain">{text}</PlainLink> })
+    : strings.passkeysNeedDomain
 }
 
 const Own = () => {
@@ -82,24 +75,24 @@ const Own = () => {
   return (
     <>
       <p className={classes.quiet}>
-        {factors === 0 ? strings.onlyThePasswordProtectsYourAccount : strings.aSignInAsksForOne}
+        {factors === 0 ? strings.onlyPassword : strings.secondFactorText}
       </p>
       <Part
         title={strings.authenticatorApp}
         state={totp ? strings.inUse : strings.notSetUp}
         action={
           totp ? (
-            <ToOpen words={strings.removeTheApp} open={() => setOpen({ kind: 'removeApp' })} />
+            <OpenButton label={strings.removeAppMenu} open={() => setOpen({ kind: 'removeApp' })} />
           ) : (
-            <ToOpen words={strings.addAnAuthenticatorApp} open={() => setOpen({ kind: 'app' })} />
+            <OpenButton label={strings.addApp} open={() => setOpen({ kind: 'app' })} />
           )
         }
       />
       <Part
         title={strings.passkeys}
-        state={why ?? (passkeys.length === 0 ? strings.none : strings.heldByADeviceOrBy)}
+        state={why ?? (passkeys.length === 0 ? strings.none : strings.passkeysStored)}
         action={
-          <ToOpen words={strings.addAPasskey} disabled={why !== null} open={() => setOpen({ kind: 'passkey' })} />
+          <OpenButton label={strings.addPasskey} disabled={why !== null} open={() => setOpen({ kind: 'passkey' })} />
         }
       >
         {passkeys.length === 0 ? null : (
@@ -109,11 +102,8 @@ const Own = () => {
       {factors === 0 ? null : (
         <Part
           title={strings.recoveryCodes}
-          state={strings.recoverycodesleftLeftValue({
-            recoveryCodesLeft,
-            value: recoveryCodesLeft < fewCodes ? strings.makeNewOnesNow : '',
-          })}
-          action={<ToOpen words={strings.makeNewCodes} open={() => setOpen({ kind: 'renew' })} />}
+          {(recoveryCodesLeft < fewCodes ? strings.fewCodesLeft : strings.codesLeft)({ count: recoveryCodesLeft })}
+          action={<OpenButton label={strings.createCodesMenu} open={() => setOpen({ kind: 'renew' })} />}
         />
       )}
       <FactorDialog open={open} isLast={factors === 1} close={() => setOpen(null)} onChanged={changed} />
@@ -121,7 +111,7 @@ const Own = () => {
   )
 }
 
-/** What a sign-in to the own account asks for after the password. */
+/** Shows the second factors of the reader's own account. */
 export const SecondFactor = () => {
   const state = useSession()
   if (state.phase !== 'in') return null
@@ -130,7 +120,7 @@ export const SecondFactor = () => {
     <Own />
   ) : (
     <p className={classes.quiet}>
-      {strings.yourAccountIsOfTheValue({ value: authSource === 'LDAP' ? 'directory' : 'identity provider' })}
+      {authSource === 'LDAP' ? strings.factorInDirectory : strings.factorAtProvider}
     </p>
   )
 }

@@ -4,15 +4,15 @@ import { useSession } from '../../../lib/services.tsx'
 import { ErrorState } from '../../../ui/ErrorState.tsx'
 import { strings } from '../strings.ts'
 
-export interface PresentPasswordProps {
+export interface CurrentPasswordProps {
   value: string
   onChange: (password: string) => void
   failure: unknown
   isFirst?: boolean
 }
 
-/** The own password once more, before a change of what protects the account; and what the server said to it. */
-export const PresentPassword = ({ value, onChange, failure, isFirst = false }: PresentPasswordProps) => {
+/** Asks for the current password before a change of what protects the account, and shows the refusal of the server. */
+export const CurrentPassword = ({ value, onChange, failure, isFirst = false }: CurrentPasswordProps) => {
   const state = useSession()
   const isWrong = failure instanceof CallFailure && failure.code === 'old_password_wrong'
   return (
@@ -31,7 +31,7 @@ export const PresentPassword = ({ value, onChange, failure, isFirst = false }: P
         data-autofocus={isFirst || undefined}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
-        error={isWrong ? strings.thisIsNotYourPresentPassword : undefined}
+        error={isWrong ? strings.passwordRefused : undefined}
       />
       {failure === null || isWrong ? null : <ErrorState failure={failure} inline />}
     </>
