@@ -117,7 +117,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     const { page, context, wrong } = await open('/notices')
     await desk.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
     await desk.plug(rubberDucky({ portPath: '3-1', serial: 'second' }))
-    await page.getByRole('grid', { name: 'Risk notices' }).getByText('Attack tool').first().click()
+    await page.getByRole('grid', { name: 'Risk alerts' }).getByText('Attack tool').first().click()
     const hosts = page.getByRole('complementary', { name: 'Notice' }).getByRole('region', { name: 'Hosts' })
     expect(await hosts.getByRole('link', { name: 'front-desk', exact: true }).getAttribute('href')).toBe(
       `/agents/${desk.agentId}`,
@@ -135,7 +135,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
 
   it('does not scroll on-call pages sideways at 390 px', async () => {
     const { page, context, wrong } = await open('/notices', 390, 844)
-    await page.getByRole('grid', { name: 'Risk notices' }).getByText('Attack tool').first().waitFor()
+    await page.getByRole('grid', { name: 'Risk alerts' }).getByText('Attack tool').first().waitFor()
     for (const path of [
       '/notices',
       `/agents/${desk.agentId}`,

@@ -7,7 +7,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
-import { channelWords } from '../../ui/notices/labels.ts'
+import { channelLabels } from '../../ui/notices/labels.ts'
 import { SidePanel } from '../../ui/SidePanel.tsx'
 import { Time } from '../../ui/Time.tsx'
 import text from '../../ui/text.module.css'
@@ -77,7 +77,7 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
         <Facts
           rows={[
             [strings.group, data.groupName],
-            [strings.channel, channelWords[data.channel]],
+            [strings.channel, channelLabels[data.channel]],
             [strings.to, <DeviceText key="to" value={data.destination} />],
             [strings.writtenDown, <Time key="created" value={data.createdAt} form="local" />],
             [strings.tries, data.attempts.toLocaleString('en')],

@@ -6,7 +6,7 @@ import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { channelWords } from '../../ui/notices/labels.ts'
+import { channelLabels } from '../../ui/notices/labels.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
@@ -50,11 +50,11 @@ export const Streams = () => {
   const retry = ({ groupId, channel, groupName }: EventOutput) =>
     void api
       .call(retryEventOutput, { body: { groupId, channel } })
-      .then(answered(strings.groupnameValueTriedNow({ groupName, value: channelWords[channel] })), tellFailure)
+      .then(answered(strings.groupnameValueTriedNow({ groupName, value: channelLabels[channel] })), tellFailure)
   const skip = ({ groupId, channel, groupName, behind, destination }: EventOutput) =>
     confirm({
       title: strings.skipWhatTheReceiverHasNot,
-      names: [`${groupName}, ${channelWords[channel]}: ${destination}`],
+      names: [`${groupName}, ${channelLabels[channel]}: ${destination}`],
       count: behind,
       kind: ['event', 'events'],
       consequence: strings.notSentToThisReceiverNow,
@@ -90,7 +90,7 @@ export const Streams = () => {
                 <div className={classes.streamHead}>
                   <strong>{stream.groupName}</strong>
                   <span className={classes.where}>
-                    {channelWords[stream.channel]} <DeviceText value={stream.destination} />
+                    {channelLabels[stream.channel]} <DeviceText value={stream.destination} />
                   </span>
                   {state.severity === null ? (
                     <span>{state.word}</span>

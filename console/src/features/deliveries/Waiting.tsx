@@ -2,7 +2,7 @@ import { listWaitingNotices } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { channelWords } from '../../ui/notices/labels.ts'
+import { channelLabels } from '../../ui/notices/labels.ts'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
@@ -34,7 +34,7 @@ export const Waiting = () => {
           <li key={`${groupId} ${channel}`} className={classes.stream}>
             <div className={classes.streamHead}>
               <strong>{groupName}</strong>
-              <span className={classes.where}>{channelWords[channel]}</span>
+              <span className={classes.where}>{channelLabels[channel]}</span>
               <span>
                 {notices.toLocaleString('en')} {notices === 1 ? 'notice' : 'notices'},{' '}
                 {isForQuietHours ? 'until the quiet hours end' : 'gathered until'} <Time value={nextAt} form="local" />

@@ -2,7 +2,7 @@ import { type Delivery, deliveryStates } from '@portcullis/contract'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
-import { channelWords, deliveryWords } from '../../ui/notices/labels.ts'
+import { channelLabels, deliveryLabels } from '../../ui/notices/labels.ts'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
@@ -15,13 +15,13 @@ export const deliveryFilters = [
     name: 'state',
     label: strings.state,
     kind: 'choice',
-    options: deliveryStates.map((value) => ({ value, label: deliveryWords[value] })),
+    options: deliveryStates.map((value) => ({ value, label: deliveryLabels[value] })),
   },
   {
     name: 'channel',
     label: strings.channel,
     kind: 'choice',
-    options: (['email', 'webhook'] as const).map((value) => ({ value, label: channelWords[value] })),
+    options: (['email', 'webhook'] as const).map((value) => ({ value, label: channelLabels[value] })),
   },
   { name: 'groupName', label: strings.group, kind: 'text' },
   { name: 'destination', label: strings.receiver, kind: 'text' },
@@ -37,10 +37,10 @@ export const deliveriesView: ViewSpec = {
 
 /** Where a delivery stands: a shape and a word where it needs somebody. */
 export const State = ({ delivery: { state, isStuck, attempts } }: { delivery: Delivery }) => {
-  if (state === 'failed') return <SeverityTag severity="red" word={deliveryWords.failed} />
+  if (state === 'failed') return <SeverityTag severity="red" word={deliveryLabels.failed} />
   if (isStuck)
     return <SeverityTag severity="amber" word="stuck" title={strings.triedAttemptsTimesItIsTried({ attempts })} />
-  return <span>{deliveryWords[state]}</span>
+  return <span>{deliveryLabels[state]}</span>
 }
 
 export const deliveryColumns: readonly Column<Delivery>[] = [
@@ -62,7 +62,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     sortKey: 'destination',
     cell: (row) => (
       <span>
-        {channelWords[row.channel]} <DeviceText value={row.destination} />
+        {channelLabels[row.channel]} <DeviceText value={row.destination} />
       </span>
     ),
   },
@@ -92,7 +92,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     cell: (row) => <Time value={row.nextAt} />,
   },
   { id: 'group', title: strings.group, width: 120, sortKey: 'groupName', cell: (row) => <span>{row.groupName}</span> },
-  { id: 'channel', title: strings.channel, width: 84, sortKey: 'channel', cell: (row) => channelWords[row.channel] },
+  { id: 'channel', title: strings.channel, width: 84, sortKey: 'channel', cell: (row) => channelLabels[row.channel] },
   {
     id: 'attempts',
     title: strings.tries,

@@ -8,20 +8,20 @@ import { strings } from './strings.ts'
 
 const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel)
 
-/** The bell of the frame: how many notices the reader has not seen; behind it the newest ones. */
+/** The bell in the frame: shows the number of unread alerts and opens the newest ones. */
 export const Bell = () => {
   const [isOpen, setIsOpen] = useState(false)
   const unread = useNoticeCounts().data?.unread ?? 0
-  const words = unread === 0 ? strings.noticesNoneUnread : strings.noticesUnreadUnread({ unread })
+  const label = unread === 0 ? strings.bellNoneUnread : strings.bellUnread({ unread })
   return (
     <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus returnFocus>
       <Popover.Target>
         <button
           type="button"
           className={classes.bell}
-          aria-label={words}
+          aria-label={label}
           aria-expanded={isOpen}
-          title={words}
+          title={label}
           onClick={() => setIsOpen(!isOpen)}
         >
           <Icon name="bell" size={18} />

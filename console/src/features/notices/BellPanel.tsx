@@ -17,7 +17,7 @@ import { strings } from './strings.ts'
 const shown = 5
 const nothing = () => undefined
 
-/** The newest notices of both lists, and the way to all. */
+/** The newest alerts of both lists, with a link to all. */
 export const BellPanel = ({ close }: { close: () => void }) => {
   const { api } = useServices()
   const counts = useNoticeCounts().data
@@ -26,7 +26,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
   const newest = useQuery({
     queryKey: [noticesKey, 'newest'],
     queryFn: async ({ signal }) => {
-      // Pinned ones come first in the list, however old; the newest are among the first of either part.
+      // Pinned alerts come first in the list, however old. The newest are among the first of both parts.
       const part = (isPinned: string) => api.call(listRiskNotices, { query: { isPinned, pageSize: shown }, signal })
       const [pinned, others, { items }] = await Promise.all([
         part('true'),
@@ -45,9 +45,9 @@ export const BellPanel = ({ close }: { close: () => void }) => {
   return (
     <section
       className={classes.panel}
-      aria-label={strings.newestNotices}
+      aria-label={strings.newest}
       onKeyDown={(event) => {
-        // A letter typed here is not meant for the list behind, which would dismiss or pin.
+        // A letter typed here must not reach the list behind, which would dismiss or pin.
         if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) event.stopPropagation()
       }}
     >
@@ -58,7 +58,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
           <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline />
         )
       ) : newest.data.length === 0 ? (
-        <p className={classes.panelEmpty}>{strings.nothingNeedsYouAttackToolsBlocked}</p>
+        <p className={classes.panelEmpty}>{strings.panelEmpty}</p>
       ) : (
         <ul className={classes.panelList}>
           {newest.data.map(({ list, line }) => (
@@ -71,7 +71,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
                 onClick={close}
               >
                 <span className={classes.panelTop}>
-                  <SeverityTag severity={line.severity} word={line.word} />
+                  <SeverityTag severity={line.severity} word={line.severityLabel} />
                   <strong>{timesText(line.count)}</strong>
                   <Time value={line.lastAt} />
                 </span>
@@ -85,7 +85,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
       )}
       <footer className={classes.panelFoot}>
         <Link to="/notices" onClick={close}>
-          {strings.allNoticesValue({ value: counts === undefined ? '' : ` (${counts.total.toLocaleString('en')})` })}
+          {counts === undefined ? strings.all : strings.allCount({ count: counts.total })}
         </Link>
         {(counts?.unread ?? 0) > 0 ? (
           <Button
@@ -96,7 +96,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
               health.readAll()
             }}
           >
-            {strings.markAllAsRead}
+            {strings.markAllRead}
           </Button>
         ) : null}
       </footer>

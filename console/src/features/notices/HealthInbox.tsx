@@ -12,14 +12,14 @@ import { NoticeGrid } from './NoticeGrid.tsx'
 import classes from './notices.module.css'
 import { strings } from './strings.ts'
 
-const overallWords: Readonly<Record<HealthStatus, string>> = {
-  OK: strings.allPartsOfTheServerAre,
-  Warning: strings.aPartOfTheServerHas,
-  Error: strings.aPartOfTheServerHas2,
-  Unknown: strings.noPartOfTheServerWas,
+const overallLabels: Readonly<Record<HealthStatus, string>> = {
+  OK: strings.overallOk,
+  Warning: strings.overallWarning,
+  Error: strings.overallError,
+  Unknown: strings.overallUnknown,
 }
 
-/** Notices of parts of this server that are, or lately were, not well. */
+/** Alerts about parts of this server that are or recently were unhealthy. */
 export const HealthInbox = ({ view }: { view: View }) => {
   const { api, session } = useServices()
   const overall = useQuery({
@@ -30,27 +30,27 @@ export const HealthInbox = ({ view }: { view: View }) => {
     <div className={classes.list}>
       <p className={classes.overall} aria-live="polite">
         {overall.data === undefined ? (
-          strings.looking
+          strings.checking
         ) : (
           <>
-            <SeverityTag severity={statusSeverity[overall.data.status]} word={overallWords[overall.data.status]} />
+            <SeverityTag severity={statusSeverity[overall.data.status]} word={overallLabels[overall.data.status]} />
             <span className={classes.quiet}>
-              {strings.lookedAtTime({ time: <Time value={overall.data.lastUpdated} /> })}
+              {strings.checkedAt({ time: <Time value={overall.data.lastUpdated} /> })}
             </span>
-            {session.may('health:read') ? <Link to="/settings/health">{strings.eachPartAndWhatToDo}</Link> : null}
+            {session.may('health:read') ? <Link to="/settings/health">{strings.healthLink}</Link> : null}
           </>
         )}
       </p>
       <NoticeGrid
         list="health"
-        label={strings.healthNotices}
+        label={strings.healthAlerts}
         view={view}
         name="health"
         read={async (_size, signal) => (await api.call(listHealthNotices, { signal })).items.map(lineOfHealth)}
         canDismiss={session.may('notices:dismiss')}
         empty={
-          <EmptyState icon="health" title={strings.noPartOfTheServerWas2}>
-            <p>{strings.aNoticeComesWhenAPart}</p>
+          <EmptyState icon="health" title={strings.healthEmptyTitle}>
+            <p>{strings.healthEmptyText}</p>
           </EmptyState>
         }
       />

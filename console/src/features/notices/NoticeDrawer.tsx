@@ -18,7 +18,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Facts } from '../../ui/Facts.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { channelWords, deliveryWords } from '../../ui/notices/labels.ts'
+import { channelLabels, deliveryLabels } from '../../ui/notices/labels.ts'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
@@ -32,7 +32,7 @@ import { strings } from './strings.ts'
 export interface NoticeDrawerProps {
   id: number
   list: NoticeList
-  /** The notice as the list has it; null: the list has it not. */
+  /** The alert from the list; null if the list does not have it. */
   line: Line | null
   canDismiss: boolean
   pin: (line: Line) => void
@@ -40,7 +40,7 @@ export interface NoticeDrawerProps {
   close: () => void
 }
 
-/** A notice that is not among the shown ones: filtered away, further down, or dismissed. */
+/** Finds an alert that the list does not show: filtered out, further down or dismissed. */
 const findLine = async (api: Pick<Api, 'call'>, list: NoticeList, id: number, signal: AbortSignal) => {
   if (list === 'health') {
     const { items } = await api.call(listHealthNotices, { signal })
@@ -58,12 +58,12 @@ type Data = ResponseOf<typeof getNotice>
 
 type LineProps = Pick<NoticeDrawerProps, 'canDismiss' | 'pin' | 'dismiss'> & { line: Line }
 
-/** What happened, and what can be done with the notice. */
+/** The finding, and the actions for it. */
 const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
   <>
     <div className={classes.line}>
-      <SeverityTag severity={line.severity} word={line.word} />
-      {line.about === null ? null : <PlainLink href={line.about.href}>{line.about.words}</PlainLink>}
+      <SeverityTag severity={line.severity} word={line.severityLabel} />
+      {line.about === null ? null : <PlainLink href={line.about.href}>{line.about.label}</PlainLink>}
       {line.isDismissed ? null : (
         <span className={classes.decide}>
           <Button size="compact-sm" variant="default" onClick={() => pin(line)}>
@@ -73,7 +73,7 @@ const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
             <Button
               size="compact-sm"
               variant="default"
-              title={strings.forAllItComesBackWhen}
+              title={strings.dismissHelp}
               onClick={() => dismiss(line)}
             >
               {strings.dismiss}
@@ -90,7 +90,7 @@ const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
 
 const Why = ({ data, line }: { data: Data; line: Line | null }) => (
   <section aria-label={strings.why} className={classes.section}>
-    <h3>{strings.whyDidIGetThis}</h3>
+    <h3>{strings.whyTitle}</h3>
     <p>{data.why}</p>
     {data.matched.length === 0 ? null : (
       <ul>
@@ -103,7 +103,7 @@ const Why = ({ data, line }: { data: Data; line: Line | null }) => (
     )}
     <Facts
       rows={[
-        [strings.happened, data.count === 1 ? 'once' : strings.countTimes({ count: data.count })],
+        [strings.happened, strings.happenedTimes({ count: data.count })],
         ...(line === null
           ? []
           : [
@@ -119,11 +119,11 @@ const Events = ({ data }: { data: Data }) => (
   <section aria-label={strings.events} className={classes.section}>
     <h3>
       {data.events.length < data.count && data.events.length > 0
-        ? strings.theNewestEventsOfCountEvents({ events: data.events.length, count: data.count })
-        : strings.theEventsBehindIt}
+        ? strings.newestEvents({ shown: data.events.length, count: data.count })
+        : strings.eventsTitle}
     </h3>
     {data.events.length === 0 ? (
-      <p className={classes.quiet}>{strings.noneOfThemIsStoredAny}</p>
+      <p className={classes.quiet}>{strings.eventsGone}</p>
     ) : (
       <ol className={classes.events}>
         {data.events.map((event) => (
@@ -143,33 +143,31 @@ const Events = ({ data }: { data: Data }) => (
   </section>
 )
 
-const Told = ({ data }: { data: Data }) => {
+const Notified = ({ data }: { data: Data }) => {
   const { session } = useServices()
   return (
-    <section aria-label={strings.told} className={classes.section}>
-      <h3>{strings.whoWasTold}</h3>
+    <section aria-label={strings.notified} className={classes.section}>
+      <h3>{strings.notified}</h3>
       {data.told.length === 0 ? (
         <p className={classes.quiet}>
-          {strings.nobodyByMailOrWebhookNo({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
+          {strings.notifiedNone({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
         </p>
       ) : (
         <ol className={classes.told}>
           {data.told.map((one, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may be alike in all that is shown
+            // biome-ignore lint/suspicious/noArrayIndexKey: two deliveries may look the same
             <li key={index}>
               <span>
-                {strings.valueToDevicetextSpan({
-                  value: channelWords[one.channel as Channel] ?? one.channel,
-                  deviceText: <DeviceText value={one.destination} />,
-                  span: (
-                    <span className={classes.details}>
-                      {strings.groupGroupnameValue({
-                        groupName: one.groupName,
-                        value: deliveryWords[one.state as DeliveryState] ?? one.state,
-                      })}
-                    </span>
-                  ),
+                {strings.sentTo({
+                channel: channelLabels[one.channel as Channel] ?? one.channel,
+                destination: <DeviceText value={one.destination} />,
+              })}
+              <span className={classes.details}>
+                {strings.sentByGroup({
+                  group: one.groupName,
+                  state: deliveryLabels[one.state as DeliveryState] ?? one.state,
                 })}
+              </span>
               </span>
               <Time value={one.at} />
             </li>
@@ -185,8 +183,8 @@ const Told = ({ data }: { data: Data }) => {
 
 const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
   const { api } = useServices()
-  const story = useQuery({
-    queryKey: [noticesKey, 'story', id],
+  const timeline = useQuery({
+    queryKey: [noticesKey, 'timeline', id],
     queryFn: ({ signal }) => api.call(getNotice, { params: { id }, signal }),
     retry: false,
   })
@@ -196,12 +194,12 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
     enabled: listed === null,
   })
   const line = listed ?? elsewhere.data ?? null
-  const data = story.data
+  const data = timeline.data
   if (data === undefined)
-    return story.error === null ? (
+    return timeline.error === null ? (
       <DetailSkeleton />
     ) : (
-      <ErrorState failure={story.error} retry={() => void story.refetch()} />
+      <ErrorState failure={timeline.error} retry={() => void timeline.refetch()} />
     )
   return (
     <>
@@ -210,7 +208,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
           <DeviceText value={line?.title ?? data.title} />
         </h2>
         <MoreMenu
-          label={strings.moreOfThisNotice}
+          label={strings.moreActions}
           curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
         />
       </SidePanelHead>
@@ -218,29 +216,29 @@ const Body = ({ id, list, line: listed, canDismiss, pin, dismiss }: Omit<NoticeD
         {line === null ? null : <LineHead {...{ line, canDismiss, pin, dismiss }} />}
         {data.dismissedBy === '' ? null : (
           <p className={classes.quiet} role="note">
-            {strings.dismissedForAllByDevicetextIt({ deviceText: <DeviceText value={data.dismissedBy} /> })}
+            {strings.dismissedBy({ name: <DeviceText value={data.dismissedBy} /> })}
           </p>
         )}
         {data.hosts.length === 0 ? null : (
           <section aria-label={strings.hosts} className={classes.section}>
             <h3>{data.hosts.length === 1 ? strings.host : strings.hosts}</h3>
             <NoticeHosts hosts={data.hosts} evidence={data.matched} />
-            {line?.about?.words === 'Devices of this model' ? (
-              <PlainLink href={line.about.href}>{strings.allHostsWithThisModel}</PlainLink>
+            {line?.about?.label === strings.devicesOfModel ? (
+              <PlainLink href={line.about.href}>{strings.hostsWithModel}</PlainLink>
             ) : null}
           </section>
         )}
         <Why data={data} line={line} />
         <Events data={data} />
-        <Told data={data} />
+        <Notified data={data} />
       </div>
     </>
   )
 }
 
-/** The drawer of a notice: why it is there, what is behind it, who was told, and what can be done. */
+/** The drawer of an alert: its cause, its hosts and events, who was notified, and the actions. */
 export const NoticeDrawer = ({ close, ...rest }: NoticeDrawerProps) => (
-  <SidePanel label={strings.notice} close={close}>
+  <SidePanel label={strings.alert} close={close}>
     <Body key={`${rest.list} ${rest.id}`} {...rest} />
   </SidePanel>
 )

@@ -22,13 +22,13 @@ export interface NoticeGridProps {
   read: (size: number, signal: AbortSignal) => Promise<Line[]>
   canDismiss: boolean
   selection?: Selection<Line>
-  /** Shown when there is nothing at all. */
+  /** Shown if the list is empty. */
   empty: ReactNode
-  /** Shown when filters leave nothing. */
+  /** Shown if no alert matches the filters. */
   noMatch?: ReactNode
 }
 
-/** A list of notices for mouse and keyboard, with the drawer that says why. */
+/** A list of alerts for mouse and keyboard, with the drawer of the open one. */
 export const NoticeGrid = (props: NoticeGridProps) => {
   const { list, label, view, canDismiss, selection, empty, noMatch } = props
   const gridId = useId()
@@ -41,7 +41,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
       <ErrorState failure={rows.failure} retry={rows.retry} />
     )
   return (
-    // The bar of what waits is part of the list: it stays while the pointer moves to it.
+    // The bar of pending changes is part of the list, so the list does not move while the pointer goes to it.
     <div
       className={scrolling.frame}
       onPointerEnter={() => setPointerInside(true)}
@@ -95,7 +95,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
               <Button size="compact-sm" variant="default" onClick={rows.showMore} loading={rows.isStale}>
                 {strings.loadMore}
               </Button>
-              <span>{strings.theFirstLinesAreShown({ lines: lines.length })}</span>
+              <span>{strings.firstShown({ count: lines.length })}</span>
             </div>
           ) : null}
         </div>

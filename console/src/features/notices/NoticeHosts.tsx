@@ -53,7 +53,7 @@ export const NoticeHosts = ({
                 size="compact-xs"
                 variant="default"
                 to={agentAddress(host.uuid)}
-                aria-label={strings.openHostHostidentifier({ hostIdentifier: host.hostIdentifier })}
+                aria-label={strings.openHostNamed({ hostIdentifier: host.hostIdentifier })}
               >
                 {strings.openHost}
               </LinkButton>

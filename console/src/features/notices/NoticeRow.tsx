@@ -23,15 +23,15 @@ export interface NoticeRowProps {
   open: () => void
   toggle: () => void
   pin: () => void
-  /** Null for who may not. */
+  /** Null if the reader may not dismiss. */
   dismiss: (() => void) | null
 }
 
-// A drag that selects text, or a click on a control inside, is not "open this".
+// Selecting text by dragging, or clicking a control in the row, does not open the alert.
 const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
   (event.target as HTMLElement).closest('a, button, input') === null && (window.getSelection()?.isCollapsed ?? true)
 
-/** One notice: what, how often, when; read ones are quieter. */
+/** One alert; read ones are less prominent. */
 export const NoticeRow = (props: NoticeRowProps) => {
   const { line, isSelected, dismiss } = props
   return (
@@ -57,7 +57,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
           <input
             type="checkbox"
             tabIndex={-1}
-            aria-label={strings.selectThisNotice}
+            aria-label={strings.selectAlert}
             checked={isSelected}
             onChange={props.toggle}
           />
@@ -65,9 +65,9 @@ export const NoticeRow = (props: NoticeRowProps) => {
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.state}>
         {line.isRead ? null : (
-          <span className={classes.dot} role="img" aria-label={strings.notRead} title={strings.notRead2} />
+          <span className={classes.dot} role="img" aria-label={strings.unread} title={strings.unread} />
         )}
-        <SeverityTag severity={line.severity} word={line.word} />
+        <SeverityTag severity={line.severity} word={line.severityLabel} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.words}>
         <span className={classes.title}>
@@ -79,18 +79,18 @@ export const NoticeRow = (props: NoticeRowProps) => {
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.times}>
         {line.count > 1 ? (
-          <strong title={strings.countEvents({ count: line.count })}>{timesText(line.count)}</strong>
+          <strong title={strings.eventCount({ count: line.count })}>{timesText(line.count)}</strong>
         ) : null}
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.when}>
         <Time value={line.lastAt} />
         {line.count > 1 ? (
-          <span className={classes.first}>{strings.firstTime({ time: <Time value={line.firstAt} /> })}</span>
+          <span className={classes.first}>{strings.firstAt({ time: <Time value={line.firstAt} /> })}</span>
         ) : null}
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.tools}>
         {line.isDismissed ? (
-          <span className={classes.first}>{strings.dismissed}</span>
+          <span className={classes.first}>{strings.dismissedState}</span>
         ) : (
           <ActionIcon
             variant="subtle"
@@ -99,7 +99,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
             tabIndex={-1}
             aria-pressed={line.isPinned}
             aria-label={line.isPinned ? strings.unpin : strings.pin}
-            title={line.isPinned ? strings.pinnedByYouUnpinP : strings.pinForYouP}
+            title={line.isPinned ? strings.unpinHelp : strings.pinHelp}
             onClick={props.pin}
           >
             <Icon name="pin" />
@@ -112,7 +112,7 @@ export const NoticeRow = (props: NoticeRowProps) => {
             data-quiet
             tabIndex={-1}
             aria-label={strings.dismiss}
-            title={strings.dismissForAllDComesBack}
+            title={strings.dismissKeyHelp}
             onClick={dismiss}
           >
             <Icon name="check" />

@@ -25,9 +25,9 @@ const tabs = [
   unread: keyof NoticeCounts
 }[]
 
-/** The inbox: what happened to the fleet, and how this server is. */
+/** The inbox: alerts about the fleet and about this server. */
 export const NoticesPage = () => {
-  useTitle(strings.notices)
+  useTitle(strings.title)
   const view = useView('/inside/notices', noticesView)
   const counts = useNoticeCounts().data
   const list: NoticeList = view.state.tab === 'health' ? 'health' : 'risk'
@@ -36,8 +36,8 @@ export const NoticesPage = () => {
   return (
     <div className={classes.page}>
       <header className={classes.head}>
-        <h1>{strings.notices}</h1>
-        <nav className={classes.tabs} aria-label={strings.notices}>
+        <h1>{strings.title}</h1>
+        <nav className={classes.tabs} aria-label={strings.title}>
           {tabs.map((tab) => (
             <Link
               key={tab.list}
@@ -51,7 +51,7 @@ export const NoticesPage = () => {
               {counts === undefined ? null : (
                 <span className={classes.tabCount}>
                   {counts[tab.total].toLocaleString('en')}
-                  {counts[tab.unread] > 0 ? strings.valueUnread({ value: counts[tab.unread] }) : ''}
+                  {counts[tab.unread] > 0 ? `, ${strings.unreadCount({ count: counts[tab.unread] })}` : ''}
                 </span>
               )}
             </Link>
@@ -65,7 +65,7 @@ export const NoticesPage = () => {
             disabled={(counts?.[here.unread] ?? 0) === 0}
             onClick={readAll}
           >
-            {strings.markAllAsRead}
+            {strings.markAllRead}
           </Button>
           <MoreMenu
             label={strings.more}

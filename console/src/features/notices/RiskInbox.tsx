@@ -17,21 +17,21 @@ import { riskFilters, riskQueryOf } from './notices.view.ts'
 import { strings } from './strings.ts'
 
 const Nothing = () => (
-  <EmptyState icon="bell" title={strings.nothingNeedsYou}>
-    <p>{strings.aNoticeComesWhenAnAttack}</p>
-    <p>{strings.whoElseIsToldAndHow({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</p>
+  <EmptyState icon="bell" title={strings.emptyTitle}>
+    <p>{strings.emptyText}</p>
+    <p>{strings.emptyGroups({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</p>
   </EmptyState>
 )
 
 const NoMatch = ({ clear }: { clear: () => void }) => (
-  <EmptyState icon="filter" title={strings.nothingMatchesTheseFilters}>
+  <EmptyState icon="filter" title={strings.noMatch}>
     <Button variant="subtle" size="compact-sm" onClick={clear}>
-      {strings.clearAllFilters}
+      {strings.clearFilters}
     </Button>
   </EmptyState>
 )
 
-/** Risk notices: pinned ones first, then the newest. */
+/** Risk alerts: pinned ones first, then the newest. */
 export const RiskInbox = ({ view }: { view: View }) => {
   const { api, session } = useServices()
   const counts = useNoticeCounts()
@@ -60,15 +60,15 @@ export const RiskInbox = ({ view }: { view: View }) => {
     [load, query],
   )
   const canDismiss = session.may('notices:dismiss')
-  // The list answers no number of what its filters leave; only without filters it is known.
+  // The list does not return how many alerts match its filters. The number is known only without filters.
   const selection = useSelection(source, { filtered: isFiltered ? null : (counts.data?.riskNotifications ?? null) })
   const { dismiss } = useNoticeActions('risk', () => undefined)
   return (
     <div className={classes.list}>
-      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.hostDeviceModel} />
+      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.searchPlaceholder} />
       <NoticeGrid
         list="risk"
-        label={strings.riskNotices}
+        label={strings.riskAlerts}
         view={view}
         name={JSON.stringify(query)}
         read={(size, signal) => load(1, size, signal)}
@@ -80,7 +80,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
       {canDismiss ? (
         <SelectionBar selection={selection} filtered={counts.data?.riskNotifications ?? null}>
           <Button size="compact-sm" variant="default" onClick={() => dismiss(selection.rows(), selection.clear)}>
-            {strings.dismiss2}
+            {strings.dismissMenu}
           </Button>
         </SelectionBar>
       ) : null}

@@ -22,40 +22,40 @@ const risk: RiskNotification = {
   link: '/agents/a b',
 }
 
-describe('a notice as it is drawn', () => {
-  it('leads to its host, its model, or the events', () => {
-    expect(lineOfRisk(risk).about).toEqual({ href: '/agents/a%20b', words: 'Open the host' })
+describe('the line of an alert', () => {
+  it('links to the host, the model or the events', () => {
+    expect(lineOfRisk(risk).about).toEqual({ href: '/agents/a%20b', label: 'Open host' })
     const model = {
       ...risk,
       entityType: 'Model',
       entityId: '046D:C52B',
       link: '/peripherals?vid=046D&pid=C52B',
     } as const
-    expect(lineOfRisk(model).about).toEqual({ href: model.link, words: 'Devices of this model' })
+    expect(lineOfRisk(model).about).toEqual({ href: model.link, label: 'Devices of this model' })
     const many = { ...risk, entityType: 'Many', entityId: '', link: '/events?q=blocked' } as const
-    expect(lineOfRisk(many).about).toEqual({ href: many.link, words: 'The events, one by one' })
+    expect(lineOfRisk(many).about).toEqual({ href: many.link, label: 'Show events' })
   })
 
   it.each(['javascript:alert(1)', '//evil.example', '/\\evil.example', 'https://evil.example', ''])(
-    'never leads out of the console: %s',
+    'does not link outside the console: %s',
     (link) => expect(lineOfRisk({ ...risk, entityType: 'Many', entityId: '', link }).about).toBeNull(),
   )
 
-  it('has the severity as a word, and a shape by its number', () => {
-    expect(lineOfRisk(risk)).toMatchObject({ severity: 'red', word: 'Critical' })
+  it('shows the severity as text and as a shape', () => {
+    expect(lineOfRisk(risk)).toMatchObject({ severity: 'red', severityLabel: 'Critical' })
     expect(lineOfRisk({ ...risk, severity: 4, severityString: 'Warning' })).toMatchObject({ severity: 'amber' })
     const part = { ...risk, name: 'disk', status: 'OK' as const, description: '' }
-    expect(lineOfHealth(part)).toMatchObject({ severity: 'neutral', word: 'OK', title: 'disk' })
-    expect(lineOfHealth({ ...part, status: 'Error' })).toMatchObject({ severity: 'red', word: 'Error' })
+    expect(lineOfHealth(part)).toMatchObject({ severity: 'neutral', severityLabel: 'OK', title: 'disk' })
+    expect(lineOfHealth({ ...part, status: 'Error' })).toMatchObject({ severity: 'red', severityLabel: 'Error' })
   })
 
-  it('says how often it happened, when that was more than once', () => {
+  it('shows the count above one', () => {
     expect([1, 2, 10_000].map(timesText)).toEqual(['', '2×', '10,000×'])
   })
 })
 
-describe('the newest', () => {
-  it('are those that happened last, pinned or not, of both lists', () => {
+describe('newestOf', () => {
+  it('returns the latest of both lists, pinned or not', () => {
     const at = (id: number, second: number, list: 'risk' | 'health' = 'risk') => ({
       list,
       line: { ...lineOfRisk(risk), id, lastAt: `2031-05-04T10:14:0${second}Z` },
@@ -65,8 +65,8 @@ describe('the newest', () => {
   })
 })
 
-describe('the query', () => {
-  it('is the filters by their names, and the search as part of a title', () => {
+describe('riskQueryOf', () => {
+  it('passes filters by name and the search as part of a title', () => {
     expect(riskQueryOf({ filters: { kind: 'blocked' }, search: 'KIOSK' })).toEqual({ kind: 'blocked', title: 'KIOSK' })
     expect(riskQueryOf({ filters: {}, search: '' })).toEqual({})
   })

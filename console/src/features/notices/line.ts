@@ -7,12 +7,12 @@ import { strings } from './strings.ts'
 
 export type NoticeList = 'risk' | 'health'
 
-/** A notice of either list, as it is drawn. */
+/** An alert of either list as a row shows it. */
 export interface Line {
   id: number
   severity: Severity
-  /** Says the severity; colour and shape only repeat it. */
-  word: string
+  /** The severity as text; colour and shape only repeat it. */
+  severityLabel: string
   title: string
   description: string
   count: number
@@ -21,20 +21,20 @@ export interface Line {
   isRead: boolean
   isPinned: boolean
   isDismissed: boolean
-  /** Where it is seen at work, and what is there; null when that is nowhere. */
-  about: { href: string; words: string } | null
+  /** The page that shows more, and the label of its link. */
+  about: { href: string; label: string } | null
 }
 
-/** What each kind of notice is called. */
-export const kindWords: Readonly<Record<(typeof noticeKinds)[number], string>> = {
-  attackTool: strings.attackTool2,
+/** Names of the kinds of alerts. */
+export const kindLabels: Readonly<Record<(typeof noticeKinds)[number], string>> = {
+  attackTool: strings.attackTool,
   driverMismatch: strings.driverMismatch,
   vulnerable: strings.vulnerableDevice,
   uncommon: strings.uncommonDevice,
-  whitelistViolation: strings.whitelistViolation,
+  whitelistViolation: strings.notAllowed,
   blocked: strings.blockedDevice,
   keyClone: strings.copiedAgentKey,
-  agentSilent: strings.silentHost,
+  agentSilent: strings.hostDisconnected,
   tokenExpiring: strings.apiTokenExpiresSoon,
   accountSuspended: strings.accountSuspended,
   accountDisabled: strings.accountDisabledOrDeleted,
@@ -47,20 +47,20 @@ export const statusSeverity: Readonly<Record<HealthStatus, Severity>> = {
   Unknown: 'neutral',
 }
 
-/** Only a path of the console is followed: the text comes from the server, and names of devices went into it. */
+/** Accepts only paths of the console: the text comes from the server and contains names of devices. */
 const isPath = (link: string): boolean => /^\/(?![/\\])/.test(link)
 
 const aboutOf = ({ entityType, entityId, link }: RiskNotification): Line['about'] => {
-  if (entityType === 'Agent' && entityId !== '') return { href: agentAddress(entityId), words: strings.openTheHost }
+  if (entityType === 'Agent' && entityId !== '') return { href: agentAddress(entityId), label: strings.openHost }
   if (!isPath(link)) return null
-  if (entityType === 'Account') return { href: link, words: strings.openTheList }
-  return { href: link, words: entityType === 'Model' ? strings.devicesOfThisModel : strings.theEventsOneByOne }
+  if (entityType === 'Account') return { href: link, label: strings.openList }
+  return { href: link, label: entityType === 'Model' ? strings.devicesOfModel : strings.showEvents }
 }
 
 export const lineOfRisk = (notice: RiskNotification): Line => ({
   id: notice.id,
   severity: eventSeverity(notice.severity),
-  word: notice.severityString,
+  severityLabel: notice.severityString,
   title: notice.title,
   description: notice.description,
   count: notice.count,
@@ -75,7 +75,7 @@ export const lineOfRisk = (notice: RiskNotification): Line => ({
 export const lineOfHealth = (notice: HealthNotice): Line => ({
   id: notice.id,
   severity: statusSeverity[notice.status],
-  word: healthWords[notice.status],
+  severityLabel: healthWords[notice.status],
   title: notice.name,
   description: notice.description,
   count: notice.count,
@@ -84,8 +84,8 @@ export const lineOfHealth = (notice: HealthNotice): Line => ({
   isRead: notice.isRead,
   isPinned: notice.isPinned,
   isDismissed: false,
-  about: { href: '/settings/health', words: strings.whatToDoAboutIt },
+  about: { href: '/settings/health', label: strings.healthPage },
 })
 
-/** `10,000×`; nothing for one. */
+/** Returns `10,000×` for a count above one, and an empty text for one. */
 export const timesText = (count: number): string => (count > 1 ? `${count.toLocaleString('en')}×` : '')

@@ -6,7 +6,7 @@ export interface Listed {
   line: Line
 }
 
-/** The newest of some notices, by when they last happened; of the same moment, the one that came up later. */
+/** Returns the alerts that happened last; at the same moment, the one that was created later comes first. */
 export const newestOf = (some: readonly Listed[], most: number): Listed[] =>
   some
     .toSorted((a, b) => (parseTime(b.line.lastAt) ?? 0) - (parseTime(a.line.lastAt) ?? 0) || b.line.id - a.line.id)

@@ -13,11 +13,10 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import type { Line, NoticeList } from './line.ts'
 import { strings } from './strings.ts'
 
-// The interface dismisses one at a time; a few at once keep a long list from taking minutes.
+// The API dismisses one alert at a time; six calls in parallel keep a long list from taking minutes.
 const atOnce = 6
-const comesBack = strings.itComesBackWhenItHappens
 
-/** What can be done with notices of a list. `gone` hears which ones were dismissed. */
+/** Returns the actions for alerts of a list. `gone` receives the ids of dismissed alerts. */
 export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<number>) => void) => {
   const { api, queries } = useServices()
   const reread = () => queries.invalidateQueries({ queryKey: [noticesKey] })
@@ -32,7 +31,7 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
           : api.call(pinHealthNotice, { body: id })
       void asked.then(reread, tellFailure)
     },
-    /** One goes at once; many are asked about, since nothing brings them back but their happening again. */
+    /** Dismisses one alert at once. For several, the reader confirms first, because a dismissal cannot be undone. */
     dismiss: (lines: readonly Line[], done: () => void = () => undefined): void => {
       const open = lines.filter(({ isDismissed }) => !isDismissed)
       const [only] = open
@@ -40,18 +39,18 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
       if (open.length === 1) {
         void dismissOne(only.id).then(() => {
           gone(new Set([only.id]))
-          tell(strings.dismissedForAllComesback({ comesBack }))
+          tell(strings.dismissed)
           done()
           return reread()
         }, tellFailure)
         return
       }
       confirm({
-        title: strings.dismissNotices,
+        title: strings.dismissTitle,
         names: [...new Set(open.map(({ title }) => title))],
         count: open.length,
         kind: ['notice', 'notices'],
-        consequence: strings.theyLeaveTheListOfEvery,
+        consequence: strings.dismissConsequence,
         action: strings.dismiss,
         run: async () => {
           const rest = open.map(({ id }) => id)
@@ -69,7 +68,7 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
             gone(new Set(ended))
             void reread()
           }
-          tell(strings.endedNoticesDismissedForAll({ ended: ended.length }))
+          tell(strings.dismissedCount({ count: ended.length }))
           done()
         },
       })

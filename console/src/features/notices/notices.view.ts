@@ -1,16 +1,16 @@
 import { noticeEntities, noticeKinds, severityNames } from '@portcullis/contract'
 import type { ViewSpec, ViewState } from '../../lib/view-state.ts'
 import type { Filter } from '../../ui/filters/filter.ts'
-import { kindWords } from './line.ts'
+import { kindLabels } from './line.ts'
 import { strings } from './strings.ts'
 
-/** Filters of risk notices, by the interface's names. */
+/** Filters of risk alerts, by the names of the API. */
 export const riskFilters = [
   {
     name: 'kind',
-    label: strings.about,
+    label: strings.kind,
     kind: 'choice',
-    options: noticeKinds.map((value) => ({ value, label: kindWords[value] })),
+    options: noticeKinds.map((value) => ({ value, label: kindLabels[value] })),
   },
   {
     name: 'severityString',
@@ -20,20 +20,20 @@ export const riskFilters = [
   },
   { name: 'isRead', label: strings.read, kind: 'yesNo' },
   { name: 'isPinned', label: strings.pinned, kind: 'yesNo' },
-  { name: 'isDismissed', label: strings.dismissed2, kind: 'yesNo' },
+  { name: 'isDismissed', label: strings.isDismissed, kind: 'yesNo' },
   {
     name: 'entityType',
     label: strings.concerns,
     kind: 'choice',
     options: noticeEntities.map((value) => ({
       value,
-      label: { Agent: 'A host', Model: 'A model', Many: strings.manyAtOnce, Account: strings.accountOrApiToken }[value],
+      label: { Agent: strings.aHost, Model: strings.aModel, Many: strings.many, Account: strings.accountOrToken }[value],
     })),
   },
-  { name: 'description', label: strings.whatHappened, kind: 'text' },
-  { name: 'entityId', label: strings.idOfHostOrModel, kind: 'text' },
+  { name: 'description', label: strings.description, kind: 'text' },
+  { name: 'entityId', label: strings.entityId, kind: 'text' },
   { name: 'fromDate', label: strings.from, kind: 'instant' },
-  { name: 'toDate', label: strings.until, kind: 'instant' },
+  { name: 'toDate', label: strings.to, kind: 'instant' },
 ] as const satisfies readonly Filter[]
 
 export const noticesView: ViewSpec = {
@@ -42,7 +42,7 @@ export const noticesView: ViewSpec = {
   defaultColumns: [],
 }
 
-/** The query of the list of risk notices; the search is in titles, which name host and device. */
+/** Returns the query of the list of risk alerts. The search looks in titles, which contain host and device. */
 export const riskQueryOf = ({ filters, search }: Pick<ViewState, 'filters' | 'search'>): Record<string, string> => ({
   ...filters,
   ...(search === '' ? {} : { title: search }),

@@ -28,7 +28,7 @@ const useScroll = (lines: readonly Line[]) => {
   return { scroller, virtual }
 }
 
-/** What the keys of the grid do. */
+/** The commands of the grid's keys. */
 interface GridMoves {
   step: (by: 1 | -1) => void
   toFirst: () => void
@@ -36,30 +36,30 @@ interface GridMoves {
   open: () => void
   pin: () => void
   leave: () => void
-  /** Null where the reader may not dismiss. */
+  /** Null if the reader may not dismiss. */
   change: { dismiss: () => void; select: () => void } | null
 }
 
 const useNoticeKeys = ({ step, toFirst, toLast, open, pin, leave, change }: GridMoves): void =>
   useKeys([
-    { keys: 'j', description: strings.nextNotice, run: () => step(1) },
-    { keys: 'k', description: strings.previousNotice, run: () => step(-1) },
-    { keys: 'ArrowDown', description: strings.nextNotice, run: () => step(1) },
-    { keys: 'ArrowUp', description: strings.previousNotice, run: () => step(-1) },
-    { keys: 'Home', description: strings.firstNotice, run: toFirst },
-    { keys: 'End', description: strings.lastNotice, run: toLast },
-    { keys: 'Enter', description: strings.openTheNotice, run: open },
-    { keys: 'p', description: strings.pinOrUnpinTheNotice, run: pin },
+    { keys: 'j', description: strings.nextAlert, run: () => step(1) },
+    { keys: 'k', description: strings.previousAlert, run: () => step(-1) },
+    { keys: 'ArrowDown', description: strings.nextAlert, run: () => step(1) },
+    { keys: 'ArrowUp', description: strings.previousAlert, run: () => step(-1) },
+    { keys: 'Home', description: strings.firstAlert, run: toFirst },
+    { keys: 'End', description: strings.lastAlert, run: toLast },
+    { keys: 'Enter', description: strings.openAlert, run: open },
+    { keys: 'p', description: strings.pinOrUnpin, run: pin },
     ...(change === null
       ? []
       : [
-          { keys: 'd', description: strings.dismissTheNoticeOrAllSelected, run: change.dismiss },
-          { keys: 'x', description: strings.selectTheNotice, run: change.select },
+          { keys: 'd', description: strings.dismissSelected, run: change.dismiss },
+          { keys: 'x', description: strings.selectByKey, run: change.select },
         ]),
-    { keys: 'Escape', description: strings.closeWhatIsOpen, run: leave },
+    { keys: 'Escape', description: strings.closeOrClear, run: leave },
   ])
 
-/** What the list of notices does: lines as they come, a cursor, keys, opening, pinning, and dismissing. */
+/** State of the list of alerts: rows, cursor, keys and actions. */
 export const useNoticeGrid = ({ list, view, name, read, canDismiss, selection }: NoticeGridProps) => {
   const { open } = view.state
   const [cursor, setCursor] = useState<number | null>(null)
@@ -72,7 +72,7 @@ export const useNoticeGrid = ({ list, view, name, read, canDismiss, selection }:
   const current = lines[at]
   const actions = useNoticeActions(list, (ids) => {
     rows.drop(ids)
-    // The keyboard goes on with the next one.
+    // The cursor moves to the next alert.
     if (cursor !== null && ids.has(cursor)) setCursor((lines[at + 1] ?? lines[at - 1])?.id ?? null)
     if (open !== null && ids.has(Number(open))) view.set({ open: null }, { replace: true })
   })
@@ -94,7 +94,7 @@ export const useNoticeGrid = ({ list, view, name, read, canDismiss, selection }:
     virtual.scrollToIndex(next, { align: 'auto' })
     if (open !== null) view.set({ open: String(line.id) }, { replace: true })
   }
-  // What is open is meant when nothing is under the cursor: it was opened by the mouse, or by its address.
+  // Without a cursor, keys act on the open alert, which was opened by mouse or by its address.
   const meant = () => current ?? lines.find(({ id }) => String(id) === open)
   useNoticeKeys({
     step: (by) => moveTo(at === -1 ? (by === 1 ? 0 : lines.length - 1) : at + by),

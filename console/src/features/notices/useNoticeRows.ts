@@ -5,23 +5,23 @@ import { useServices } from '../../lib/services.tsx'
 import { noticesKey } from '../../ui/notices/useNotices.ts'
 import type { Line } from './line.ts'
 
-/** Rows that are read at first, and added by each "more". */
+/** Rows that are read first, and that each "more" adds. */
 const step = 100
 
 const idOf = ({ id }: Line) => String(id)
 
 export interface RowsRead {
-  /** Identity of the list with its filters; another one starts anew. */
+  /** Identity of the list with its filters; a new one starts from the beginning. */
   key: string
   /** Reads the first `size` rows. */
   read: (size: number, signal: AbortSignal) => Promise<Line[]>
-  /** Nobody's pointer or cursor is on the list: then changes need not wait. */
+  /** No pointer or cursor is on the list, so changes apply at once. */
   calm: boolean
 }
 
 /**
- * The first rows of a list of notices, read again as a whole when something changed: pages of their own would drift
- * apart, as each new notice pushes all others down. What is under the eye changes its values, not its place.
+ * Reads the first rows of a list of alerts, all again after a change: separate pages would drift apart, because each
+ * new alert moves the others down. Visible rows change their values, not their position.
  */
 export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
   const { queries } = useServices()
@@ -31,7 +31,7 @@ export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
   const queryKey = useMemo(() => [noticesKey, 'rows', name], [name])
   const newest = useQuery({
     queryKey,
-    // One row beyond says whether there are more.
+    // One more row than shown tells whether there are more.
     queryFn: async ({ signal }) => ({ name, lines: await read(size + 1, signal) }),
     placeholderData: (before) => before,
   })
@@ -53,7 +53,7 @@ export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
   return {
     /** Undefined before the first answer. */
     rows: shown?.lines.slice(0, size),
-    /** Another list stands in for the one that was asked for. */
+    /** Rows of the previous list are shown until the new list arrives. */
     isStale: shown !== null && shown.name !== name,
     pending:
       waiting === null || (waiting.arrived === 0 && waiting.moved === 0)
@@ -64,7 +64,7 @@ export const useNoticeRows = ({ key, read, calm }: RowsRead) => {
     showMore: useCallback(() => setMore({ key, size: size + step }), [key, size]),
     failure: newest.error,
     retry: () => void newest.refetch(),
-    /** Takes rows away that the reader has just decided about: he does not wait for what he did himself. */
+    /** Removes rows that the reader has just dismissed, without waiting for the server. */
     drop: (ids: ReadonlySet<number>) => {
       const without = <T extends { lines: Line[] } | null | undefined>(old: T): T =>
         old ? { ...old, lines: old.lines.filter(({ id }) => !ids.has(id)) } : old

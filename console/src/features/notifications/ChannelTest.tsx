@@ -9,39 +9,39 @@ import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 import type { GroupDraft } from './useGroupDraft.ts'
 
-/** Sends a real message by a channel as it is entered, and shows how each step went. */
+/** Sends a real message by a channel with the entered values, and shows the result of each step. */
 export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: GroupDraft }) => {
-  const trial = entry.trial?.channel === channel ? entry.trial : null
+  const test = entry.test?.channel === channel ? entry.test : null
   return (
-    <div className={classes.test} aria-busy={trial?.busy === true}>
+    <div className={classes.test} aria-busy={test?.busy === true}>
       <div className={classes.testHead}>
-        {trial?.busy === true ? (
+        {test?.busy === true ? (
           <Button size="compact-sm" variant="default" onClick={entry.stop}>
-            {strings.stopTheTest}
+            {strings.stopTest}
           </Button>
         ) : (
-          <Button size="compact-sm" variant="default" onClick={() => void entry.tryOut(channel)}>
-            {strings.sendATest}
+          <Button size="compact-sm" variant="default" onClick={() => void entry.runTest(channel)}>
+            {strings.sendTest}
           </Button>
         )}
-        <span className={text.note}>{strings.byWhatIsEnteredHereSaved}</span>
+        <span className={text.note}>{strings.testHelp}</span>
       </div>
       <div aria-live="polite" className={classes.testResult}>
-        {trial?.busy === true ? (
-          <StepList steps={[{ key: 'run', words: strings.theServerTriesIt, state: 'running' }]} />
+        {test?.busy === true ? (
+          <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} />
         ) : null}
-        {trial === null || trial.failure === null ? null : Object.keys(faultsOfFailure(trial.failure)).length > 0 ? (
+        {test === null || test.failure === null ? null : Object.keys(faultsOfFailure(test.failure)).length > 0 ? (
           <p className={classes.outcome}>
             <SeverityShape severity="amber" />
-            <span>{strings.notTriedAFieldCannotBe}</span>
+            <span>{strings.notTested}</span>
           </p>
         ) : (
-          <ErrorState failure={trial.failure} inline />
+          <ErrorState failure={test.failure} inline />
         )}
-        {trial === null || trial.result === null ? null : (
+        {test === null || test.result === null ? null : (
           <>
             <StepList
-              steps={trial.result.steps.map(({ step, ok, message }, index) => ({
+              steps={test.result.steps.map(({ step, ok, message }, index) => ({
                 key: `${index}`,
                 words: step,
                 state: ok ? 'done' : 'failed',
@@ -49,8 +49,8 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
               }))}
             />
             <p className={classes.outcome}>
-              {trial.result.ok ? null : <SeverityShape severity="amber" />}
-              <strong>{trial.result.ok ? strings.itWorks : strings.itDoesNotWorkYetSee}</strong>
+              {test.result.ok ? null : <SeverityShape severity="amber" />}
+              <strong>{test.result.ok ? strings.testPassed : strings.testFailed}</strong>
             </p>
           </>
         )}

@@ -5,19 +5,19 @@ import text from '../../ui/text.module.css'
 import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 
-/** A secret that was made now, shown this once: over the bar that is always in sight, and until somebody has stored it. */
+/** A new secret, shown once above the bar that is always visible, until the user confirms that it is saved. */
 export const FreshSecret = ({ secret, done }: { secret: string; done: () => void }) => {
-  const box = useRef<HTMLElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new secret is looked at as the first one was
-  useEffect(() => box.current?.focus(), [secret])
+  const panel = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new secret takes the focus
+  useEffect(() => panel.current?.focus(), [secret])
   return (
-    <section ref={box} tabIndex={-1} className={classes.fresh} aria-label={strings.newSecret}>
-      <strong>{strings.theWebhooksSecretShownThisOnce}</strong>
-      <span className={text.note}>{strings.giveItToTheReceiverWhich}</span>
+    <section ref={panel} tabIndex={-1} className={classes.fresh} aria-label={strings.newSecret}>
+      <strong>{strings.secretTitle}</strong>
+      <span className={text.note}>{strings.secretHelp}</span>
       <CopyField value={secret} what={strings.secret} />
       <Group>
         <Button size="compact-sm" variant="default" onClick={done}>
-          {strings.iHaveStoredIt}
+          {strings.secretSaved}
         </Button>
       </Group>
     </section>

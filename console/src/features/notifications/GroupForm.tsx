@@ -19,12 +19,12 @@ import { WebhookFields } from './WebhookFields.tsx'
 import { WhatFields } from './WhatFields.tsx'
 import { WhenFields } from './WhenFields.tsx'
 
-const secretWords = {
-  title: strings.leaveWithoutTheSecret,
-  words: strings.theNewSecretOfTheWebhook,
+const leaveTexts = {
+  title: strings.leaveTitle,
+  words: strings.leaveText,
 }
 
-/** The form of a group: of what it tells, when, and by which channels. */
+/** The form of a group: triggers, timing and channels. */
 export const GroupForm = ({ group }: { group: NotificationGroup }) => {
   const { session } = useServices()
   const canWrite = session.may('config:write')
@@ -36,7 +36,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
   const shared = { group, entry, canWrite }
   return (
     <div className={classes.form}>
-      <LeaveGuard isDirty={isDirty || entry.fresh !== null} {...(isDirty ? {} : secretWords)} />
+      <LeaveGuard isDirty={isDirty || entry.fresh !== null} {...(isDirty ? {} : leaveTexts)} />
       <form
         id={formId}
         ref={form}
@@ -49,13 +49,13 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
         <fieldset disabled={!canWrite} className={classes.sections}>
           <Switch
             name="isEnabled"
-            label={strings.inUse}
-            description={strings.offNobodyIsToldAnythingBy}
+            label={strings.enabled}
+            description={strings.enabledHelp}
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
           <p className={text.note}>
-            {strings.aChannelThatIsSwitchedOn({ link: (text) => <Link to="/notices">{text}</Link> })}
+            {strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}
           </p>
           <WhatFields {...shared} />
           {isOfEvents ? null : <WhenFields {...shared} />}
@@ -68,17 +68,17 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
       {canWrite ? (
         <Group justify="flex-end" gap="sm" className={classes.foot}>
           {entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}
-          <p className={classes.said} role="status">
-            {entry.said !== ''
-              ? entry.said
+          <p className={classes.status} role="status">
+            {entry.status !== ''
+              ? entry.status
               : failure !== null && isAtField
-                ? strings.notSavedSeeTheFields
+                ? strings.notSaved
                 : isDirty
-                  ? strings.notSavedYet
+                  ? strings.unsaved
                   : ''}
           </p>
           <MoreMenu
-            label={strings.moreOfThisForm}
+            label={strings.moreActions}
             curl={() => {
               const { secret, ...webhook } = change.channels?.webhook ?? {}
               // A secret never goes to the clipboard with a command.
@@ -102,7 +102,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           </Button>
         </Group>
       ) : (
-        <p className={text.note}>{strings.youCanReadTheseAnAdministrator}</p>
+        <p className={text.note}>{strings.readOnly}</p>
       )}
     </div>
   )

@@ -13,7 +13,7 @@ export const GroupPage = () => {
   const { group: id } = useParams({ from: '/inside/settings/notifications/$group' })
   const groups = useGroups()
   const group = groups.data?.find((one) => String(one.id) === id)
-  useTitle(group === undefined ? strings.notificationGroup : `Notifications: ${group.groupName}`)
+  useTitle(group === undefined ? strings.notificationGroup : strings.groupTitle({ name: group.groupName }))
   if (groups.data === undefined)
     return groups.error === null ? (
       <DetailSkeleton />
@@ -22,7 +22,7 @@ export const GroupPage = () => {
     )
   if (group === undefined)
     return (
-      <EmptyState icon="bell" title={strings.thereIsNoSuchGroup}>
+      <EmptyState icon="bell" title={strings.groupNotFound}>
         <p>
           <Link to="/settings/notifications">{strings.allNotificationGroups}</Link>
         </p>

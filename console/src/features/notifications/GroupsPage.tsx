@@ -1,5 +1,6 @@
 import { listNotificationGroups, type NotificationGroup } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { curlOf } from '../../lib/curl.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DetailSkeleton } from '../../ui/DetailSkeleton.tsx'
@@ -11,10 +12,15 @@ import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import text from '../../ui/text.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
-import { chipsOf, termsOf } from './chips.ts'
+import { type Chip, chipsOf, termsOf } from './chips.ts'
 import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 import { useGroups, useHasMail } from './useGroups.ts'
+
+const chipText = (state: Chip['state'], channel: ReactNode): ReactNode => {
+  if (state === 'off') return strings.channelOff({ channel })
+  return state === 'idle' ? strings.channelNoMail({ channel }) : channel
+}
 
 const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean | null }) => {
   const chips = chipsOf(group, hasMail)
@@ -26,19 +32,16 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
             {group.groupName}
           </Link>
         </h2>
-        {group.isEnabled ? null : <span className={classes.chip}>{strings.switchedOff}</span>}
+        {group.isEnabled ? null : <span className={classes.chip}>{strings.paused}</span>}
         <span className={text.note}>{group.description}</span>
       </div>
       <div className={classes.chips}>
-        {chips.length === 0 ? <span className={text.note}>{strings.tellsNobodyYet}</span> : null}
-        {chips.map(({ channel, words, state, why }) => (
+        {chips.length === 0 ? <span className={text.note}>{strings.noRecipients}</span> : null}
+        {chips.map(({ channel, label, state, why }) => (
           <span key={channel} className={classes.chip} data-state={state} title={why}>
-            {state === 'on' ? <Icon name="check" size={12} title="on" /> : null}
+            {state === 'on' ? <Icon name="check" size={12} title={strings.on} /> : null}
             {state === 'idle' ? <SeverityShape severity="amber" /> : null}
-            <span>
-              <DeviceText value={words} />
-              {state === 'off' ? ', off' : state === 'idle' ? strings.noMailServer : ''}
-            </span>
+            {chipText(state, <DeviceText value={label} />)}
           </span>
         ))}
       </div>
@@ -49,7 +52,7 @@ const Group = ({ group, hasMail }: { group: NotificationGroup; hasMail: boolean 
   )
 }
 
-/** The groups: who is told of what, and how. */
+/** The notification groups. */
 export const GroupsPage = () => {
   useTitle(strings.notificationGroups)
   const { session } = useServices()
@@ -58,10 +61,10 @@ export const GroupsPage = () => {
   return (
     <SettingsPage
       title={strings.notificationGroups}
-      intro={strings.whoIsToldOfWhatBeside({ link: (text) => <Link to="/notices">{text}</Link> })}
+      intro={strings.intro({ link: (text) => <Link to="/notices">{text}</Link> })}
       actions={
         <>
-          {session.may('config:read') ? <Link to="/settings/deliveries">{strings.whatWasSent}</Link> : null}
+          {session.may('config:read') ? <Link to="/settings/deliveries">{strings.deliveries}</Link> : null}
           <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listNotificationGroups)} />
         </>
       }
@@ -70,7 +73,7 @@ export const GroupsPage = () => {
         <p className={classes.hint} role="note">
           <Icon name="info" />
           <span>
-            {strings.noMailServerIsSetUp({
+            {strings.noMailServer({
               link: (text) => (
                 <Link to="/settings/$page" params={{ page: 'mail' }}>
                   {text}

@@ -15,10 +15,10 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
   const count = recipientsOf(draft.email.recipients).length
   const name = 'channels.email.recipients'
   return (
-    <section className={classes.section} aria-label={strings.mail}>
+    <section className={classes.section} aria-label={strings.email}>
       <Switch
         name="channels.email.isEnabled"
-        label={<strong>{strings.mail}</strong>}
+        label={<strong>{strings.email}</strong>}
         error={errorOf('channels.email.isEnabled')}
         checked={draft.email.isEnabled}
         onChange={(event) =>
@@ -29,7 +29,7 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
         <p className={classes.hint} role="note">
           <Icon name="info" />
           <span>
-            {strings.noMailServerIsSetUp2({
+            {strings.noMailServer({
               link: (text) => (
                 <Link to="/settings/$page" params={{ page: 'mail' }}>
                   {text}
@@ -42,7 +42,7 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
       <Textarea
         name={name}
         label={strings.recipients}
-        description={strings.oneALineEachGetsA({ count, recipients: groupLimits.recipients })}
+        description={strings.recipientsHelp({ count, max: groupLimits.recipients })}
         error={errorOf(name)}
         rows={Math.min(10, Math.max(3, count + 1))}
         maxLength={20_000}

@@ -9,12 +9,12 @@ import { strings } from './strings.ts'
 
 const at = (member: string) => `channels.syslog.${member}`
 
-const protocolWords: Readonly<Record<SyslogProtocol, string>> = {
-  udp: strings.udpMayBeLostNobodyCan,
+const protocolLabels: Readonly<Record<SyslogProtocol, string>> = {
+  udp: strings.udp,
   tcp: 'TCP',
   tls: 'TLS',
 }
-const formatWords: Readonly<Record<SyslogFormat, string>> = {
+const formatLabels: Readonly<Record<SyslogFormat, string>> = {
   rfc5424: 'RFC 5424',
   cef: 'CEF (ArcSight)',
   ocsf: 'OCSF (JSON)',
@@ -31,7 +31,7 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
       <Switch
         name={at('isEnabled')}
         label={<strong>{strings.syslog}</strong>}
-        description={strings.eachEventNotTheFoldedNotice}
+        description={strings.syslogHelp}
         error={errorOf(at('isEnabled'))}
         checked={syslog.isEnabled}
         onChange={(event) => change({ isEnabled: event.currentTarget.checked }, 'isEnabled', 'address')}
@@ -52,14 +52,14 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
         <NativeSelect
           name={at('protocol')}
           label={strings.protocol}
-          data={syslogProtocols.map((value) => ({ value, label: protocolWords[value] }))}
+          data={syslogProtocols.map((value) => ({ value, label: protocolLabels[value] }))}
           value={syslog.protocol}
           onChange={(event) => change({ protocol: event.currentTarget.value as SyslogProtocol }, 'protocol', 'address')}
         />
         <NativeSelect
           name={at('format')}
           label={strings.format}
-          data={syslogFormats.map((value) => ({ value, label: formatWords[value] }))}
+          data={syslogFormats.map((value) => ({ value, label: formatLabels[value] }))}
           value={syslog.format}
           onChange={(event) => change({ format: event.currentTarget.value as SyslogFormat }, 'format')}
         />
@@ -67,8 +67,8 @@ export const SyslogFields = ({ entry, canWrite }: SectionProps) => {
       {syslog.protocol === 'tls' ? (
         <CertificatesField
           name={at('ca')}
-          label={strings.certificatesToTrust}
-          description={strings.pemEmptyThoseOfTheSystem}
+          label={strings.certificates}
+          description={strings.certificatesHelp}
           error={errorOf(at('ca'))}
           max={65_536}
           value={syslog.ca}

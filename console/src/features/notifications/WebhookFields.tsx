@@ -19,7 +19,7 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
       <Switch
         name={at('isEnabled')}
         label={<strong>{strings.webhook}</strong>}
-        description={sendsEvents(group) ? strings.batchesOfEventsAsJsonSigned : strings.aSignedMessageAsJsonFor}
+        description={sendsEvents(group) ? strings.webhookEventsHelp : strings.webhookHelp}
         error={errorOf(at('isEnabled'))}
         checked={webhook.isEnabled}
         onChange={(event) => change({ isEnabled: event.currentTarget.checked }, 'isEnabled', 'url')}
@@ -27,7 +27,7 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
       <TextInput
         name={at('url')}
         label={strings.url}
-        description={strings.afterSavingOnlyTheHostIs}
+        description={strings.urlHelp}
         error={errorOf(at('url'))}
         maxLength={2_048}
         autoComplete="off"
@@ -41,20 +41,20 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
           <PasswordInput
             name={at('secret')}
             label={strings.secret}
-            description={strings.whsecAndBase64Of24To}
+            description={strings.secretFieldHelp}
             error={errorOf(at('secret'))}
             maxLength={128}
             autoComplete="new-password"
             disabled={webhook.isSecretNew}
             placeholder={
-              webhook.isSecretNew ? 'a new one is made' : isStored ? strings.setLeaveEmptyToKeepIt : 'made when saved'
+              webhook.isSecretNew || !isStored ? strings.secretGenerated : strings.secretKeep
             }
             value={webhook.secret}
             onChange={(event) => change({ secret: event.currentTarget.value }, 'secret')}
           />
           {isStored ? (
             <Checkbox
-              label={strings.makeANewSecretAndShow}
+              label={strings.renewSecret}
               checked={webhook.isSecretNew}
               onChange={(event) => change({ isSecretNew: event.currentTarget.checked, secret: '' }, 'secret')}
             />
@@ -63,8 +63,8 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
       ) : null}
       <CertificatesField
         name={at('ca')}
-        label={strings.certificatesToTrust}
-        description={strings.pemEmptyThoseOfTheSystem}
+        label={strings.certificates}
+        description={strings.certificatesHelp}
         error={errorOf(at('ca'))}
         max={65_536}
         value={webhook.ca}

@@ -7,10 +7,10 @@ import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 
-/** Of what a group tells: switches, severity, tags. */
+/** The triggers of a group: kinds of alerts, severity and tags. */
 export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionProps) => (
-  <section className={classes.section} aria-label={strings.what}>
-    <h2>{strings.whatItTellsOf}</h2>
+  <section className={classes.section} aria-label={strings.triggers}>
+    <h2>{strings.triggers}</h2>
     <div className={classes.switches}>
       {group.notifications.map(({ id, name }) => (
         <Checkbox
@@ -24,11 +24,11 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
         />
       ))}
     </div>
-    {draft.on.length === 0 ? <p className={text.note}>{strings.nothingIsChosenItTellsNobody}</p> : null}
+    {draft.on.length === 0 ? <p className={text.note}>{strings.noTriggers}</p> : null}
     <NativeSelect
       name="minimumSeverity"
-      label={strings.severityAtLeast}
-      description={group.kind === 'SystemHealth' ? strings.aPartInStateWarningCounts : undefined}
+      label={strings.minimumSeverity}
+      description={group.kind === 'SystemHealth' ? strings.severityHelp : undefined}
       maw={280}
       data={[...severityNames]}
       value={draft.minimumSeverity}
@@ -39,10 +39,8 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
     {group.kind === 'SystemHealth' ? null : (
       <TagsField
         name="hashtags"
-        label={strings.onlyHostsWithOneOfThese}
-        description={strings.emptyAllHostsValue({
-          value: sendsEvents(group) ? ' With tags, events of no host are left out, too.' : '',
-        })}
+        label={strings.tags}
+        {sendsEvents(group) ? strings.tagsEventsHelp : strings.tagsHelp}
         error={errorOf('hashtags')}
         value={draft.hashtags}
         onChange={(hashtags) => enter({ hashtags }, 'hashtags')}

@@ -5,20 +5,20 @@ import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
 
-/** Zones that the browser knows, and the one that is set. */
+/** Returns the time zones of the browser and the configured one. */
 const zones = (set: string): string[] => [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), set])]
 
-/** When people are told: gathered, and not at night. */
+/** The timing of a group: batches and quiet hours. */
 export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) => {
   const { quiet } = draft
   const change = (part: Partial<Draft['quiet']>, name: string) => enter({ quiet: { ...quiet, ...part } }, name)
   return (
-    <section className={classes.section} aria-label={strings.when}>
-      <h2>{strings.whenPeopleAreTold}</h2>
+    <section className={classes.section} aria-label={strings.timing}>
+      <h2>{strings.timing}</h2>
       <NumberInput
         name="digestMinutes"
-        label={strings.gatherForMinutes}
-        description={strings.mailAndWebhookSendWhatCame}
+        label={strings.batchMinutes}
+        description={strings.batchHelp}
         error={errorOf('digestMinutes')}
         maw={280}
         min={0}
@@ -30,7 +30,7 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
       />
       <Switch
         label={strings.quietHours}
-        description={strings.mailAndWebhookWaitForTheir}
+        description={strings.quietHelp}
         checked={draft.isQuiet}
         onChange={(event) => enter({ isQuiet: event.currentTarget.checked }, 'quietHours.from', 'quietHours.to')}
       />
@@ -62,10 +62,10 @@ export const WhenFields = ({ entry: { draft, enter, errorOf } }: SectionProps) =
           />
           <NativeSelect
             name="quietHours.passSeverity"
-            label={strings.toldAllTheSame}
+            label={strings.passSeverity}
             data={[
               { value: '', label: strings.nothing },
-              ...severityNames.map((name) => ({ value: name, label: strings.nameOrWorse({ name }) })),
+              ...severityNames.map((name) => ({ value: name, label: strings.orWorse({ name }) })),
             ]}
             value={quiet.passSeverity}
             onChange={(event) => change({ passSeverity: event.currentTarget.value }, 'quietHours.passSeverity')}

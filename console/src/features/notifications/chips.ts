@@ -1,61 +1,59 @@
 import { type Channel, channels, type NotificationGroup } from '@portcullis/contract'
-import { channelWords } from '../../ui/notices/labels.ts'
+import { channelLabels } from '../../ui/notices/labels.ts'
 import { strings } from './strings.ts'
 
 /** A channel of a group in a few words. */
 export interface Chip {
   channel: Channel
-  words: string
-  /** `on`; `off`: set up, and switched off; `idle`: on, and of no effect. */
+  label: string
+  /** `on`; `off`: set up but off; `idle`: on but without effect. */
   state: 'on' | 'off' | 'idle'
-  /** Why it is of no effect. */
+  /** Why it has no effect. */
   why?: string
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url
 
-/** The channels that a group has set up. `hasMail` is null where the reader may not know. */
+/** Returns the channels that a group has set up. `hasMail` is null if the reader may not know. */
 export const chipsOf = ({ channels: set }: Pick<NotificationGroup, 'channels'>, hasMail: boolean | null): Chip[] =>
   channels.flatMap((channel): Chip[] => {
     const target = {
       email:
-        set.email.recipients.length === 0
-          ? ''
-          : `${set.email.recipients.length} ${set.email.recipients.length === 1 ? 'recipient' : 'recipients'}`,
+        set.email.recipients.length === 0 ? '' : strings.recipientCount({ count: set.email.recipients.length }),
       webhook: set.webhook.url === '' ? '' : hostOf(set.webhook.url),
       syslog: set.syslog.address === '' ? '' : `${set.syslog.address}, ${set.syslog.protocol}, ${set.syslog.format}`,
     }[channel]
     if (target === '' && !set[channel].isEnabled) return []
-    const words = `${channelWords[channel]}: ${target}`
-    if (!set[channel].isEnabled) return [{ channel, words, state: 'off' }]
+    const label = `${channelLabels[channel]}: ${target}`
+    if (!set[channel].isEnabled) return [{ channel, label, state: 'off' }]
     if (channel === 'email' && hasMail === false)
-      return [{ channel, words, state: 'idle', why: strings.noMailServerIsSetUp3 }]
-    return [{ channel, words, state: 'on' }]
+      return [{ channel, label, state: 'idle', why: strings.noMailServerWhy }]
+    return [{ channel, label, state: 'on' }]
   })
 
-/** When and of what a group tells, in a few words each. */
+/** Returns the triggers and timing of a group, in a few words each. */
 export const termsOf = (group: NotificationGroup): string[] => {
   const off = group.notifications.filter(({ isEnabled }) => !isEnabled).length
   return [
     group.minimumSeverity === 'Debug'
-      ? 'every severity'
-      : strings.minimumseverityOrWorse({ minimumSeverity: group.minimumSeverity }),
+      ? strings.everySeverity
+      : strings.orWorse({ name: group.minimumSeverity }),
     ...(off === 0
       ? []
       : [
-          strings.notificationsOfNotifications2Kinds({
-            notifications: group.notifications.length - off,
-            notifications2: group.notifications.length,
+          strings.triggerCount({
+            on: group.notifications.length - off,
+            all: group.notifications.length,
           }),
         ]),
     ...(group.hashtags.length === 0
       ? []
-      : [strings.tagsHashtags({ hashtags: group.hashtags.map((tag) => `#${tag}`).join(' ') })]),
-    ...(group.digestMinutes === 0 ? [] : [strings.gatheredForDigestminutesMin({ digestMinutes: group.digestMinutes })]),
+      : [strings.tagList({ tags: group.hashtags.map((tag) => `#${tag}`).join(' ') })]),
+    ...(group.digestMinutes === 0 ? [] : [strings.batched({ minutes: group.digestMinutes })]),
     ...(group.quietHours === null
       ? []
       : [
-          strings.quietFromToToTimezone({
+          strings.quietTerm({
             from: group.quietHours.from,
             to: group.quietHours.to,
             timeZone: group.quietHours.timeZone,

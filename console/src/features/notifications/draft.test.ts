@@ -11,7 +11,7 @@ import {
   recipientsFault,
   recipientsOf,
   sendsEvents,
-  triedOf,
+  testBodyOf,
 } from './draft.ts'
 
 const group: NotificationGroup = {
@@ -36,10 +36,10 @@ const group: NotificationGroup = {
 }
 const draft = draftOf(group)
 
-describe('a change of a group', () => {
-  it('is nothing when nothing was changed', () => expect(changeOf(group, draft)).toEqual({}))
+describe('changeOf', () => {
+  it('is empty without changes', () => expect(changeOf(group, draft)).toEqual({}))
 
-  it('has what was changed, and no other member', () => {
+  it('contains the changed members only', () => {
     expect(changeOf(group, { ...draft, on: ['attackTool'], digestMinutes: '0', isQuiet: false })).toEqual({
       notifications: [{ id: 'keyClone', isEnabled: false }],
       digestMinutes: 0,
@@ -55,7 +55,7 @@ describe('a change of a group', () => {
     })
   })
 
-  it('keeps the secret, takes a new one, or asks for one', () => {
+  it('keeps the secret, sets a new one or asks the server for one', () => {
     const webhook = { ...draft.webhook, url: ' https://soar.example.org/y ' }
     expect(changeOf(group, { ...draft, webhook })).toEqual({
       channels: { webhook: { url: 'https://soar.example.org/y' } },
@@ -68,18 +68,18 @@ describe('a change of a group', () => {
     })
   })
 
-  it('tries one channel with all that is entered, and no stored secret', () => {
-    expect(triedOf(draft, 'webhook')).toEqual({
+  it('tests one channel with all entered values except a stored secret', () => {
+    expect(testBodyOf(draft, 'webhook')).toEqual({
       webhook: { isEnabled: true, url: 'https://soar.example.org/hooks/x', ca: '' },
     })
-    expect(triedOf(draft, 'syslog')).toEqual({ syslog: group.channels.syslog })
+    expect(testBodyOf(draft, 'syslog')).toEqual({ syslog: group.channels.syslog })
   })
 })
 
-describe('a secret', () => {
+describe('freshSecretOf', () => {
   const withSecret = (secret: string) =>
     ({ ...group, channels: { ...group.channels, webhook: { ...group.channels.webhook, secret } } }) as NotificationGroup
-  it('is shown only when it was made now', () => {
+  it('returns only a secret that the server has just generated', () => {
     expect([maskedSecret, '', 'whsec_abc'].map((secret) => freshSecretOf(withSecret(secret)))).toEqual([
       null,
       null,
@@ -89,33 +89,33 @@ describe('a secret', () => {
 })
 
 describe('recipients', () => {
-  it('come one a line, or as a list', () => {
+  it('are separated by lines, commas or semicolons', () => {
     expect(recipientsOf('a@b.c\n\n d@e.f , g@h.i;\r\nj@k.l')).toEqual(['a@b.c', 'd@e.f', 'g@h.i', 'j@k.l'])
   })
   it.each([
     ['', null],
     ['soc@example.org', null],
-    ['soc@example.org\nBcc: evil', 'This is no mail address: Bcc: evil'],
-    ['"A B" <a@b.c>\nx', 'These are no mail addresses: "A B" <a@b.c>, x'],
-    ['a@b@c', 'This is no mail address: a@b@c'],
-    [`${'a'.repeat(65)}@b.c`, `This is no mail address: ${'a'.repeat(65)}@b.c`],
+    ['soc@example.org\nBcc: evil', 'Not an email address: Bcc: evil'],
+    ['"A B" <a@b.c>\nx', 'Not email addresses: "A B" <a@b.c>, x'],
+    ['a@b@c', 'Not an email address: a@b@c'],
+    [`${'a'.repeat(65)}@b.c`, `Not an email address: ${'a'.repeat(65)}@b.c`],
   ])('%j', (text, fault) => expect(recipientsFault(text)).toBe(fault))
-  it('are at most fifty', () => {
+  it('are limited to fifty', () => {
     const some = (count: number) => Array.from({ length: count }, (_, n) => `m${n}@example.org`).join('\n')
     expect(recipientsFault(some(50))).toBeNull()
-    expect(recipientsFault(some(10_000))).toMatch(/There are 10,000, at most 50/)
+    expect(recipientsFault(some(10_000))).toMatch(/10,000 recipients exceed the limit of 50/)
   })
 })
 
-describe('what is wrong', () => {
-  it('is known before the server is asked', () => {
+describe('errors of a draft', () => {
+  it('are found before the server is asked', () => {
     expect(faultsOfDraft(draft)).toEqual({})
     const bad = { ...draft, digestMinutes: '1.5', quiet: { ...draft.quiet, from: '06:00' } }
     expect(Object.keys(faultsOfDraft(bad))).toEqual(['digestMinutes', 'quietHours.to'])
     expect(faultsOfDraft({ ...bad, digestMinutes: '', isQuiet: false })).toHaveProperty('digestMinutes')
   })
 
-  it('stands at its field, however the server names it', () => {
+  it('are assigned to their fields in every notation of the server', () => {
     const fields = [
       { field: 'body.channels.syslog.address', message: 'must be a host' },
       { field: 'body.channels.email.recipients[2]', message: 'is no address' },
@@ -135,30 +135,30 @@ describe('what is wrong', () => {
 })
 
 describe('a group in a few words', () => {
-  it('has its channels, and why one is of no effect', () => {
-    expect(chipsOf(group, true).map(({ words, state }) => [words, state])).toEqual([
-      ['Mail: 1 recipient', 'on'],
+  it('shows its channels and why one has no effect', () => {
+    expect(chipsOf(group, true).map(({ label, state }) => [label, state])).toEqual([
+      ['Email: 1 recipient', 'on'],
       ['Webhook: soar.example.org', 'on'],
       ['Syslog: siem.example.org, tls, ocsf', 'off'],
     ])
     expect(chipsOf(group, false)[0]).toMatchObject({ state: 'idle', why: 'No mail server is set up.' })
-    // Who may not read the settings is told nothing of them.
+    // A reader without permission for the settings does not learn of them.
     expect(chipsOf(group, null)[0]).toMatchObject({ state: 'on' })
     expect(
       chipsOf({ channels: { ...group.channels, email: { isEnabled: false, recipients: [] } } }, true),
     ).toHaveLength(2)
   })
-  it('has its terms', () => {
+  it('shows its triggers and timing', () => {
     expect(termsOf(group)).toEqual([
       'Warning or worse',
       'tags #kiosk #lab',
-      'gathered for 30 min',
-      'quiet 22:00 to 06:00, Europe/Berlin',
+      'batched for 30 min',
+      'quiet hours 22:00 to 06:00, Europe/Berlin',
     ])
     const notifications = [{ id: 'USB', name: 'USB', isEnabled: false }]
     expect(termsOf({ ...group, notifications, hashtags: [], digestMinutes: 0, quietHours: null })).toEqual([
       'Warning or worse',
-      '0 of 1 kinds',
+      '0 of 1 triggers',
     ])
     expect([sendsEvents(group), sendsEvents({ notifications })]).toEqual([false, true])
   })

@@ -10,26 +10,26 @@ import {
 import { CallFailure } from '../../lib/problem.ts'
 import { strings } from './strings.ts'
 
-/** A group as somebody enters it: texts as they are typed. */
+/** A group as entered: numbers are still texts. */
 export interface Draft {
   isEnabled: boolean
   minimumSeverity: NotificationGroup['minimumSeverity']
-  /** Comma list. */
+  /** Separated by commas. */
   hashtags: string
-  /** Ids of what it tells of. */
+  /** Ids of the selected triggers. */
   on: readonly string[]
   digestMinutes: string
   isQuiet: boolean
   quiet: { from: string; to: string; timeZone: string; passSeverity: string }
   email: { isEnabled: boolean; recipients: string }
-  /** `secret` is only what was typed: the stored one never comes here. */
+  /** `secret` is only what the user typed: the server never returns the stored one. */
   webhook: { isEnabled: boolean; url: string; secret: string; isSecretNew: boolean; ca: string }
   syslog: NotificationGroup['channels']['syslog']
 }
 
 const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Its switches stand for categories of events: it sends each event, and mails nothing. */
+/** Tells whether the triggers of a group are categories of events. Such a group sends each event and no email. */
 export const sendsEvents = ({ notifications }: Pick<NotificationGroup, 'notifications'>): boolean =>
   notifications.every(({ id }) => (eventCategories as readonly string[]).includes(id))
 
@@ -44,7 +44,7 @@ export const draftOf = (group: NotificationGroup): Draft => ({
     from: group.quietHours?.from ?? '22:00',
     to: group.quietHours?.to ?? '06:00',
     timeZone: group.quietHours?.timeZone ?? here(),
-    passSeverity: group.quietHours === null ? strings.critical : (group.quietHours.passSeverity ?? ''),
+    passSeverity: group.quietHours === null ? 'Critical' : (group.quietHours.passSeverity ?? ''),
   },
   email: { isEnabled: group.channels.email.isEnabled, recipients: group.channels.email.recipients.join('\n') },
   webhook: {
@@ -57,14 +57,14 @@ export const draftOf = (group: NotificationGroup): Draft => ({
   syslog: group.channels.syslog,
 })
 
-/** Whether the server holds a secret for the webhook. */
+/** Tells whether the server has a secret for the webhook. */
 export const hasSecret = (group: NotificationGroup): boolean => group.channels.webhook.secret !== ''
 
-/** A secret that this answer shows, this once; null: it shows none. */
+/** Returns the secret that the server has just generated, or null. */
 export const freshSecretOf = ({ channels: { webhook } }: NotificationGroup): string | null =>
   webhook.secret === '' || webhook.secret === maskedSecret ? null : webhook.secret
 
-/** Recipients of a text: one a line, and as mail programs write lists. */
+/** Returns the recipients of a text: one per line, or separated as in mail programs. */
 export const recipientsOf = (text: string): string[] =>
   text
     .split(/[\n,;]/)
@@ -73,14 +73,17 @@ export const recipientsOf = (text: string): string[] =>
 
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
 
-/** What is wrong with recipients, in a sentence; null: nothing. */
+/** Returns what is wrong with recipients, or null. */
 export const recipientsFault = (text: string): string | null => {
   const all = recipientsOf(text)
   const bad = all.filter((one) => !address.test(one) || one.length > 254)
-  if (bad.length > 0)
-    return `${bad.length === 1 ? strings.thisIsNoMailAddress : strings.theseAreNoMailAddresses}: ${bad.slice(0, 5).join(', ')}${bad.length > 5 ? ` and ${bad.length - 5} more` : ''}`
+  if (bad.length > 0) {
+    const list = bad.slice(0, 5).join(', ')
+    if (bad.length > 5) return strings.badRecipientsMore({ list, more: bad.length - 5 })
+    return strings.badRecipients({ count: bad.length, list })
+  }
   if (all.length > groupLimits.recipients)
-    return strings.thereAreAllAtMostRecipients({ all: all.length, recipients: groupLimits.recipients })
+    return strings.tooManyRecipients({ count: all.length, max: groupLimits.recipients })
   return null
 }
 
@@ -96,7 +99,7 @@ const quietOf = ({ isQuiet, quiet }: Draft): QuietHours | null =>
 
 type ChannelsChange = NonNullable<NotificationGroupChange['channels']>
 
-/** All members of the channels, as they are entered; a kept secret is not among them. */
+/** Returns all entered members of the channels except a secret that the server keeps. */
 const channelsOf = ({ email, webhook, syslog }: Draft): Required<ChannelsChange> => ({
   email: { isEnabled: email.isEnabled, recipients: recipientsOf(email.recipients) },
   webhook: {
@@ -110,7 +113,7 @@ const channelsOf = ({ email, webhook, syslog }: Draft): Required<ChannelsChange>
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-/** Members of `after` that differ from those of `before`. */
+/** Returns the members of `after` that differ from those of `before`. */
 const changed = <T extends object>(before: T, after: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(after).filter(([name, value]) => !isSame((before as Record<string, unknown>)[name], value)),
@@ -124,7 +127,7 @@ const membersOf = (draft: Draft) => ({
   quietHours: quietOf(draft),
 })
 
-/** What a draft would change of the group; nothing but the changes is sent, so that two people do not undo each other. */
+/** Returns what a draft changes. Only changes are sent, so that two people do not undo each other's work. */
 export const changeOf = (group: NotificationGroup, draft: Draft): Omit<NotificationGroupChange, 'id'> => {
   const before = draftOf(group)
   const notifications = group.notifications
@@ -144,33 +147,33 @@ export const changeOf = (group: NotificationGroup, draft: Draft): Omit<Notificat
   }
 }
 
-/** The channel as it is entered, saved or not, for a test. */
-export const triedOf = (draft: Draft, channel: Channel): ChannelsChange => ({ [channel]: channelsOf(draft)[channel] })
+/** Returns the entered values of one channel for a test. */
+export const testBodyOf = (draft: Draft, channel: Channel): ChannelsChange => ({ [channel]: channelsOf(draft)[channel] })
 
-/** What is wrong before anything is asked of the server, by the name of the field. */
+/** Returns the errors that need no answer of the server, by field. */
 export const faultsOfDraft = (draft: Draft): Record<string, string> => {
   const faults: Record<string, string> = {}
   const recipients = recipientsFault(draft.email.recipients)
   if (recipients !== null) faults['channels.email.recipients'] = recipients
   const minutes = Number(draft.digestMinutes)
   if (draft.digestMinutes === '' || !Number.isInteger(minutes) || minutes < 0 || minutes > groupLimits.digestMinutes)
-    faults.digestMinutes = strings.aNumberOfMinutesFrom0({ digestMinutes: groupLimits.digestMinutes })
+    faults.digestMinutes = strings.badMinutes({ max: groupLimits.digestMinutes })
   if (draft.isQuiet) {
     for (const end of ['from', 'to'] as const)
-      if (!/^\d\d:\d\d$/.test(draft.quiet[end])) faults[`quietHours.${end}`] = strings.aTimeIsMissing
-    if (draft.quiet.from === draft.quiet.to) faults['quietHours.to'] = strings.itMustBeAnotherTimeThan
+      if (!/^\d\d:\d\d$/.test(draft.quiet[end])) faults[`quietHours.${end}`] = strings.timeMissing
+    if (draft.quiet.from === draft.quiet.to) faults['quietHours.to'] = strings.sameTime
   }
   return faults
 }
 
-/** A message of the server about a field, as a sentence. */
+/** Returns the server's message about a field as a sentence. */
 const sentence = (message: string): string =>
-  /^(must|is|are|holds|has|can|needs)\b/.test(message) ? strings.itMessage({ message }) : message
+  /^(must|is|are|holds|has|can|needs)\b/.test(message) ? strings.sentence({ message }) : message
 
-/** What the server found wrong, by the name of the field; of a member of a list, with its place. */
+/** Returns the errors that the server reported, by field; for a member of a list, with its position. */
 export const faultsOfFailure = (failure: unknown): Record<string, string> => {
   if (!(failure instanceof CallFailure)) return {}
-  // A destination that is refused names its field in the sentence.
+  // For a refused destination, the message contains the field.
   const named = /^body\.([\w.]+): (.+)$/s.exec(failure.message)
   if (failure.fields.length === 0 && named !== null) return { [named[1] as string]: sentence(named[2] as string) }
   const faults: Record<string, string> = {}

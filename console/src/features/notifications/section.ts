@@ -1,7 +1,7 @@
 import type { NotificationGroup } from '@portcullis/contract'
 import type { GroupDraft } from './useGroupDraft.ts'
 
-/** What every part of the form gets. */
+/** Properties of every section of the form. */
 export interface SectionProps {
   group: NotificationGroup
   entry: GroupDraft

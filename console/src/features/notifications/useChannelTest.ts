@@ -1,32 +1,32 @@
 import { type Channel, type ConfigTested, type NotificationGroup, testNotificationChannel } from '@portcullis/contract'
 import { useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
-import { type Draft, triedOf } from './draft.ts'
+import { type Draft, testBodyOf } from './draft.ts'
 
-export interface Trial {
+export interface TestState {
   channel: Channel
   busy: boolean
   result: ConfigTested | null
   failure: unknown
 }
 
-/** Tests one channel of a group with what is entered. A new test stops the one before. */
+/** Tests one channel of a group with the entered values. A new test stops the previous one. */
 export const useChannelTest = (group: NotificationGroup) => {
   const { api } = useServices()
-  const [trial, setTrial] = useState<Trial | null>(null)
+  const [test, setTest] = useState<TestState | null>(null)
   const under = useRef<AbortController | null>(null)
   useEffect(() => () => under.current?.abort(), [])
   const start = async (channel: Channel, draft: Draft) => {
     under.current?.abort()
     const control = new AbortController()
     under.current = control
-    setTrial({ channel, busy: true, result: null, failure: null })
+    setTest({ channel, busy: true, result: null, failure: null })
     const answer = (result: ConfigTested | null, reason: unknown) => {
-      if (!control.signal.aborted) setTrial({ channel, busy: false, result, failure: reason })
+      if (!control.signal.aborted) setTest({ channel, busy: false, result, failure: reason })
     }
     await api
       .call(testNotificationChannel, {
-        body: { id: group.id, channel, channels: triedOf(draft, channel) },
+        body: { id: group.id, channel, channels: testBodyOf(draft, channel) },
         signal: control.signal,
       })
       .then(
@@ -36,7 +36,7 @@ export const useChannelTest = (group: NotificationGroup) => {
   }
   const stop = () => {
     under.current?.abort()
-    setTrial(null)
+    setTest(null)
   }
-  return { trial, start, stop, forget: () => setTrial(null) }
+  return { test, start, stop, forget: () => setTest(null) }
 }

@@ -7,9 +7,9 @@ import { useChannelTest } from './useChannelTest.ts'
 import { groupsKey } from './useGroups.ts'
 
 const savedText = (hasSecret: boolean): string =>
-  hasSecret ? strings.savedTheNewSecretOfThe : strings.savedItCountsFromNowOn
+  hasSecret ? strings.savedSecret : strings.saved
 
-/** Stores a change of a group, and holds a new secret until somebody says that it is kept. */
+/** Saves changes of a group, and keeps a new secret until the user confirms that it is saved. */
 const useSaveGroup = () => {
   const { api, queries } = useServices()
   const [fresh, setFresh] = useState<string | null>(null)
@@ -25,7 +25,7 @@ const useSaveGroup = () => {
       ),
     )
     const secret = groups.map(freshSecretOf).find((one) => one !== null) ?? null
-    // Another save does not take it away.
+    // Another save does not hide the secret.
     if (secret !== null) setFresh(secret)
     return secret !== null
   }
@@ -39,7 +39,7 @@ const useFocusOnFaults = (
   saveFailure: unknown,
   testFailure: unknown,
 ) => {
-  // Whoever saved or tried by the keyboard goes on where it is wrong.
+  // Keyboard users continue at the wrong field.
   const focusOn = (faults: Record<string, string>) => {
     const fields = [...(form.current?.querySelectorAll<HTMLElement>('[name]') ?? [])]
     fields.find((field) => Object.hasOwn(faults, field.getAttribute('name') ?? ''))?.focus()
@@ -49,36 +49,36 @@ const useFocusOnFaults = (
   return focusOn
 }
 
-/** What somebody enters for a group, what is wrong with it, how it is tried and stored. */
+/** State of the form of a group: entered values, errors, test and save. */
 export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLFormElement | null>) => {
   const { save, fresh, acknowledge } = useSaveGroup()
   const [edited, setEdited] = useState<Draft | null>(null)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const { trial, start, stop, forget } = useChannelTest(group)
-  const [said, setSaid] = useState('')
-  const [isJudged, setIsJudged] = useState(false)
-  /** Fields that were changed since the server judged them: what it said of them is over. */
-  const [mended, setMended] = useState<ReadonlySet<string>>(new Set())
+  const { test, start, stop, forget } = useChannelTest(group)
+  const [status, setStatus] = useState('')
+  const [isSubmitted, setIsSubmitted] = useState(false)
+  /** Fields that were changed since the server reported errors, which no longer apply to them. */
+  const [changedFields, setChangedFields] = useState<ReadonlySet<string>>(new Set())
 
   const draft = edited ?? draftOf(group)
   const change = changeOf(group, draft)
   const isDirty = Object.keys(change).length > 0
   const own = faultsOfDraft(draft)
-  const found = { ...faultsOfFailure(trial?.failure), ...faultsOfFailure(failure) }
+  const found = { ...faultsOfFailure(test?.failure), ...faultsOfFailure(failure) }
 
-  const focusOn = useFocusOnFaults(form, found, failure, trial?.failure)
+  const focusOn = useFocusOnFaults(form, found, failure, test?.failure)
 
   const store = async () => {
     setBusy(true)
     setFailure(null)
-    setMended(new Set())
+    setChangedFields(new Set())
     try {
       const hasSecret = await save(group.id, change)
       setEdited(null)
-      setIsJudged(false)
+      setIsSubmitted(false)
       forget()
-      setSaid(savedText(hasSecret))
+      setStatus(savedText(hasSecret))
     } catch (reason) {
       setFailure(reason)
     } finally {
@@ -91,25 +91,25 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     change,
     busy,
     failure,
-    trial,
-    said,
+    test,
+    status,
     fresh,
     isDirty,
     acknowledge,
-    /** Everything that is wrong stands at its field. */
+    /** Tells whether every error is shown at a field. */
     isAtField: Object.keys(faultsOfFailure(failure)).length > 0,
     errorOf: (name: string): string | undefined =>
-      (isJudged || name === 'channels.email.recipients' ? own[name] : undefined) ??
-      (mended.has(name) ? undefined : found[name]),
+      (isSubmitted || name === 'channels.email.recipients' ? own[name] : undefined) ??
+      (changedFields.has(name) ? undefined : found[name]),
     /** Enters a part of the draft; `names` are the fields that it changes. */
     enter: (part: Partial<Draft>, ...names: string[]) => {
-      setSaid('')
-      setMended((old) => new Set([...old, ...names]))
+      setStatus('')
+      setChangedFields((old) => new Set([...old, ...names]))
       setEdited({ ...draft, ...part })
     },
-    tryOut: async (channel: Channel) => {
+    runTest: async (channel: Channel) => {
       if (channel === 'email' && own['channels.email.recipients'] !== undefined) return focusOn(own)
-      setMended(new Set())
+      setChangedFields(new Set())
       await start(channel, draft)
     },
     stop,
@@ -117,14 +117,14 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
       setEdited(null)
       setFailure(null)
       forget()
-      setIsJudged(false)
-      setSaid('')
+      setIsSubmitted(false)
+      setStatus('')
     },
     submit: () => {
-      setIsJudged(true)
+      setIsSubmitted(true)
       if (Object.keys(own).length > 0) focusOn(own)
       else if (isDirty) void store()
-      else setSaid(strings.nothingWasChanged)
+      else setStatus(strings.noChanges)
     },
   }
 }

@@ -9,11 +9,11 @@ export const useGroups = () => {
   return useQuery({ queryKey: groupsKey, queryFn: ({ signal }) => api.call(listNotificationGroups, { signal }) })
 }
 
-/** Whether a mail server is set up; null: not known yet, or not for the reader to know. */
+/** Tells whether a mail server is set up; null if unknown or not visible to the reader. */
 export const useHasMail = (): boolean | null => {
   const { api, session } = useServices()
   const items = useQuery({
-    // The key of the settings, so that a change there shows here at once.
+    // The key of the settings, so that a change there is shown here at once.
     queryKey: ['config', 'SMTP_'],
     queryFn: ({ signal }) => api.call(getConfigItemsByPrefix, { params: { prefixes: 'SMTP_' }, signal }),
     enabled: session.may('config:read'),

@@ -19,7 +19,7 @@ import classes from './reports.module.css'
 import { listTitle, RunState } from './runs.view.tsx'
 import { strings } from './strings.ts'
 
-const deliveryWords = { waiting: 'is on its way', done: 'delivered', failed: 'failed' } as const
+const deliveryLabels = { waiting: 'is on its way', done: 'delivered', failed: 'failed' } as const
 
 const Deliveries = ({ run }: { run: ReportRun }) => (
   <section aria-label={strings.deliveries}>
@@ -34,7 +34,7 @@ const Deliveries = ({ run }: { run: ReportRun }) => (
             <DeviceText value={target} />{' '}
             <span className={state === 'failed' ? classes.bad : undefined}>
               {state === 'failed' ? <Icon name="warn" size={14} /> : null}
-              {deliveryWords[state]}
+              {deliveryLabels[state]}
             </span>{' '}
             <Time value={at} form="local" />
             {error === '' ? null : (

@@ -1,17 +1,17 @@
 import type { Channel, DeliveryState } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** Channels of notification groups, for people. */
-export const channelWords: Readonly<Record<Channel, string>> = {
-  email: strings.mail,
+/** Channels of notification groups. */
+export const channelLabels: Readonly<Record<Channel, string>> = {
+  email: strings.email,
   webhook: strings.webhook,
   syslog: strings.syslog,
 }
 
-/** Where a message stands. */
-export const deliveryWords: Readonly<Record<DeliveryState, string>> = {
-  waiting: 'waits',
-  delivered: 'delivered',
-  failed: 'refused',
-  dropped: 'dropped',
+/** States of a delivery. */
+export const deliveryLabels: Readonly<Record<DeliveryState, string>> = {
+  waiting: strings.waiting,
+  delivered: strings.delivered,
+  failed: strings.failed,
+  dropped: strings.dropped,
 }

@@ -1,7 +1,11 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
-  mail: 'Mail',
+  email: 'Email',
   webhook: 'Webhook',
   syslog: 'Syslog',
+  waiting: 'waiting',
+  delivered: 'delivered',
+  failed: 'refused',
+  dropped: 'dropped',
 })

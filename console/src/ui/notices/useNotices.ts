@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { useLiveRefresh } from '../useLive.ts'
 
-// A flood tells of itself every second; a count that changes faster cannot be read.
+// During a flood, a hint arrives every second; a count that changes faster is unreadable.
 const refreshGap = 1_500
 
-/** Everything that is read of notices stands under this key, so that one hint refreshes all of it. */
+/** First part of the key of every query about alerts, so that one hint refreshes all of them. */
 export const noticesKey = 'notices'
 
-/** How many notices there are, and how many the reader has not seen, as the server counts them. */
+/** Returns the numbers of alerts and unread alerts, as counted by the server. */
 export const useNoticeCounts = (isReady = true) => {
   const { api, session } = useServices()
   return useQuery({
@@ -19,7 +19,7 @@ export const useNoticeCounts = (isReady = true) => {
   })
 }
 
-/** The same for the frame, which is always there: what it hears refreshes whatever shows notices. */
+/** Returns the counts for the frame, and refreshes every query about alerts when the server reports a change. */
 export const useLiveNotices = (isReady: boolean) => {
   const { queries } = useServices()
   useLiveRefresh(['notices'], refreshGap, () => void queries.invalidateQueries({ queryKey: [noticesKey] }))
