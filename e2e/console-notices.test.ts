@@ -90,9 +90,7 @@ describe('notices', unless(whyNoChromium), () => {
       .getByRole('region', { name: 'Notifications' })
       .getByText(/Nobody was notified/)
       .waitFor()
-    expect(await drawer().getByRole('link', { name: 'Open host' }).getAttribute('href')).toBe(
-      `/agents/${host.agentId}`,
-    )
+    expect(await drawer().getByRole('link', { name: 'Open host' }).getAttribute('href')).toBe(`/agents/${host.agentId}`)
 
     await page.keyboard.press('p')
     await drawer().getByRole('button', { name: 'Unpin' }).waitFor()
@@ -354,7 +352,7 @@ describe('notices', unless(whyNoChromium), () => {
     for (const [path, title] of [
       ['/settings/deliveries', 'Deliveries'],
       ['/settings/mail', 'Mail'],
-      ['/settings/history', 'History of settings'],
+      ['/settings/history', 'Settings history'],
       ['/settings/thresholds', 'Health thresholds'],
       ['/settings/audit', 'Audit'],
       ['/reports', 'Reports'],

@@ -67,7 +67,10 @@ describe('the console', unless(whyNoChromium), () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page, 'not the password')
-    await page.getByRole('alert').filter({ hasText: /incorrect/i }).waitFor()
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /incorrect/i })
+      .waitFor()
     await signIn(page, first)
     await page.getByLabel('Current password').fill(first)
     await page.getByLabel('New password', { exact: true }).fill(password)

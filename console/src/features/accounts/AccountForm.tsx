@@ -22,8 +22,8 @@ const LinkToGive = ({ link, close }: { link: SetPasswordLink; close: () => void 
   <Stack gap="md">
     <p style={{ margin: 0 }}>
       {link.expiresAt === null
-      ? strings.linkText
-      : strings.linkTextExpires({ time: <Time value={link.expiresAt} form="local" /> })}
+        ? strings.linkText
+        : strings.linkTextExpires({ time: <Time value={link.expiresAt} form="local" /> })}
     </p>
     <CopyField value={link.url} what={strings.link} />
     <Group justify="flex-end">

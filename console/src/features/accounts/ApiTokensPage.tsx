@@ -105,9 +105,9 @@ export const ApiTokensPage = () => {
               <DeviceText value={token.name} />
               <div className={classes.quiet}>
                 {strings.createdBy({
-              name: <DeviceText value={token.createdBy} />,
-              time: <Time value={token.createdAt} />,
-            })}
+                  name: <DeviceText value={token.createdBy} />,
+                  time: <Time value={token.createdAt} />,
+                })}
               </div>
             </div>,
             <DeviceText key="user" value={token.userName} />,

@@ -70,12 +70,7 @@ const LineHead = ({ line, canDismiss, pin, dismiss }: LineProps) => (
             {line.isPinned ? strings.unpin : strings.pin}
           </Button>
           {canDismiss ? (
-            <Button
-              size="compact-sm"
-              variant="default"
-              title={strings.dismissHelp}
-              onClick={() => dismiss(line)}
-            >
+            <Button size="compact-sm" variant="default" title={strings.dismissHelp} onClick={() => dismiss(line)}>
               {strings.dismiss}
             </Button>
           ) : null}
@@ -159,15 +154,15 @@ const Notified = ({ data }: { data: Data }) => {
             <li key={index}>
               <span>
                 {strings.sentTo({
-                channel: channelLabels[one.channel as Channel] ?? one.channel,
-                destination: <DeviceText value={one.destination} />,
-              })}
-              <span className={classes.details}>
-                {strings.sentByGroup({
-                  group: one.groupName,
-                  state: deliveryLabels[one.state as DeliveryState] ?? one.state,
+                  channel: channelLabels[one.channel as Channel] ?? one.channel,
+                  destination: <DeviceText value={one.destination} />,
                 })}
-              </span>
+                <span className={classes.details}>
+                  {strings.sentByGroup({
+                    group: one.groupName,
+                    state: deliveryLabels[one.state as DeliveryState] ?? one.state,
+                  })}
+                </span>
               </span>
               <Time value={one.at} />
             </li>

@@ -27,7 +27,9 @@ export const riskFilters = [
     kind: 'choice',
     options: noticeEntities.map((value) => ({
       value,
-      label: { Agent: strings.aHost, Model: strings.aModel, Many: strings.many, Account: strings.accountOrToken }[value],
+      label: { Agent: strings.aHost, Model: strings.aModel, Many: strings.many, Account: strings.accountOrToken }[
+        value
+      ],
     })),
   },
   { name: 'description', label: strings.description, kind: 'text' },

@@ -27,9 +27,7 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
         <span className={text.note}>{strings.testHelp}</span>
       </div>
       <div aria-live="polite" className={classes.testResult}>
-        {test?.busy === true ? (
-          <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} />
-        ) : null}
+        {test?.busy === true ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
         {test === null || test.failure === null ? null : Object.keys(faultsOfFailure(test.failure)).length > 0 ? (
           <p className={classes.outcome}>
             <SeverityShape severity="amber" />

@@ -54,9 +54,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
-          <p className={text.note}>
-            {strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}
-          </p>
+          <p className={text.note}>{strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}</p>
           <WhatFields {...shared} />
           {isOfEvents ? null : <WhenFields {...shared} />}
           {isOfEvents ? null : <MailFields {...shared} />}

@@ -46,9 +46,7 @@ export const WebhookFields = ({ group, entry, canWrite }: SectionProps) => {
             maxLength={128}
             autoComplete="new-password"
             disabled={webhook.isSecretNew}
-            placeholder={
-              webhook.isSecretNew || !isStored ? strings.secretGenerated : strings.secretKeep
-            }
+            placeholder={webhook.isSecretNew || !isStored ? strings.secretGenerated : strings.secretKeep}
             value={webhook.secret}
             onChange={(event) => change({ secret: event.currentTarget.value }, 'secret')}
           />

@@ -40,7 +40,7 @@ export const WhatFields = ({ group, entry: { draft, enter, errorOf } }: SectionP
       <TagsField
         name="hashtags"
         label={strings.tags}
-        {sendsEvents(group) ? strings.tagsEventsHelp : strings.tagsHelp}
+        description={sendsEvents(group) ? strings.tagsEventsHelp : strings.tagsHelp}
         error={errorOf('hashtags')}
         value={draft.hashtags}
         onChange={(hashtags) => enter({ hashtags }, 'hashtags')}

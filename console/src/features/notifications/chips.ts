@@ -18,8 +18,7 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? url
 export const chipsOf = ({ channels: set }: Pick<NotificationGroup, 'channels'>, hasMail: boolean | null): Chip[] =>
   channels.flatMap((channel): Chip[] => {
     const target = {
-      email:
-        set.email.recipients.length === 0 ? '' : strings.recipientCount({ count: set.email.recipients.length }),
+      email: set.email.recipients.length === 0 ? '' : strings.recipientCount({ count: set.email.recipients.length }),
       webhook: set.webhook.url === '' ? '' : hostOf(set.webhook.url),
       syslog: set.syslog.address === '' ? '' : `${set.syslog.address}, ${set.syslog.protocol}, ${set.syslog.format}`,
     }[channel]
@@ -35,9 +34,7 @@ export const chipsOf = ({ channels: set }: Pick<NotificationGroup, 'channels'>, 
 export const termsOf = (group: NotificationGroup): string[] => {
   const off = group.notifications.filter(({ isEnabled }) => !isEnabled).length
   return [
-    group.minimumSeverity === 'Debug'
-      ? strings.everySeverity
-      : strings.orWorse({ name: group.minimumSeverity }),
+    group.minimumSeverity === 'Debug' ? strings.everySeverity : strings.orWorse({ name: group.minimumSeverity }),
     ...(off === 0
       ? []
       : [

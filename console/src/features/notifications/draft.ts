@@ -148,7 +148,9 @@ export const changeOf = (group: NotificationGroup, draft: Draft): Omit<Notificat
 }
 
 /** Returns the entered values of one channel for a test. */
-export const testBodyOf = (draft: Draft, channel: Channel): ChannelsChange => ({ [channel]: channelsOf(draft)[channel] })
+export const testBodyOf = (draft: Draft, channel: Channel): ChannelsChange => ({
+  [channel]: channelsOf(draft)[channel],
+})
 
 /** Returns the errors that need no answer of the server, by field. */
 export const faultsOfDraft = (draft: Draft): Record<string, string> => {

@@ -6,8 +6,7 @@ import { strings } from './strings.ts'
 import { useChannelTest } from './useChannelTest.ts'
 import { groupsKey } from './useGroups.ts'
 
-const savedText = (hasSecret: boolean): string =>
-  hasSecret ? strings.savedSecret : strings.saved
+const savedText = (hasSecret: boolean): string => (hasSecret ? strings.savedSecret : strings.saved)
 
 /** Saves changes of a group, and keeps a new secret until the user confirms that it is saved. */
 const useSaveGroup = () => {

@@ -5,10 +5,10 @@ import { strings } from './strings.ts'
 
 const long = 120
 
-/** A value short enough for a line; a picture and certificates are named, not shown. */
+/** Returns a value short enough for a line. Pictures and certificates are named, not shown. */
 const shown = (text: string) => {
-  if (text.startsWith('data:image/')) return 'a picture'
-  if (text.startsWith('-----BEGIN')) return 'certificates'
+  if (text.startsWith('data:image/')) return strings.aPicture
+  if (text.startsWith('-----BEGIN')) return strings.certificates
   return text.length > long ? `${text.slice(0, long)}…` : text
 }
 
@@ -19,12 +19,12 @@ export interface DifferencesProps {
   withPage?: boolean
 }
 
-/** Items that differ, from what to what. */
+/** Lists the changed items with their values before and after. */
 export const Differences = ({ rows, label, withPage = false }: DifferencesProps) => (
   <table className={classes.differences} aria-label={label}>
     <thead>
       <tr>
-        <th scope="col">{strings.what}</th>
+        <th scope="col">{strings.setting}</th>
         <th scope="col">{strings.before}</th>
         <th scope="col">{strings.after}</th>
       </tr>

@@ -16,22 +16,22 @@ export interface FormFootProps {
   isDirty: boolean
   /** The changes wait for a second approver. */
   isStored: boolean
-  /** What came of the last try to save. */
-  said: string
+  /** Result of the last attempt to save. */
+  status: string
   discard: () => void
 }
 
-/** The foot of a form, always in sight: how it stands, the same call as curl, discarding and saving. */
-export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, said, discard }: FormFootProps) => {
+/** The foot of a form, always visible: status, menu, Discard and Save. */
+export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, status, discard }: FormFootProps) => {
   const operation = saveOperations[group]
   return (
     <Group justify="flex-end" gap="sm" className={classes.foot}>
       <p className={classes.said} role="status">
-        {said}
+        {status}
       </p>
       {operation === undefined ? null : (
         <MoreMenu
-          label={strings.moreOfThisForm}
+          label={strings.moreActions}
           curl={() => curlOf(window.location.origin, operation, { body: shownBody(body) })}
         />
       )}

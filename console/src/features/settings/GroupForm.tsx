@@ -17,22 +17,22 @@ import { useGroupForm } from './useGroupForm.ts'
 export interface GroupFormProps {
   page: SettingPage
   stored: ConfigMap
-  /** Stands beside the fields: what they come to. */
+  /** Shown beside the fields. */
   preview?: (texts: Record<string, string>) => ReactNode
-  /** Stands above the fields; `enter` puts a text into one of them. */
+  /** Shown above the fields; `enter` fills one of them. */
   hint?: (texts: Record<string, string>, enter: (name: string, text: string) => void) => ReactNode
 }
 
-/** Says that what a page sets up is not in use. */
+/** Says that the integration of the page is off. */
 const Idle = ({ idle, texts }: { idle: SettingPage['idle']; texts: Record<string, string> }) =>
-  idle !== undefined && texts[idle.item] === idle.text ? (
+  idle !== undefined && texts[idle.item] === idle.value ? (
     <p className={classes.hint} role="note">
       <Icon name="info" />
-      <span>{idle.words}</span>
+      <span>{idle.text}</span>
     </p>
   ) : null
 
-/** The form of a group: its fields, what is wrong with them, the test, and saving. */
+/** The form of a group: fields, errors, test and saving. */
 export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const { session } = useServices()
   const { group } = page
@@ -42,7 +42,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const entry = useGroupForm(page, stored, form)
   const { edits, body, failure, isDirty, isAtField } = entry
   const texts = textsAfter(group, stored, edits)
-  const standing = isAtField ? strings.notSavedSeeTheFields : isDirty ? strings.notSavedYet : ''
+  const pending = isAtField ? strings.notSaved : isDirty ? strings.unsaved : ''
 
   return (
     <div className={classes.group}>
@@ -77,7 +77,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
         </form>
         {preview?.(texts)}
       </div>
-      {canWrite ? <TestSection group={group} trial={entry.trial} body={body} start={entry.tryOut} /> : null}
+      {canWrite ? <TestSection group={group} test={entry.test} body={body} start={entry.runTest} /> : null}
       {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
       {canWrite ? (
         <FormFoot
@@ -87,11 +87,11 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
           busy={entry.busy}
           isDirty={isDirty}
           isStored={entry.isStored}
-          said={entry.said === '' ? standing : entry.said}
+          status={entry.status === '' ? pending : entry.status}
           discard={entry.discard}
         />
       ) : (
-        <p className={classes.quiet}>{strings.youCanReadTheseAnAdministrator}</p>
+        <p className={classes.quiet}>{strings.readOnly}</p>
       )}
       <SaveDialog
         rows={entry.isAsking ? differencesOf(body, stored) : null}

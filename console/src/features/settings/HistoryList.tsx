@@ -20,13 +20,13 @@ const namesShown = 4
 
 const summaryOf = (names: readonly string[], label: (name: string) => string) =>
   names.length > namesShown
-    ? strings.namesAndNames2More({
+    ? strings.namesAndMore({
         names: names.slice(0, namesShown).map(label).join(', '),
-        names2: names.length - namesShown,
+        count: names.length - namesShown,
       })
     : names.map(label).join(', ')
 
-/** Versions of the configuration, newest first: who changed what, and the way back. */
+/** The versions of the configuration, newest first, with their changes and authors. */
 export const HistoryList = ({ prefix }: { prefix: string }) => {
   const { api, session } = useServices()
   const navigate = useNavigate({ from: '/settings/$page' })
@@ -60,7 +60,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
           changes: (
             <Differences
               rows={version.changes}
-              label={strings.changesOfVersionVersion({ version: version.version })}
+              label={strings.changesOf({ version: version.version })}
               withPage={withPage}
             />
           ),
@@ -71,37 +71,32 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
         page={page}
         isLast={isLast}
         setPage={(from) => set({ from }, false)}
-        action={{ title: strings.goBackToThis, width: 136 }}
+        action={{ title: strings.restoreMenu, width: 136 }}
         empty={
           total > 0 ? null : (
-            <EmptyState icon="settings" title={strings.nothingWasChangedHereYet}>
-              <p>{strings.theFirstChangeMakesAVersion}</p>
+            <EmptyState icon="settings" title={strings.historyEmptyTitle}>
+              <p>{strings.historyEmptyText}</p>
             </EmptyState>
           )
         }
         note={
           <Group gap="sm">
-            <span className={text.small}>
-              {total.toLocaleString('en')} {total === 1 ? 'change' : 'changes'}
-            </span>
+            <span className={text.small}>{strings.changeCount({ count: total })}</span>
             {canWrite && isLast ? (
               <Button size="compact-xs" variant="default" onClick={() => setTarget(0)}>
-                {strings.goBackToNothingSet}
+                {strings.clearAllMenu}
               </Button>
             ) : null}
           </Group>
         }
         tools={
-          <MoreMenu
-            label={strings.moreOfTheHistory}
-            curl={() => curlOf(window.location.origin, configHistory, query)}
-          />
+          <MoreMenu label={strings.moreActions} curl={() => curlOf(window.location.origin, configHistory, query)} />
         }
       />
       <Modal
         opened={target !== null}
         onClose={() => setTarget(null)}
-        title={target === 0 ? strings.goBackToNothingSet2 : strings.goBackToVersionTarget({ target })}
+        title={target === 0 ? strings.clearAll : strings.restoreVersion({ version: target ?? 0 })}
       >
         {target === null ? null : <Rollback version={target} prefix={prefix} close={() => setTarget(null)} />}
       </Modal>

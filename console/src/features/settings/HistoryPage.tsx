@@ -3,11 +3,11 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { HistoryList } from './HistoryList.tsx'
 import { strings } from './strings.ts'
 
-/** The history of all settings together. */
+/** The history of all settings. */
 export const HistoryPage = () => {
-  useTitle(strings.historyOfSettings)
+  useTitle(strings.historyTitle)
   return (
-    <SettingsPage title={strings.historyOfSettings} intro={strings.eachChangeOfASettingIs}>
+    <SettingsPage title={strings.historyTitle} intro={strings.historyIntro}>
       <HistoryList prefix="" />
     </SettingsPage>
   )

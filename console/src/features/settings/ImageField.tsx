@@ -6,12 +6,12 @@ import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface ImageFieldProps extends FieldFrame {
-  /** Data URI of a PNG; empty: none. */
+  /** Data URI of a PNG, or empty. */
   value: string
   onChange: (text: string) => void
 }
 
-/** A picture, checked before it is taken, with a preview on both grounds. */
+/** A picture, checked before it is accepted, with a preview. */
 export const ImageField = ({ name, value, onChange, error, label, description }: ImageFieldProps) => {
   const [fault, setFault] = useState<string | null>(null)
   const read = async (file: File) => {
@@ -26,7 +26,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
       <div className={classes.beside}>
         {isShown ? (
           <span className={classes.picture}>
-            <img src={value} alt={strings.logoAsItIs} />
+            <img src={value} alt={strings.currentLogo} />
           </span>
         ) : null}
         <FileButton
@@ -36,7 +36,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
         >
           {(props) => (
             <Button {...props} size="compact-sm" variant="default">
-              {isShown ? strings.chooseAnother : strings.chooseAPng}
+              {isShown ? strings.replacePicture : strings.choosePng}
             </Button>
           )}
         </FileButton>
@@ -49,7 +49,7 @@ export const ImageField = ({ name, value, onChange, error, label, description }:
               onChange('')
             }}
           >
-            {strings.takeItAway}
+            {strings.removePicture}
           </Button>
         )}
       </div>

@@ -7,7 +7,7 @@ import { Time } from '../../ui/Time.tsx'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
-/** When an integration worked last, and when and why it did not. */
+/** Shows when an integration last worked, and when and why it last failed. */
 export const LastUse = ({ group }: { group: ConfigGroupName }) => {
   const { api } = useServices()
   const uses = useQuery({
@@ -15,7 +15,7 @@ export const LastUse = ({ group }: { group: ConfigGroupName }) => {
     queryFn: ({ signal }) => api.call(integrationUses, { signal }),
     refetchInterval: 15_000,
   })
-  // A name is used by whoever follows a link: nobody counts that.
+  // Nobody counts uses of a domain name.
   if (group === 'domain') return <span className={classes.lastUse} />
   const use = uses.data?.data.find(({ name }) => name === group)
   if (use === undefined || (use.succeededAt === null && use.failedAt === null))
@@ -23,15 +23,13 @@ export const LastUse = ({ group }: { group: ConfigGroupName }) => {
   const isFailing = use.failedAt !== null && (use.succeededAt === null || use.failedAt > use.succeededAt)
   return (
     <span className={classes.lastUse}>
-      {use.succeededAt === null
-        ? strings.neverWorkedYet
-        : strings.workedTime({ time: <Time value={use.succeededAt} /> })}
+      {use.succeededAt === null ? strings.neverWorked : strings.lastWorked({ time: <Time value={use.succeededAt} /> })}
       {use.failedAt === null ? null : (
         <span className={classes.lastFailure}>
-          {strings.valueFailedTimeDevicetext({
-            value: isFailing ? <SeverityShape severity="amber" /> : null,
+          {isFailing ? <SeverityShape severity="amber" /> : null}{' '}
+          {strings.lastFailed({
             time: <Time value={use.failedAt} />,
-            deviceText: <DeviceText value={use.failure} />,
+            failure: <DeviceText value={use.failure} />,
           })}
         </span>
       )}

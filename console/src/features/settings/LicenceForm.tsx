@@ -8,7 +8,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LeaveGuard } from '../../ui/form/LeaveGuard.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import classes from './licence.module.css'
-import { licenceWords } from './licence-labels.ts'
+import { licenceLabels } from './licence-labels.ts'
 import { strings } from './strings.ts'
 
 const { max } = configGroups.license.items.LICENSE_KEY
@@ -18,18 +18,18 @@ export interface LicenceFormProps {
   onChanged: (licence: LicenceDetails) => void
 }
 
-/** Enters a licence: its text, pasted or from a file. */
+/** Enters a licence as text or from a file. */
 export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
   const { api } = useServices()
   const [text, setText] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const [said, setSaid] = useState('')
+  const [status, setStatus] = useState('')
   const body = { LICENSE_KEY: text.trim() }
   const enter = (next: string) => {
     setText(next)
     setFailure(null)
-    setSaid('')
+    setStatus('')
   }
   const save = async () => {
     setBusy(true)
@@ -37,7 +37,7 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
     try {
       const next = await api.call(addOrUpdateLicense, { body })
       setText('')
-      setSaid(`Entered: ${licenceWords[next.status].title}.`)
+      setStatus(strings.licenceSaved({ status: licenceLabels[next.status].title }))
       onChanged(next)
     } catch (reason) {
       setFailure(reason)
@@ -45,7 +45,7 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
       setBusy(false)
     }
   }
-  // Of the text itself: told beside it.
+  // Errors in the text of the licence are shown at the field.
   const isOfText = failure instanceof CallFailure && failure.code === 'licence_invalid'
   const atField = isOfText
     ? `${messageOf(failure).detail} ${messageOf(failure).cure}`
@@ -60,8 +60,8 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
     >
       <LeaveGuard isDirty={text.trim() !== ''} />
       <Textarea
-        label={isHeld ? strings.anotherLicence : strings.licence}
-        description={strings.theWholeTextAsItWas}
+        label={isHeld ? strings.newLicence : strings.licence}
+        description={strings.licenceHelp}
         name="LICENSE_KEY"
         rows={5}
         maxLength={max}
@@ -75,7 +75,7 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
       <Group gap="sm">
         <FileButton
           onChange={(file) => {
-            // A licence is a line of text: of anything larger no more than that is read.
+            // A licence is a line of text: of larger files, only the beginning is read.
             if (file !== null)
               void file
                 .slice(0, max + 1)
@@ -85,19 +85,19 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
         >
           {(props) => (
             <Button {...props} variant="default">
-              {strings.readAFile}
+              {strings.uploadFile}
             </Button>
           )}
         </FileButton>
         <Button type="submit" loading={busy} disabled={text.trim() === ''}>
-          {strings.enterTheLicence}
+          {strings.saveLicence}
         </Button>
         <MoreMenu
-          label={strings.moreOfTheLicence}
+          label={strings.moreActions}
           curl={() => curlOf(window.location.origin, addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
         />
         <span className={classes.quiet} role="status">
-          {said}
+          {status}
         </span>
       </Group>
     </form>

@@ -14,7 +14,7 @@ import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { LicenceForm } from './LicenceForm.tsx'
 import classes from './licence.module.css'
-import { endWords, licenceWords } from './licence-labels.ts'
+import { expiryText, licenceLabels } from './licence-labels.ts'
 import { strings } from './strings.ts'
 import { WithHistory } from './WithHistory.tsx'
 
@@ -22,12 +22,12 @@ const Seats = ({ used, agents, pending }: LicenceDetails) => {
   if (agents === null)
     return (
       <p className={classes.seats}>
-        {strings.strongUsedOtherHostsKnownAny({ strong: <strong>{used.toLocaleString('en')}</strong>, used })}
+        {strings.seatsUnlimited({ count: <strong>{used.toLocaleString('en')}</strong>, used })}
       </p>
     )
   return (
     <div className={classes.seats}>
-      <p>{strings.strongOfAgentsHosts({ strong: <strong>{used.toLocaleString('en')}</strong>, agents })}</p>
+      <p>{strings.seatsUsed({ count: <strong>{used.toLocaleString('en')}</strong>, agents })}</p>
       <meter
         className={classes.meter}
         min={0}
@@ -37,10 +37,10 @@ const Seats = ({ used, agents, pending }: LicenceDetails) => {
       />
       {pending === 0 ? null : (
         <p>
-          {strings.linkBeyondWhatIsCoveredNothing({
+          {strings.seatsPending({
             link: (
               <Link to="/agents" search={{ License: 'Pending' }}>
-                {strings.pendingOtherHostsArePending({ pending })}
+                {strings.hostsPending({ count: pending })}
               </Link>
             ),
           })}
@@ -50,8 +50,8 @@ const Seats = ({ used, agents, pending }: LicenceDetails) => {
   )
 }
 
-const Standing = ({ licence }: { licence: LicenceDetails }) => {
-  const { title, severity, means } = licenceWords[licence.status]
+const Status = ({ licence }: { licence: LicenceDetails }) => {
+  const { title, severity, means } = licenceLabels[licence.status]
   const isHeld = licence.status !== 'Community' && licence.status !== 'Invalid'
   return (
     <section className={classes.card} aria-label={strings.licence}>
@@ -65,27 +65,24 @@ const Standing = ({ licence }: { licence: LicenceDetails }) => {
             ? ([
                 [strings.account, <DeviceText key="account" value={licence.accountName} />],
                 [strings.accountId, <DeviceText key="id" value={licence.accountId} />],
-                [strings.lastDay, endWords(licence)],
-                ...(licence.graceUntil === null ? [] : [[strings.graceUntil, `${licence.graceUntil} (UTC)`] as const]),
-                [strings.features, licence.features.length === 0 ? 'none named' : licence.features.join(', ')],
+                [strings.expires, expiryText(licence)],
+                ...(licence.graceUntil === null
+                  ? []
+                  : [[strings.graceUntil, strings.utcDate({ date: licence.graceUntil })] as const]),
+                [strings.features, licence.features.length === 0 ? strings.noFeatures : licence.features.join(', ')],
               ] as const)
             : []),
-          [
-            strings.issuers,
-            licence.trustedKeys === 1
-              ? strings.n1KeyIsTrusted
-              : strings.valueKeysAreTrusted({ value: licence.trustedKeys === 0 ? 'no' : licence.trustedKeys }),
-          ],
+          [strings.issuers, strings.trustedKeys({ count: licence.trustedKeys })],
         ]}
       />
       {licence.trustedKeys > 0 ? null : (
-        <p className={classes.quiet}>{strings.aLicenceIsAcceptedOnceThe({ code: (text) => <code>{text}</code> })}</p>
+        <p className={classes.quiet}>{strings.noKeysText({ code: (text) => <code>{text}</code> })}</p>
       )}
     </section>
   )
 }
 
-/** The licence: how it stands, what it covers, and how to change it. */
+/** The licence: its state, what it covers, and how to change it. */
 export const LicencePage = () => {
   useTitle(strings.licence)
   const { api, queries, session } = useServices()
@@ -99,21 +96,21 @@ export const LicencePage = () => {
     queries.setQueryData(['licence'], next)
     void queries.invalidateQueries({ queryKey: ['config-history'] })
   }
-  const takeAway = (name: string) =>
+  const remove = (name: string) =>
     confirm({
-      title: strings.takeTheLicenceAway,
+      title: strings.removeLicence,
       names: [name],
       kind: ['licence', 'licences'],
-      consequence: strings.thisServerIsCommunityAgainWithout,
-      action: strings.takeAway,
+      consequence: strings.removeConsequence,
+      action: strings.removeLicence,
       run: async () => {
         changed(await api.call(addOrUpdateLicense, { body: { LICENSE_KEY: null } }))
-        tell(strings.theLicenceIsTakenAway)
+        tell(strings.licenceRemoved)
       },
     })
   return (
-    <SettingsPage title={strings.licence} intro={strings.whatYouHoldForHowMany}>
-      <WithHistory prefix={strings.license}>
+    <SettingsPage title={strings.licence} intro={strings.licenceIntro}>
+      <WithHistory prefix="LICENSE_">
         {licence.data === undefined ? (
           licence.error === null ? (
             <DetailSkeleton />
@@ -122,19 +119,19 @@ export const LicencePage = () => {
           )
         ) : (
           <div className={classes.page}>
-            <Standing licence={licence.data} />
+            <Status licence={licence.data} />
             {canWrite ? (
               <LicenceForm isHeld={licence.data.status !== 'Community'} onChanged={changed} />
             ) : (
-              <p className={classes.quiet}>{strings.youCanReadThisAnAdministrator}</p>
+              <p className={classes.quiet}>{strings.readOnlyLicence}</p>
             )}
             {canWrite && licence.data.status !== 'Community' ? (
               <Button
                 variant="default"
                 className={classes.away}
-                onClick={() => takeAway(licence.data.accountName || strings.theStoredLicence)}
+                onClick={() => remove(licence.data.accountName || strings.storedLicence)}
               >
-                {strings.takeTheLicenceAway2}
+                {strings.removeLicenceMenu}
               </Button>
             ) : null}
           </div>

@@ -7,13 +7,13 @@ import { dark, light, type SchemeTokens, schemeVariables } from '../../ui/theme/
 import classes from './preview.module.css'
 import { strings } from './strings.ts'
 
-const schemes: readonly { name: string; tokens: SchemeTokens }[] = [
-  { name: 'Light', tokens: light },
-  { name: 'Dark', tokens: dark },
+const schemes: readonly { id: 'light' | 'dark'; name: string; tokens: SchemeTokens }[] = [
+  { id: 'light', name: strings.light, tokens: light },
+  { id: 'dark', name: strings.dark, tokens: dark },
 ]
 
-// Below this a button is hardly told from the card it stands on (WCAG 2.2, 1.4.11).
-const toldApart = 3
+// Below this contrast, a button is hard to distinguish from its card (WCAG 2.2, 1.4.11).
+const minimumContrast = 3
 
 const Field = ({ label }: { label: string }) => (
   <span className={classes.field}>
@@ -57,7 +57,7 @@ const Picture = ({ tokens, custom, banner, isBanner }: PictureProps) => {
   )
 }
 
-/** The login page as it would look, in both themes, while it is designed. */
+/** Shows the login page in both themes while it is being designed. */
 export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>> }) => {
   const [step, setStep] = useState('form')
   const text = (name: string) => texts[name] ?? ''
@@ -71,7 +71,7 @@ export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>
   const banner = text('CUSTOM_LOGIN_BANNER')
   const isBanner = banner !== '' && step === 'banner'
   const { accent } = brandOf(custom)
-  const faint = schemes.filter(({ tokens }) => accent !== null && contrast(accent, tokens.surface) < toldApart)
+  const faint = schemes.filter(({ tokens }) => accent !== null && contrast(accent, tokens.surface) < minimumContrast)
   return (
     <section className={classes.preview} aria-label={strings.preview}>
       <div className={classes.head}>
@@ -79,10 +79,10 @@ export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>
         {banner === '' ? null : (
           <SegmentedControl
             size="xs"
-            aria-label={strings.stepThatIsShown}
+            aria-label={strings.shownStep}
             data={[
-              { value: 'banner', label: strings.firstTheBanner },
-              { value: 'form', label: strings.thenTheForm },
+              { value: 'banner', label: strings.bannerFirst },
+              { value: 'form', label: strings.formThen },
             ]}
             value={step}
             onChange={setStep}
@@ -91,7 +91,7 @@ export const LoginPreview = ({ texts }: { texts: Readonly<Record<string, string>
       </div>
       {faint.length === 0 ? null : (
         <p className={classes.note} role="note">
-          {strings.theAccentIsCloseToThe({ faint: faint.map(({ name }) => name.toLowerCase()).join(' and the ') })}
+          {strings.lowContrast({ theme: faint.length === 1 ? (faint[0]?.id ?? 'other') : 'other' })}
         </p>
       )}
       {schemes.map(({ name, tokens }) => (

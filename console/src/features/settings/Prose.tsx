@@ -1,4 +1,4 @@
-/** A description of the interface: what stands between backticks is code. */
+/** Shows a description; text between backticks is code. */
 export const Prose = ({ text }: { text: string }) => (
   <>
     {text.split('`').map((part, index) =>

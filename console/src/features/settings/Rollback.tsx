@@ -10,38 +10,36 @@ import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface RollbackProps {
-  /** 0: nothing set. */
+  /** 0 clears all settings. */
   version: number
-  /** Only items whose names begin so; empty: all. */
+  /** Only items with this prefix; empty for all. */
   prefix: string
   close: () => void
 }
 
-/** What going back to a version would change, as the server says, and then the way there. */
+/** Shows what restoring a version would change, and restores it. */
 export const Rollback = ({ version, prefix, close }: RollbackProps) => {
   const { api, queries } = useServices()
   const { busy, failure, isStored, run } = useChange()
   const query = prefix === '' ? {} : { prefix }
-  const trial = useQuery({
-    queryKey: ['config-history', 'trial', prefix, version],
+  const preview = useQuery({
+    queryKey: ['config-history', 'preview', prefix, version],
     queryFn: () => api.call(configRollback, { params: { version }, query: { ...query, dryRun: true } }),
     gcTime: 0,
     staleTime: 0,
     retry: false,
   })
-  const changes = trial.data?.changes ?? []
-  const goBack = () =>
+  const changes = preview.data?.changes ?? []
+  const restore = () =>
     run(async () => {
-      const { changes: done, version: made } = await api.call(configRollback, { params: { version }, query })
+      const { changes: done, version: created } = await api.call(configRollback, { params: { version }, query })
       close()
       tell(
         done.length === 0
-          ? strings.nothingDiffersFromThatVersionAny
-          : strings.valueAsAtValue2AgainThis({
-              value: done.length === 1 ? strings.n1ItemIs : strings.doneItemsAre({ done: done.length }),
-              value2: version === 0 ? 'the start' : strings.versionVersion({ version }),
-              made,
-            }),
+          ? strings.alreadyRestored
+          : version === 0
+            ? strings.cleared({ count: done.length, created })
+            : strings.restored({ count: done.length, version, created }),
       )
       for (const key of ['config', 'config-history', 'integrations', 'licence', 'providers'])
         void queries.invalidateQueries({ queryKey: [key] })
@@ -51,26 +49,26 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       className={classes.dialog}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isStored) void goBack()
+        if (!isStored) void restore()
       }}
     >
-      {trial.error !== null ? (
-        <ErrorState failure={trial.error} retry={() => void trial.refetch()} inline />
+      {preview.error !== null ? (
+        <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
       ) : (
         <p aria-live="polite">
-          {trial.data === undefined
-            ? strings.askingTheServerWhatThisWould
+          {preview.data === undefined
+            ? strings.calculating
             : changes.length === 0
-              ? strings.nothingDiffersFromWhatIsIn
-              : strings.thisBecomesANewVersionIt}
+              ? strings.noDifference
+              : strings.restoreText}
         </p>
       )}
       {changes.length === 0 ? null : (
-        <Differences rows={changes} label={strings.whatGoingBackChanges} withPage={prefix === ''} />
+        <Differences rows={changes} label={strings.restoreChanges} withPage={prefix === ''} />
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot
-        action="Go back"
+        action={version === 0 ? strings.clearAll : strings.restore}
         busy={busy}
         isReady={changes.length > 0}
         isStored={isStored}

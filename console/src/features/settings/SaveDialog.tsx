@@ -5,14 +5,14 @@ import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
 export interface SaveDialogProps {
-  /** Null: closed. */
+  /** Null while the dialog is closed. */
   rows: readonly Difference[] | null
   consequence: string
   close: () => void
   save: () => void
 }
 
-/** What a change comes to, before something that others rely on leads elsewhere. */
+/** Shows a change before something that others rely on moves elsewhere. */
 export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) => (
   <Modal opened={rows !== null} onClose={close} title={strings.saveTheseChanges}>
     {rows === null ? null : (
@@ -24,8 +24,8 @@ export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) 
           save()
         }}
       >
-        <p>{strings.consequenceTheHistoryKeepsWhatWas({ consequence })}</p>
-        <Differences rows={rows} label={strings.whatChanges} />
+        <p>{strings.saveText({ consequence })}</p>
+        <Differences rows={rows} label={strings.saveChanges} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
             {strings.cancel}

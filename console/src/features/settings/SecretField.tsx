@@ -5,7 +5,7 @@ import { strings } from './strings.ts'
 
 export interface SecretFieldProps extends FieldFrame {
   max: number
-  /** The new secret; the stored one never comes here. */
+  /** The new secret; the server never returns the stored one. */
   value: string
   onChange: (text: string) => void
   isStored: boolean
@@ -13,20 +13,20 @@ export interface SecretFieldProps extends FieldFrame {
   onRemove: (removed: boolean) => void
 }
 
-/** A secret: set anew, kept, or taken away; never shown. */
+/** A secret: replaced, kept or removed, but never shown. */
 export const SecretField = ({ max, value, onChange, isStored, isRemoved, onRemove, ...frame }: SecretFieldProps) => (
   <div className={classes.secret}>
     <PasswordInput
       {...frame}
       maxLength={max}
       autoComplete="new-password"
-      placeholder={isStored ? (isRemoved ? 'will be taken away' : strings.setLeaveEmptyToKeepIt) : 'not set'}
+      placeholder={isStored ? (isRemoved ? strings.secretRemoved : strings.secretKeep) : strings.notSet}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
     {isStored && value === '' ? (
       <Checkbox
-        label={strings.takeTheStoredLabelAway({ label: frame.label.toLowerCase() })}
+        label={strings.removeStored({ label: frame.label.toLowerCase() })}
         checked={isRemoved}
         onChange={(event) => onRemove(event.currentTarget.checked)}
       />

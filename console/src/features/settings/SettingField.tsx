@@ -15,22 +15,22 @@ export interface SettingFieldProps {
   value: string
   error: string | undefined
   onChange: (text: string) => void
-  /** Of a secret: the server holds one. */
+  /** For a secret: the server has one. */
   isStored: boolean
-  /** Of a secret: it is to be taken away. */
+  /** For a secret: saving removes it. */
   isRemoved: boolean
   onRemove: (removed: boolean) => void
 }
 
-const choiceWords: Readonly<Record<string, string>> = {
-  none: strings.noneInTheClear,
-  starttls: strings.starttlsAfterTheGreeting,
-  tls: strings.tlsFromTheFirstByte,
-  bare: strings.asItIs,
-  bearer: strings.withBearerBeforeIt,
+const choiceLabels: Readonly<Record<string, string>> = {
+  none: strings.securityNone,
+  starttls: strings.securityStarttls,
+  tls: strings.securityTls,
+  bare: strings.tokenBare,
+  bearer: strings.tokenBearer,
 }
 
-// Kinds whose texts are read letter by letter.
+// People read these values letter by letter.
 const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }
 const isCode: ReadonlySet<string> = new Set(['dn', 'filter', 'attribute'])
 
@@ -59,7 +59,7 @@ export const SettingField = ({
       return (
         <NativeSelect
           {...frame}
-          data={(item.choices ?? []).map((choice) => ({ value: choice, label: choiceWords[choice] ?? choice }))}
+          data={(item.choices ?? []).map((choice) => ({ value: choice, label: choiceLabels[choice] ?? choice }))}
           value={value}
           onChange={(event) => onChange(event.currentTarget.value)}
         />

@@ -17,7 +17,7 @@ import { strings } from './strings.ts'
 import { useGroup } from './useGroup.ts'
 import { WithHistory } from './WithHistory.tsx'
 
-/** What a page shows beside its form. */
+/** Returns what a page shows beside its form. */
 const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'preview' | 'hint'> => {
   if (group === 'login') return { preview: (texts) => <LoginPreview texts={texts} /> }
   if (group !== 'domain') return {}
@@ -32,15 +32,15 @@ const extrasOf = ({ group }: Page, canWrite: boolean): Pick<GroupFormProps, 'pre
   }
 }
 
-/** Where what a page sets up is seen at work. */
+/** Returns the link to the page that shows an integration at work. */
 const actionsOf = ({ group }: Page): ReactNode =>
   group === 'ise' || group === 'cact' ? (
     <Link to="/quarantines" search={{ system: group }}>
-      {strings.itsQuarantines}
+      {strings.quarantines}
     </Link>
   ) : null
 
-/** Pages that are no form of one group. */
+/** Pages that are not the form of one group. */
 const ownPages: Readonly<Record<string, () => ReactNode>> = { licence: LicencePage, history: HistoryPage }
 
 const GroupPage = ({ page }: { page: Page }) => {
@@ -66,7 +66,7 @@ const GroupPage = ({ page }: { page: Page }) => {
   )
 }
 
-/** The page of the general configuration that the address names. */
+/** The page of the settings that the address names. */
 export const SettingPage = () => {
   const { page: slug } = useParams({ from: '/inside/settings/$page' })
   const Own = Object.hasOwn(ownPages, slug) ? ownPages[slug] : undefined
@@ -74,8 +74,8 @@ export const SettingPage = () => {
   const page = Object.hasOwn(settingPages, slug) ? settingPages[slug] : undefined
   if (page === undefined)
     return (
-      <EmptyState icon="settings" title={strings.thereIsNoSuchPageOf}>
-        <p>{strings.theListOnTheLeftNames}</p>
+      <EmptyState icon="settings" title={strings.pageNotFound}>
+        <p>{strings.pageNotFoundText}</p>
       </EmptyState>
     )
   return <GroupPage key={slug} page={page} />

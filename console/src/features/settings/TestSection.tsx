@@ -6,7 +6,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { StepList } from '../../ui/steps/StepList.tsx'
-import { inWords, shownBody } from './draft.ts'
+import { shownBody, withLabels } from './draft.ts'
 import { LastUse } from './LastUse.tsx'
 import { groupTests, type TestField } from './operations.ts'
 import classes from './settings.module.css'
@@ -16,20 +16,20 @@ import { faultyItems } from './useSave.ts'
 
 export interface TestSectionProps {
   group: ConfigGroupName
-  trial: ReturnType<typeof useGroupTest>
-  /** What is entered and not saved; it is tried, too. */
+  test: ReturnType<typeof useGroupTest>
+  /** The unsaved values, which the test uses. */
   body: Record<string, string | null>
   start: (whole: Record<string, string | null>) => void
 }
 
-/** How the test goes, or went. */
-const Outcome = ({ trial: { result, failure, busy } }: Pick<TestSectionProps, 'trial'>) => (
+/** The progress and the result of the test. */
+const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'test'>) => (
   <div aria-live="polite" className={classes.testForm}>
-    {busy ? <StepList steps={[{ key: 'run', words: strings.theServerTriesIt, state: 'running' }]} /> : null}
+    {busy ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
     {failure === null ? null : faultyItems(failure).length > 0 ? (
       <p className={classes.outcome}>
         <SeverityShape severity="amber" />
-        <span>{strings.notTriedFailureOtherSomeAbove({ failure: faultyItems(failure).length })}</span>
+        <span>{strings.notTested({ count: faultyItems(failure).length })}</span>
       </p>
     ) : (
       <ErrorState failure={failure} inline />
@@ -41,29 +41,29 @@ const Outcome = ({ trial: { result, failure, busy } }: Pick<TestSectionProps, 't
             key: `${index}`,
             words: step,
             state: ok ? 'done' : 'failed',
-            seen: inWords(message),
+            seen: withLabels(message),
           }))}
         />
         <p className={classes.outcome}>
           {result.ok ? null : <SeverityShape severity="amber" />}
-          <strong>{result.ok ? strings.itWorks : strings.itDoesNotWorkYetSee}</strong>
+          <strong>{result.ok ? strings.testPassed : strings.testFailed}</strong>
         </p>
       </>
     )}
   </div>
 )
 
-/** Tries what is entered: each step, what was seen and what helps; how it did before. */
-export const TestSection = ({ group, trial, body, start }: TestSectionProps) => {
+/** Tests the entered values: shows each step, what was seen and what helps, and the last use. */
+export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
   const section = useRef<HTMLElement>(null)
-  const test = groupTests[group]
-  const { result, busy } = trial
-  // It stands below a long form: whoever asked for it sees it begin and end.
+  const definition = groupTests[group]
+  const { result, busy } = test
+  // The test is below a long form, so it scrolls into view when it starts and ends.
   useEffect(() => {
     if (busy || result !== null) section.current?.scrollIntoView({ block: 'nearest' })
   }, [busy, result])
-  if (test === undefined) return null
+  if (definition === undefined) return null
   const whole = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
   const isDirty = Object.keys(body).length > 0
   const field = ({ name, label, description, isSecret }: TestField) => {
@@ -96,13 +96,13 @@ export const TestSection = ({ group, trial, body, start }: TestSectionProps) => 
           <h2>{strings.test}</h2>
           <LastUse group={group} />
           <MoreMenu
-            label={strings.moreOfTheTest}
+            label={strings.moreActions}
             curl={() =>
-              curlOf(window.location.origin, test.operation, {
+              curlOf(window.location.origin, definition.operation, {
                 body: shownBody({
                   ...whole,
                   ...Object.fromEntries(
-                    test.fields
+                    definition.fields
                       .filter((one) => one.isSecret && given[one.name])
                       .map((one) => [one.name, `$${one.name}`]),
                   ),
@@ -111,21 +111,23 @@ export const TestSection = ({ group, trial, body, start }: TestSectionProps) => 
             }
           />
           {busy ? (
-            <Button size="compact-sm" variant="default" onClick={trial.stop}>
-              {strings.stopTheTest}
+            <Button size="compact-sm" variant="default" onClick={test.stop}>
+              {strings.stopTest}
             </Button>
           ) : (
             <Button size="compact-sm" variant="default" type="submit">
-              {strings.testNow}
+              {strings.runTest}
             </Button>
           )}
         </div>
         <p className={classes.quiet}>
-          {test.what} {isDirty ? strings.whatYouEnteredAboveIsTried : ''}
+          {definition.text} {isDirty ? strings.testUnsaved : ''}
         </p>
-        {test.fields.length === 0 ? null : <div className={classes.testFields}>{test.fields.map(field)}</div>}
+        {definition.fields.length === 0 ? null : (
+          <div className={classes.testFields}>{definition.fields.map(field)}</div>
+        )}
       </form>
-      <Outcome trial={trial} />
+      <Outcome test={test} />
     </section>
   )
 }

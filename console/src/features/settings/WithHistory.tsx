@@ -5,7 +5,7 @@ import { HistoryList } from './HistoryList.tsx'
 import classes from './settings.module.css'
 import { strings } from './strings.ts'
 
-/** A page of settings and its history, side by side as tabs; what is entered stays while the history is looked at. */
+/** Shows a page of settings and its history as tabs. Entered values stay while the history is open. */
 export const WithHistory = ({ prefix, children }: { prefix: string; children: ReactNode }) => {
   const navigate = useNavigate()
   const { tab } = useSearch({ from: '/inside/settings/$page' })

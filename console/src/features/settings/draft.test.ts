@@ -1,6 +1,6 @@
 import { configGroups } from '@portcullis/contract'
 import { expect, it } from 'vitest'
-import { bodyOf, differencesOf, faultOf, inWords, isMoved, itemsOf, noEdits, shownBody, shownText } from './draft.ts'
+import { bodyOf, differencesOf, faultOf, isMoved, itemsOf, noEdits, shownBody, shownText, withLabels } from './draft.ts'
 
 const stored = {
   SMTP_HOST: 'mail.example.org',
@@ -13,7 +13,7 @@ const stored = {
 }
 const edits = (texts: Record<string, string>, removed: string[] = []) => ({ texts, removed })
 
-it('sends only what differs, and never the mask of a secret', () => {
+it('sends only changed values, and never the mask of a secret', () => {
   expect(bodyOf('smtp', stored, noEdits)).toEqual({})
   expect(bodyOf('smtp', stored, edits({ SMTP_HOST: 'mail.example.org', SMTP_PASSWORD: '' }))).toEqual({})
   expect(bodyOf('smtp', stored, edits({ SMTP_HOST: '', SMTP_PASSWORD: 'new' }))).toEqual({
@@ -23,15 +23,15 @@ it('sends only what differs, and never the mask of a secret', () => {
   expect(shownText('SMTP_PASSWORD', stored, noEdits)).toBe('')
 })
 
-it('takes a secret away only where there is one, and not when a new one is entered', () => {
+it('removes a secret only if there is one and no new one is entered', () => {
   expect(bodyOf('smtp', stored, edits({}, ['SMTP_PASSWORD']))).toEqual({ SMTP_PASSWORD: null })
   expect(bodyOf('smtp', { ...stored, SMTP_PASSWORD: '' }, edits({}, ['SMTP_PASSWORD']))).toEqual({})
   expect(bodyOf('smtp', stored, edits({ SMTP_PASSWORD: 'new' }, ['SMTP_PASSWORD']))).toEqual({ SMTP_PASSWORD: 'new' })
 })
 
-it('tells of secrets what happens to them, and copies none', () => {
+it('shows what happens to secrets but not their values', () => {
   expect(differencesOf({ SMTP_PASSWORD: 'new', SMTP_PORT: '25' }, stored)).toEqual([
-    { name: 'SMTP_PASSWORD', from: 'set', to: 'set anew' },
+    { name: 'SMTP_PASSWORD', from: 'set', to: 'replaced' },
     { name: 'SMTP_PORT', from: '587', to: '25' },
   ])
   expect(differencesOf({ SMTP_PASSWORD: null }, stored)).toEqual([{ name: 'SMTP_PASSWORD', from: 'set', to: '' }])
@@ -41,21 +41,21 @@ it('tells of secrets what happens to them, and copies none', () => {
   })
 })
 
-it('asks when something that was set leads elsewhere, not at the first entry', () => {
+it('asks for confirmation when a configured target moves, but not at the first entry', () => {
   const names = ['SMTP_HOST', 'SMTP_PORT']
   expect(isMoved({ SMTP_PORT: '25' }, stored, names)).toBe(true)
   expect(isMoved({ SMTP_FROM: 'b@example.org' }, stored, names)).toBe(false)
   expect(isMoved({ SMTP_HOST: 'mail.example.org' }, { ...stored, SMTP_HOST: '' }, names)).toBe(false)
 })
 
-it('names items as people read them', () => {
-  expect(inWords('is needed again, because SMTP_HOST changes where it is sent')).toBe(
+it('replaces names of items with their labels', () => {
+  expect(withLabels('is needed again, because SMTP_HOST changes where it is sent')).toBe(
     'is needed again, because “Server” changes where it is sent',
   )
-  expect(inWords('is no DN_OF_NOTHING')).toBe('is no DN_OF_NOTHING')
+  expect(withLabels('is no DN_OF_NOTHING')).toBe('is no DN_OF_NOTHING')
 })
 
-it('refuses numbers out of their range before the server is asked', () => {
+it('refuses numbers out of range before asking the server', () => {
   const { SMTP_PORT } = configGroups.smtp.items
   expect(['1', '65535', ''].map((text) => faultOf(SMTP_PORT, text))).toEqual([null, null, null])
   for (const text of ['0', '65536', '2.5', '-1', 'x', '1e3']) expect(faultOf(SMTP_PORT, text), text).not.toBeNull()

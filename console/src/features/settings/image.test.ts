@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { dataUriOf, imageFault } from './image.ts'
 
-/** The beginning of a PNG of this size, filled up to a number of bytes. */
+/** Returns the beginning of a PNG of this size, padded to a number of bytes. */
 const png = (width: number, height: number, bytes = 64) => {
   const data = new Uint8Array(bytes)
   data.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
@@ -11,7 +11,7 @@ const png = (width: number, height: number, bytes = 64) => {
   return data
 }
 
-it('takes a PNG up to its limits, and says what is wrong beyond them', () => {
+it('accepts a PNG up to the limits and explains a refusal', () => {
   expect(imageFault(png(2_000, 2_000, 256 * 1024))).toBeNull()
   expect(imageFault(png(2_001, 10))).toContain('2,001 by 10 pixels')
   expect(imageFault(png(0, 10))).not.toBeNull()
@@ -22,11 +22,11 @@ it.each([
   ['an SVG', '<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'],
   ['nothing', ''],
   ['a GIF', 'GIF89a'.padEnd(64)],
-])('takes no %s', (_what, text) => {
-  expect(imageFault(new TextEncoder().encode(text))).toContain('no PNG')
+])('refuses %s', (_what, text) => {
+  expect(imageFault(new TextEncoder().encode(text))).toContain('not a PNG')
 })
 
-it('makes the data URI of all bytes', () => {
+it('encodes all bytes in the data URI', () => {
   const bytes = png(1, 1, 20_000)
   expect(Buffer.from(dataUriOf(bytes).slice('data:image/png;base64,'.length), 'base64').equals(bytes)).toBe(true)
 })

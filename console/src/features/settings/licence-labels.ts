@@ -2,41 +2,37 @@ import type { LicenceDetails } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 import { strings } from './strings.ts'
 
-/** How a licence stands, in words, and how much that matters. */
-export const licenceWords: Readonly<
+/** Titles and explanations of the states of a licence. */
+export const licenceLabels: Readonly<
   Record<LicenceDetails['status'], { title: string; severity: Severity; means: string }>
 > = {
   Community: {
     title: strings.community,
     severity: 'neutral',
-    means: strings.noLicenceIsEnteredAndNothing,
+    means: strings.communityText,
   },
-  Activated: { title: strings.activated, severity: 'neutral', means: strings.theLicenceIsInForce },
+  Activated: { title: strings.activated, severity: 'neutral', means: strings.activatedText },
   Grace: {
-    title: strings.overInItsGracePeriod,
+    title: strings.grace,
     severity: 'amber',
-    means: strings.nothingChangesYetEnterANew,
+    means: strings.graceText,
   },
   Expired: {
     title: strings.expired,
     severity: 'red',
-    means: strings.hostsAreMarkedExpiredNothingStops,
+    means: strings.expiredText,
   },
   Invalid: {
-    title: strings.notAcceptedAnyMore,
+    title: strings.invalid,
     severity: 'red',
-    means: strings.itIsStoredButNoKey,
+    means: strings.invalidText,
   },
 }
 
-const dayWords = (days: number) => (days === 1 ? '1 day' : strings.daysDays({ days }))
-
-/** When it ends, as a person counts. */
-export const endWords = ({ expires, daysLeft }: Pick<LicenceDetails, 'expires' | 'daysLeft'>): string => {
-  if (expires === null) return strings.itDoesNotEnd
-  if (daysLeft === null) return `${expires} (UTC)`
-  if (daysLeft < 0) return strings.expiresUtcValueAgo({ expires, value: dayWords(-daysLeft) })
-  return daysLeft === 0
-    ? strings.expiresUtcToday({ expires })
-    : strings.expiresUtcInDaysleft({ expires, daysLeft: dayWords(daysLeft) })
+/** Returns when a licence expires, in days. */
+export const expiryText = ({ expires, daysLeft }: Pick<LicenceDetails, 'expires' | 'daysLeft'>): string => {
+  if (expires === null) return strings.noExpiry
+  if (daysLeft === null) return strings.utcDate({ date: expires })
+  if (daysLeft < 0) return strings.expiredAgo({ date: expires, days: -daysLeft })
+  return daysLeft === 0 ? strings.expiresToday({ date: expires }) : strings.expiresIn({ date: expires, days: daysLeft })
 }

@@ -19,7 +19,7 @@ import {
 } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** How a group is changed. The licence has an answer of its own, and a page of its own. */
+/** Operations that save a group. The licence has its own page. */
 export const saveOperations: Readonly<Partial<Record<ConfigGroupName, typeof addOrUpdateSmtp>>> = {
   smtp: addOrUpdateSmtp,
   ldap: addOrUpdateLdap,
@@ -33,7 +33,7 @@ export const saveOperations: Readonly<Partial<Record<ConfigGroupName, typeof add
   health: addOrUpdateHealth,
 }
 
-/** An entry that only a test takes. */
+/** A field that only the test uses. */
 export interface TestField {
   name: string
   label: string
@@ -41,46 +41,46 @@ export interface TestField {
   isSecret?: boolean
 }
 
-/** How a group is tried. */
+/** The test of a group. */
 export interface GroupTest {
   operation: typeof testSmtp
-  /** What it does, and what it leaves alone. */
-  what: string
+  /** What the test does and what it leaves alone. */
+  text: string
   fields: readonly TestField[]
 }
 
-/** Tests of the groups that have one. */
+/** The tests, by group. */
 export const groupTests: Readonly<Partial<Record<ConfigGroupName, GroupTest>>> = {
   smtp: {
     operation: testSmtp,
-    what: strings.connectsSignsInAndSendsA,
+    text: strings.testMail,
     fields: [
       {
         name: 'SMTP_TEST_RECIPIENT',
-        label: strings.recipientOfATestMail,
-        description: strings.emptyNoMailIsSent,
+        label: strings.testRecipient,
+        description: strings.testRecipientHelp,
       },
     ],
   },
   ldap: {
     operation: testLdap,
-    what: strings.connectsBindsAndLooksAPerson,
+    text: strings.testDirectory,
     fields: [
-      { name: 'LDAP_TEST_USER', label: strings.person, description: strings.lookedUpWithTheGroupsEmpty },
+      { name: 'LDAP_TEST_USER', label: strings.testUser, description: strings.testUserHelp },
       {
         name: 'LDAP_TEST_PASSWORD',
-        label: strings.passwordOfThePerson,
-        description: strings.toSignInWithUsedOnce,
+        label: strings.testPassword,
+        description: strings.testPasswordHelp,
         isSecret: true,
       },
     ],
   },
-  oidc: { operation: testOidc, what: strings.readsWhatTheProviderSaysOf, fields: [] },
-  ise: { operation: testIse, what: strings.connectsSignsInAndLooksFor, fields: [] },
+  oidc: { operation: testOidc, text: strings.testIdentity, fields: [] },
+  ise: { operation: testIse, text: strings.testIse, fields: [] },
   cact: {
     operation: testCact,
-    what: strings.connectsAndSignsInToBoth,
+    text: strings.testCact,
     fields: [],
   },
-  domain: { operation: testDomainName, what: strings.looksTheNameUpAndCalls, fields: [] },
+  domain: { operation: testDomainName, text: strings.testDomain, fields: [] },
 }

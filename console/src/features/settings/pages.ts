@@ -1,92 +1,94 @@
 import type { ConfigGroupName } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** A page of the general configuration: one group of items under one address. */
+/** A page of the general configuration: one group of items at one address. */
 export interface SettingPage {
   group: ConfigGroupName
-  /** What the page is for, in a sentence. */
+  /** The purpose of the page. */
   intro: string
-  /** Beginning of the names of its items. Those of the product begin as the thresholds do: its history has both. */
+  /**
+   * Prefix of the names of its items. The items of the product and the thresholds share one, so its history has both.
+   */
   prefix: string
-  /** What is told above the fields while an item says that it is not in use. */
-  idle?: { item: string; text: string; words: string }
-  /** Items whose change is shown and confirmed before it is stored, with what it comes to. */
+  /** Shown above the fields while the item has this value. */
+  idle?: { item: string; value: string; text: string }
+  /** Items whose change is confirmed before it is saved, with its consequence. */
   asks?: { names: readonly string[]; consequence: string }
 }
 
-/** Pages by the last part of their address. */
+/** The pages, by the last part of their address. */
 export const settingPages: Readonly<Record<string, SettingPage>> = {
   mail: {
     group: 'smtp',
     prefix: 'SMTP_',
-    intro: strings.linksToSetAPasswordAnd,
+    intro: strings.mailIntro,
     idle: {
       item: 'SMTP_HOST',
-      text: '',
-      words: strings.noMailIsSentNowEnter,
+      value: '',
+      text: strings.mailIdle,
     },
     asks: {
       names: ['SMTP_HOST', 'SMTP_PORT', 'SMTP_SECURITY'],
-      consequence: strings.allMailAndThePasswordOf,
+      consequence: strings.mailAsk,
     },
   },
   directory: {
     group: 'ldap',
     prefix: 'LDAP_',
-    intro: strings.peopleSignInWithThePassword,
+    intro: strings.directoryIntro,
     idle: {
       item: 'LDAP_ENABLED',
-      text: 'false',
-      words: strings.nothingIsUsedBeforeYouTurn,
+      value: 'false',
+      text: strings.directoryIdle,
     },
     asks: {
       names: ['LDAP_URL', 'LDAP_SECURITY'],
-      consequence: strings.whoeverSignsInByTheDirectory,
+      consequence: strings.directoryAsk,
     },
   },
   identity: {
     group: 'oidc',
     prefix: 'OIDC_',
-    intro: strings.peopleSignInAtYourIdentity,
+    intro: strings.identityIntro,
     idle: {
       item: 'OIDC_ENABLED',
-      text: 'false',
-      words: strings.nothingIsUsedBeforeYouTurn2,
+      value: 'false',
+      text: strings.identityIdle,
     },
     asks: {
       names: ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
-      consequence: strings.whoeverAnswersThereDecidesWhoSigns,
+      consequence: strings.identityAsk,
     },
   },
   ise: {
     group: 'ise',
     prefix: 'ISE_',
-    intro: strings.hostsAreTakenOffTheNetwork,
+    intro: strings.iseIntro,
     idle: {
       item: 'ISE_ENABLED',
-      text: 'false',
-      words: strings.nothingIsUsedBeforeYouTurn3,
+      value: 'false',
+      text: strings.iseIdle,
     },
-    asks: { names: ['ISE_URL'], consequence: strings.quarantinesAreAskedForThereWith },
+    asks: { names: ['ISE_URL'], consequence: strings.iseAsk },
   },
   counteract: {
     group: 'cact',
     prefix: 'CACT_',
-    intro: strings.hostsGetAPropertyInForescout,
+    intro: strings.cactIntro,
     idle: {
       item: 'CACT_ENABLED',
-      text: 'false',
-      words: strings.nothingIsUsedBeforeYouTurn4,
+      value: 'false',
+      text: strings.cactIdle,
     },
     asks: {
       names: ['CACT_URL', 'CACT_DEX_ACCOUNT'],
-      consequence: strings.quarantinesAreAskedForThereWith2,
+      consequence: strings.cactAsk,
     },
   },
   security: {
     group: 'security',
     prefix: 'SECURITY_',
-    intro: strings.chooseWhoNeedsASecondFactor,
+    intro: strings.securityIntro,
     asks: {
       names: [
         'SECURITY_FACTOR_ADMINISTRATORS',
@@ -94,31 +96,31 @@ export const settingPages: Readonly<Record<string, SettingPage>> = {
         'SECURITY_FACTOR_USERS',
         'SECURITY_FACTOR_GRACE_DAYS',
       ],
-      consequence: strings.afterTheGracePeriodAccountsWithout,
+      consequence: strings.securityAsk,
     },
   },
   login: {
     group: 'login',
     prefix: 'CUSTOM_LOGIN_',
-    intro: strings.whatPeopleSeeBeforeTheySign,
+    intro: strings.loginIntro,
   },
   domain: {
     group: 'domain',
     prefix: 'SERVER_DOMAIN_NAME',
-    intro: strings.theNamePeopleReachThisServer,
+    intro: strings.domainIntro,
     asks: {
       names: ['SERVER_DOMAIN_NAME'],
-      consequence: strings.linksInMailsLeadThereFrom,
+      consequence: strings.domainAsk,
     },
   },
   product: {
     group: 'vendorA',
     prefix: 'VENDORA_',
-    intro: strings.howOftenAgentsCallWhatIs,
+    intro: strings.productIntro,
   },
   thresholds: {
     group: 'health',
     prefix: 'VENDORA_HEALTH_',
-    intro: strings.whenAPartOfTheProduct,
+    intro: strings.thresholdsIntro,
   },
 }

@@ -2,10 +2,10 @@ import { getConfigItemsByPrefix } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 
-/** Key of the items whose names begin so, in the cache. */
+/** Key of the items with this prefix in the cache. */
 export const groupKey = (prefix: string) => ['config', prefix]
 
-/** Items of a page as the server has them; secrets by whether they are set. */
+/** Reads the items of a page; for secrets, only whether they are set. */
 export const useGroup = (prefix: string) => {
   const { api } = useServices()
   return useQuery({

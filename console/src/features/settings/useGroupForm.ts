@@ -1,20 +1,20 @@
 import type { ConfigMap } from '@portcullis/contract'
 import { type RefObject, useEffect, useState } from 'react'
 import { fieldMessage, isStoredRequest } from '../../lib/problem.ts'
-import { bodyOf, type Edits, faultOf, inWords, isMoved, itemsOf, noEdits, shownText } from './draft.ts'
+import { bodyOf, type Edits, faultOf, isMoved, itemsOf, noEdits, shownText, withLabels } from './draft.ts'
 import type { SettingPage } from './pages.ts'
 import { strings } from './strings.ts'
 import { useGroupTest } from './useGroupTest.ts'
 import { faultyItems, useSave } from './useSave.ts'
 
-/** Moves the focus to the first wrong field: after a refusal, and after what the console finds itself. */
+/** Moves the focus to the first wrong field after a refusal by the server or the console. */
 const useFocusOnFaults = (
   form: RefObject<HTMLFormElement | null>,
   names: readonly string[],
   failure: unknown,
   faults: Readonly<Record<string, string>>,
 ) => {
-  // Whoever saved by the keyboard goes on where it is wrong.
+  // Keyboard users continue at the wrong field.
   const focusOn = (wrong: readonly string[]) => {
     const first = names.find((name) => wrong.includes(name))
     if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus()
@@ -25,7 +25,7 @@ const useFocusOnFaults = (
   useEffect(() => focusOn(Object.keys(faults)), [faults])
 }
 
-/** What is wrong with the changed items, by name. */
+/** Returns the errors of the changed items, by name. */
 const faultsIn = (group: SettingPage['group'], stored: ConfigMap, edits: Edits): Readonly<Record<string, string>> => {
   const body = bodyOf(group, stored, edits)
   return Object.fromEntries(
@@ -36,17 +36,17 @@ const faultsIn = (group: SettingPage['group'], stored: ConfigMap, edits: Edits):
   )
 }
 
-/** What somebody enters in the form of a group, what is wrong with it, and how it is stored. */
+/** State of the form of a group: entered values, errors, test and saving. */
 export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObject<HTMLFormElement | null>) => {
   const group = page.group
   const [edits, setEdits] = useState<Edits>(noEdits)
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
-  /** Fields that were changed since the server judged them: what it said of them is over. */
-  const [mended, setMended] = useState<ReadonlySet<string>>(new Set())
-  const [said, setSaid] = useState('')
+  /** Fields that were changed since the server reported errors, which no longer apply to them. */
+  const [changedFields, setChangedFields] = useState<ReadonlySet<string>>(new Set())
+  const [status, setStatus] = useState('')
   const [isAsking, setIsAsking] = useState(false)
   const { busy, failure, save, forget } = useSave(page)
-  const trial = useGroupTest(group)
+  const test = useGroupTest(group)
   const body = bodyOf(group, stored, edits)
   const names = itemsOf(group).map(([name]) => name)
   const named = faultyItems(failure)
@@ -55,32 +55,32 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
 
   useFocusOnFaults(form, names, failure, faults)
   const store = async () => {
-    setMended(new Set())
+    setChangedFields(new Set())
     const saved = await save(body)
     if (saved === null) return
     setEdits(noEdits)
     const { changes, version } = saved
-    setSaid(changes.length === 0 ? strings.nothingDiffers : strings.savedAsVersionVersion({ version }))
+    setStatus(changes.length === 0 ? strings.noDifferences : strings.savedVersion({ version }))
   }
   return {
     edits,
     body,
     busy,
     failure,
-    trial,
-    said,
+    test,
+    status,
     isAtField,
-    /** The changes wait for a second approver. Other changes are another request. */
+    /** The changes wait for a second approver. Further changes are another request. */
     isStored,
     isDirty: Object.keys(body).length > 0,
-    /** The changes are shown and wait for a yes. */
+    /** The changes are shown for confirmation. */
     isAsking,
     stopAsking: () => setIsAsking(false),
     store,
     enter: (name: string, text: string) => {
-      setSaid('')
+      setStatus('')
       if (isStored) forget()
-      setMended((old) => new Set([...old, name]))
+      setChangedFields((old) => new Set([...old, name]))
       setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
     },
     remove: (name: string, removed: boolean) => {
@@ -91,27 +91,27 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       }))
     },
     errorOf: (name: string): string | undefined => {
-      if (mended.has(name)) return undefined
-      const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(trial.failure, name)
-      return found === undefined ? undefined : inWords(found)
+      if (changedFields.has(name)) return undefined
+      const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(test.failure, name)
+      return found === undefined ? undefined : withLabels(found)
     },
-    tryOut: (whole: Record<string, string | null>) => {
-      setMended(new Set())
-      void trial.start(whole)
+    runTest: (whole: Record<string, string | null>) => {
+      setChangedFields(new Set())
+      void test.start(whole)
     },
     discard: () => {
       setEdits(noEdits)
-      setMended(new Set(names))
-      setSaid('')
+      setChangedFields(new Set(names))
+      setStatus('')
       forget()
     },
     submit: () => {
       if (isStored) return
       const found = faultsIn(group, stored, edits)
       setFaults(found)
-      setMended(new Set())
+      setChangedFields(new Set())
       if (Object.keys(found).length > 0) forget()
-      else if (Object.keys(body).length === 0) setSaid(strings.nothingWasChanged)
+      else if (Object.keys(body).length === 0) setStatus(strings.noDifferences)
       else if (page.asks !== undefined && isMoved(body, stored, page.asks.names)) setIsAsking(true)
       else void store()
     },

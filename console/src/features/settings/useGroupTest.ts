@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { groupTests } from './operations.ts'
 
-/** Tries a group as it is entered; a test under way ends when the page closes. */
+/** Tests a group with the entered values. The test stops when the page closes. */
 export const useGroupTest = (group: ConfigGroupName) => {
   const { api, queries } = useServices()
   const [result, setResult] = useState<ConfigTested | null>(null)

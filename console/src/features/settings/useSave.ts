@@ -6,7 +6,7 @@ import { saveOperations } from './operations.ts'
 import type { SettingPage } from './pages.ts'
 import { groupKey } from './useGroup.ts'
 
-/** After a change: whatever was read of the configuration is read again, and the items themselves are known. */
+/** Refreshes everything that is read of the configuration after a change. */
 const useChanged = (prefix: string) => {
   const { queries } = useServices()
   return useCallback(
@@ -20,7 +20,7 @@ const useChanged = (prefix: string) => {
   )
 }
 
-/** Stores a change of a group; tells what came of it. */
+/** Saves a change of a group. */
 export const useSave = ({ group, prefix }: SettingPage) => {
   const { api } = useServices()
   const changed = useChanged(prefix)
@@ -45,7 +45,7 @@ export const useSave = ({ group, prefix }: SettingPage) => {
   return { busy, failure, save, forget: () => setFailure(null) }
 }
 
-/** Items that a failure names, without the `body.` before them. */
+/** Returns the items that a failure names, without `body.`. */
 export const faultyItems = (failure: unknown): string[] =>
   failure instanceof CallFailure
     ? failure.fields.flatMap(({ field }) => (field.startsWith('body.') ? [field.slice('body.'.length)] : []))

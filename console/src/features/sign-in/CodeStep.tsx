@@ -8,9 +8,7 @@ import { strings } from './strings.ts'
 const digits = 6
 
 const refusalOf = (failure: unknown): string =>
-  failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
-    ? strings.codeRefused
-    : refusalText(failure)
+  failure instanceof CallFailure && failure.code === 'mfa_code_wrong' ? strings.codeRefused : refusalText(failure)
 
 /** Asks for the code of an authenticator app and sends it at the sixth digit. */
 export const CodeStep = ({ prove, refuse }: StepProps) => {

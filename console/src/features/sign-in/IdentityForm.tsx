@@ -89,9 +89,7 @@ export const IdentityForm = ({ account, settle }: IdentityFormProps) => {
         send()
       }}
     >
-      <p className={classes.message}>
-        {strings.confirmText({ name: <strong>{account.userName}</strong> })}
-      </p>
+      <p className={classes.message}>{strings.confirmText({ name: <strong>{account.userName}</strong> })}</p>
       {refusal === null ? null : (
         <Alert color="red" role="alert">
           {refusal}

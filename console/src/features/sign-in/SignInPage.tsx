@@ -135,9 +135,7 @@ export const SignInPage = () => {
   }
   return (
     <Card custom={custom}>
-      {search.ended === '1' && shown === null ? (
-        <Alert className={classes.note}>{strings.sessionEnded}</Alert>
-      ) : null}
+      {search.ended === '1' && shown === null ? <Alert className={classes.note}>{strings.sessionEnded}</Alert> : null}
       {shown === null ? null : (
         <Alert color="red" className={classes.note} role="alert">
           {shown}

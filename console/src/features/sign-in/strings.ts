@@ -52,8 +52,7 @@ export const strings = messages({
   userNameHelp: 'A directory account or a local account.',
   oneMoreStep: 'One more step',
   sessionEnded: 'Your session has ended. Sign in to continue where you left off.',
-  firstStart:
-    'First start? The administrator’s name and one-time password are printed in the server’s output.',
+  firstStart: 'First start? The administrator’s name and one-time password are printed in the server’s output.',
   credentialsWrong: 'Incorrect user name or password.',
   tooManyAttempts: 'Too many failed attempts. Try again in {minutes, plural, one {# minute} other {# minutes}}.',
   suspended: '{detail} Ask another Administrator to lift the suspension.',

@@ -2,7 +2,6 @@ import type { CSSProperties, ReactNode } from 'react'
 import { Logo } from '../Logo.tsx'
 import classes from './BrandCard.module.css'
 import { brandOf, type CustomLogin } from './brand.ts'
-import { strings } from './strings.ts'
 
 export interface BrandCardProps {
   custom: CustomLogin | undefined

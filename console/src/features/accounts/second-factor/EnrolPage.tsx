@@ -33,9 +33,7 @@ export const EnrolPage = () => {
       <BrandCard custom={undefined} title={strings.setUpSecondFactor}>
         {step === 'choose' ? (
           <>
-            <p className={classes.message}>
-              {strings.secondFactorRequired({ name: <strong>{userName}</strong> })}
-            </p>
+            <p className={classes.message}>{strings.secondFactorRequired({ name: <strong>{userName}</strong> })}</p>
             <div className={classes.choices}>
               <Button autoFocus onClick={() => setStep('app')}>
                 {strings.addApp}

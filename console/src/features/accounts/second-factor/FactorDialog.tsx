@@ -24,7 +24,6 @@ const titles: Record<OpenFactor['kind'], string> = {
   codes: strings.saveCodesTitle,
 }
 
-
 interface BodyProps {
   open: OpenFactor
   /** One factor is left: without it, only the password protects the account. */
@@ -72,8 +71,8 @@ const Body = ({ open, isLast, close, onChanged }: BodyProps) => {
       )
     case 'removePasskey':
       return (
-        action={strings.removePasskey}
-          action="Remove the passkey"
+        <ByPassword
+          action={strings.removePasskey}
           hurts
           close={close}
           run={async (password) => {

@@ -74,9 +74,7 @@ const Own = () => {
   const why = noPasskeys(canUsePasskeys, session.may('config:write'))
   return (
     <>
-      <p className={classes.quiet}>
-        {factors === 0 ? strings.onlyPassword : strings.secondFactorText}
-      </p>
+      <p className={classes.quiet}>{factors === 0 ? strings.onlyPassword : strings.secondFactorText}</p>
       <Part
         title={strings.authenticatorApp}
         state={totp ? strings.inUse : strings.notSetUp}
@@ -102,7 +100,9 @@ const Own = () => {
       {factors === 0 ? null : (
         <Part
           title={strings.recoveryCodes}
-          {(recoveryCodesLeft < fewCodes ? strings.fewCodesLeft : strings.codesLeft)({ count: recoveryCodesLeft })}
+          state={(recoveryCodesLeft < fewCodes ? strings.fewCodesLeft : strings.codesLeft)({
+            count: recoveryCodesLeft,
+          })}
           action={<OpenButton label={strings.createCodesMenu} open={() => setOpen({ kind: 'renew' })} />}
         />
       )}
@@ -119,8 +119,6 @@ export const SecondFactor = () => {
   return authSource === 'Local' ? (
     <Own />
   ) : (
-    <p className={classes.quiet}>
-      {authSource === 'LDAP' ? strings.factorInDirectory : strings.factorAtProvider}
-    </p>
+    <p className={classes.quiet}>{authSource === 'LDAP' ? strings.factorInDirectory : strings.factorAtProvider}</p>
   )
 }
