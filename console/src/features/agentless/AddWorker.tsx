@@ -27,11 +27,9 @@ const Body = ({ close }: { close: () => void }) => {
   if (made !== null)
     return (
       <Stack gap="md">
-        <p className={classes.text}>
-          {strings.runThisOnTheOtherMachine({ time: <Time value={made.expiresAt} form="local" /> })}
-        </p>
+        <p className={classes.text}>{strings.tokenText({ time: <Time value={made.expiresAt} form="local" /> })}</p>
         <CopyField value={made.command} what={strings.command} />
-        <p className={classes.text}>{strings.theTokenAlone}</p>
+        <p className={classes.text}>{strings.tokenOnly}</p>
         <CopyField value={made.token} what={strings.token} />
         <Group justify="flex-end">
           <Button onClick={close}>{strings.done}</Button>
@@ -40,23 +38,23 @@ const Body = ({ close }: { close: () => void }) => {
     )
   return (
     <Stack gap="md">
-      <p className={classes.text}>{strings.aWorkerOnAnotherMachinePolls}</p>
+      <p className={classes.text}>{strings.addWorkerText}</p>
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={close}>
           {strings.cancel}
         </Button>
         <Button loading={busy} onClick={() => void make()} data-autofocus>
-          {strings.makeTheToken}
+          {strings.createToken}
         </Button>
       </Group>
     </Stack>
   )
 }
 
-/** Makes the token of one more worker process and shows it once. */
+/** Creates the token of a further worker process and shows it once. */
 export const AddWorker = ({ opened, close }: { opened: boolean; close: () => void }) => (
-  <Modal opened={opened} onClose={close} title={strings.addAWorker} size="lg">
+  <Modal opened={opened} onClose={close} title={strings.addWorker} size="lg">
     {opened ? <Body close={close} /> : null}
   </Modal>
 )

@@ -30,9 +30,9 @@ const hrefOf = ({ uuid, computerName }: ConnectionStatus) =>
 
 const idOf = (row: ConnectionStatus) => row.computerName
 
-/** Computers that are polled over SSH instead of running an agent: the worker that does it, and how each stands. */
+/** The hosts that are polled over SSH instead of running an agent, and the worker that polls them. */
 export const AgentlessPage = () => {
-  useTitle(strings.agentless)
+  useTitle(strings.title)
   const { session } = useServices()
   const [dialog, setDialog] = useState<'defaults' | 'upload' | 'keys' | null>(null)
   const table = useRef<HTMLDivElement>(null)
@@ -42,17 +42,17 @@ export const AgentlessPage = () => {
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
   const openNew = () => list.view.set({ open: newConnection })
-  useKeys(canWrite ? [{ keys: 'n', description: strings.addAComputer, run: openNew }] : [])
+  useKeys(canWrite ? [{ keys: 'n', description: strings.add, run: openNew }] : [])
   const add = canWrite ? (
     <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={openNew}>
-      {strings.addAComputer}
+      {strings.add}
     </Button>
   ) : null
 
   return (
     <>
       <ListPage
-        title={strings.agentless}
+        title={strings.title}
         list={list}
         actions={
           <>
@@ -63,19 +63,19 @@ export const AgentlessPage = () => {
             ) : null}
             {canWrite ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('upload')}>
-                {strings.uploadAFile}
+                {strings.upload}
               </Button>
             ) : null}
             {canWrite ? (
               <Button size="compact-sm" variant="default" onClick={() => setDialog('keys')}>
-                {strings.compareHostKeys}
+                {strings.compareKeysMenu}
               </Button>
             ) : null}
             {add}
           </>
         }
         filters={statusFilters}
-        searchPlaceholder={strings.computerFailure}
+        searchPlaceholder={strings.searchPlaceholder}
         above={
           <>
             <WorkerCard />
@@ -94,14 +94,14 @@ export const AgentlessPage = () => {
             )}
           />
         }
-        label={strings.polledComputers}
+        label={strings.title}
         columns={statusColumns}
         topics={['agents']}
         hrefOf={hrefOf}
         selection={canWrite ? selection : undefined}
         empty={
-          <EmptyState icon="network" title={strings.noComputerIsPolledYet}>
-            <p>{strings.whereNoAgentCanBeInstalled}</p>
+          <EmptyState icon="network" title={strings.emptyTitle}>
+            <p>{strings.emptyText}</p>
             {add}
           </EmptyState>
         }

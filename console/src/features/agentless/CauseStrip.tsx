@@ -34,7 +34,7 @@ const CauseCard = ({ cause: one, chosen, choose }: { cause: Cause } & CauseStrip
   )
 }
 
-/** Failing computers by cause, each with its cure; a click shows only these. The rarer ones wait behind one more. */
+/** Failing hosts by cause, with a cure for each. A click filters the list by cause. Rare causes are behind "more". */
 export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
   const { api } = useServices()
   const causes = useQuery({
@@ -43,15 +43,15 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
     refetchInterval: 8_000,
   })
   const list = causes.data?.data ?? []
-  // Beside these, one place is for what is left.
+  // One more place is for the remaining causes.
   const inOneRow = useMediaQuery('(min-width: 1200px)', true, { getInitialValueInEffect: false }) ? 3 : 2
   const [isOpen, setIsOpen] = useState(false)
-  // Once it stands there it stays: the list below must not jump when the last failure is over.
+  // Stays once it was shown: the list below must not jump when the last failure is over.
   const [wasShown, setWasShown] = useState(false)
   if (list.length > 0 && !wasShown) setWasShown(true)
-  if (list.length === 0) return wasShown ? <p className={classes.noCause}>{strings.noComputerFailsAnyMore}</p> : null
+  if (list.length === 0) return wasShown ? <p className={classes.noCause}>{strings.noFailures}</p> : null
   const isAll = isOpen || list.length <= inOneRow + 1
-  // The chosen one is among the shown, however rare it is.
+  // The chosen cause is always shown, however rare it is.
   const first = list.slice(0, inOneRow)
   const ownPlace = list.find(({ cause }) => cause === chosen)
   const row = ownPlace === undefined || first.includes(ownPlace) ? first : [...first.slice(0, -1), ownPlace]
@@ -82,10 +82,8 @@ export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
               strings.showFewer
             ) : (
               <>
-                <strong>{strings.restMoreCauses({ rest: rest.length })}</strong>
-                <span className={classes.cure}>
-                  {failing.toLocaleString('en')} {failing === 1 ? 'computer' : 'computers'}
-                </span>
+                <strong>{strings.moreCauses({ count: rest.length })}</strong>
+                <span className={classes.cure}>{strings.hostCount({ count: failing })}</span>
               </>
             )}
           </button>

@@ -7,30 +7,29 @@ import { strings } from './strings.ts'
 
 type Compared = Awaited<ReturnType<ReturnType<typeof useConnectionActions>['compareKeys']>>
 
-const shown = (names: readonly string[]): string =>
-  names.slice(0, 10).join(', ') + (names.length > 10 ? ` and ${names.length - 10} more` : '')
+const shown = (names: readonly string[]): string => {
+  const first = names.slice(0, 10).join(', ')
+  return names.length > 10 ? strings.namesAndMore({ names: first, count: names.length - 10 }) : first
+}
 
 const Outcome = ({ outcome }: { outcome: Compared }) => (
   <div className={classes.text} role="status">
     <p>
-      {strings.confirmedConfirmedValue({
-        confirmed: outcome.confirmed.length,
-        value: outcome.confirmed.length > 0 ? `: ${shown(outcome.confirmed)}` : '',
-      })}
+      {outcome.confirmed.length === 0
+        ? strings.noKeysConfirmed
+        : strings.keysConfirmed({ count: outcome.confirmed.length, names: shown(outcome.confirmed) })}
     </p>
     {outcome.different.length === 0 ? null : (
       <p>
-        {strings.notConfirmedBecauseTheKeyDiffers({
-          different: shown(outcome.different.map(({ computerName }) => computerName)),
+        {strings.keysDifferent({
+          names: shown(outcome.different.map(({ computerName }) => computerName)),
         })}
       </p>
     )}
-    {outcome.notShown.length === 0 ? null : (
-      <p>{strings.notContactedYetNotshown({ notShown: shown(outcome.notShown) })}</p>
-    )}
-    {outcome.unknown === 0 ? null : <p>{strings.unknownListedNamesMatchNoConnection({ unknown: outcome.unknown })}</p>}
+    {outcome.notShown.length === 0 ? null : <p>{strings.keysNotShown({ names: shown(outcome.notShown) })}</p>}
+    {outcome.unknown === 0 ? null : <p>{strings.keysUnknown({ count: outcome.unknown })}</p>}
     {outcome.unreadableLines.length === 0 ? null : (
-      <p>{strings.linesThatCannotBeReadUnreadablelines({ unreadableLines: outcome.unreadableLines.join(', ') })}</p>
+      <p>{strings.keysUnreadable({ lines: outcome.unreadableLines.join(', ') })}</p>
     )}
   </div>
 )
@@ -56,7 +55,7 @@ const Body = ({ close }: { close: () => void }) => {
     <Stack gap="md">
       <Textarea
         label={strings.hostKeys}
-        description={strings.linesOfKnownHostsOutputOf}
+        description={strings.hostKeysHelp}
         autosize
         minRows={6}
         maxRows={16}
@@ -70,16 +69,16 @@ const Body = ({ close }: { close: () => void }) => {
           {outcome === null ? strings.cancel : strings.close}
         </Button>
         <Button loading={busy} disabled={list.trim() === ''} onClick={() => void compare()}>
-          {strings.confirmMatchingComputers}
+          {strings.confirmMatching}
         </Button>
       </Group>
     </Stack>
   )
 }
 
-/** Confirms the host keys of many computers from a trusted list. */
+/** Confirms the host keys of many hosts from a trusted list. */
 export const CompareKeysDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
-  <Modal opened={opened} onClose={close} title={strings.compareHostKeys2} size="lg">
+  <Modal opened={opened} onClose={close} title={strings.compareKeys} size="lg">
     {opened ? <Body close={close} /> : null}
   </Modal>
 )

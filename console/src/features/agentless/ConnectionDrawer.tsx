@@ -17,16 +17,16 @@ import classes from './agentless.module.css'
 import { State } from './agentless.view.tsx'
 import { ConnectionForm } from './ConnectionForm.tsx'
 import { useConnectionActions } from './connection-actions.ts'
-import { durationText, platformWords } from './labels.ts'
+import { durationText, platformLabels } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
 import { strings } from './strings.ts'
 import { useConnection, useShownHostKey } from './useConnection.ts'
 import { useWorker } from './useWorker.ts'
 
-/** Stands in the address for a computer that is about to be added; no host can be called so. */
+/** Marks a new host in the address; no host name can be `*`. */
 export const newConnection = '*'
 
-/** Failures before the one that is told above them. */
+/** Returns the failures before the one that is shown above them. */
 const failuresBefore = ({ prevRunningErrors, statusErrorDescription }: ConnectionStatus): string[] => {
   const errors = prevRunningErrors.split(' | ').filter((error) => error !== '')
   return errors[0] === statusErrorDescription ? errors.slice(1) : errors
@@ -45,8 +45,8 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
     )}
     <Facts
       rows={[
-        [strings.began, <Time key="began" value={status.startTime} />],
-        [strings.took, durationText(status.durationMs)],
+        [strings.started, <Time key="began" value={status.startTime} />],
+        [strings.duration, durationText(status.durationMs)],
         [strings.next, <NextRun key="next" value={status.nextRun} />],
         ...(status.uuid === ''
           ? []
@@ -54,7 +54,7 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
               [
                 strings.devices,
                 <PlainLink key="host" href={agentAddress(status.uuid)}>
-                  {strings.peripheralscountOnThisHost({ peripheralsCount: status.peripheralsCount })}
+                  {strings.devicesOnHost({ count: status.peripheralsCount })}
                 </PlainLink>,
               ] as const,
             ]),
@@ -62,10 +62,10 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
           ? []
           : [
               [
-                strings.beforeThat,
+                strings.earlierFailures,
                 <ul key="errors" className={classes.errors}>
                   {failuresBefore(status).map((error, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: the same failure may stand here thrice
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the same failure may appear several times
                     <li key={index}>
                       <DeviceText value={error} />
                     </li>
@@ -81,19 +81,19 @@ const LastRun = ({ status }: { status: ConnectionStatus }) => (
 const Details = ({ connection }: { connection: Connection }) => (
   <Facts
     rows={[
-      [strings.port, connection.port ?? 'as usual'],
-      [strings.system, platformWords[connection.platform]],
-      [strings.signsIn, connection.isOverrideDefaults ? 'with its own credentials' : 'with the defaults'],
+      [strings.port, connection.port ?? strings.defaultPort],
+      [strings.system, platformLabels[connection.platform]],
+      [strings.signIn2, connection.isOverrideDefaults ? strings.ownCredentialsUsed : strings.defaultCredentialsUsed],
       ...(connection.isOverrideDefaults
         ? [[strings.user, <DeviceText key="user" value={connection.userName} />] as const]
         : []),
-      [strings.hostKey, connection.hostKeyFingerprint === '' ? 'not confirmed' : connection.hostKeyFingerprint],
+      [strings.hostKey, connection.hostKeyFingerprint === '' ? strings.keyNotConfirmed : connection.hostKeyFingerprint],
       [strings.tags, <TagList key="tags" tags={connection.hashtags} />],
     ]}
   />
 )
 
-/** Says that the default password is not sent there; an Administrator can vouch for the computer. */
+/** Says that the default password is not sent to this host. An Administrator can confirm the host. */
 const Unconfirmed = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
   const worker = useWorker()
@@ -101,49 +101,47 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
   if (connection.isOverrideDefaults || connection.isConfirmed || worker.data?.defaults.hasPassword !== true) return null
   return (
     <p className={classes.text} role="note">
-      {strings.theDefaultPasswordIsNotSent({
-        value: session.may('config:write') ? (
-          <>
-            {' '}
-            <Button size="compact-xs" variant="default" onClick={() => actions.confirmHost(connection.computerName)}>
-              {strings.confirm}
-            </Button>
-          </>
-        ) : null,
-      })}
+      {strings.passwordWithheld}
+      {session.may('config:write') ? (
+        <>
+          {' '}
+          <Button size="compact-xs" variant="default" onClick={() => actions.confirmHost(connection.computerName)}>
+            {strings.confirmMenu}
+          </Button>
+        </>
+      ) : null}
     </p>
   )
 }
 
-/** The unconfirmed host key of a computer. No password is sent until someone confirms it. */
+/** Shows the unconfirmed host key. No password is sent until someone confirms it. */
 const HostKey = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
   const actions = useConnectionActions(() => undefined)
   const { computerName, hostKeyFingerprint } = connection
   const shown = useShownHostKey(computerName) ?? connection.shownHostKeyFingerprint
   if (shown === '') return null
+  const mayConfirm = session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write')
   if (hostKeyFingerprint !== '')
     return (
       <p className={classes.text} role="note">
-        {strings.theHostKeyChangedSoNo({ code: <code>{hostKeyFingerprint}</code>, code2: <code>{shown}</code> })}
+        {strings.keyChanged({ pinned: <code>{hostKeyFingerprint}</code>, presented: <code>{shown}</code> })}
       </p>
     )
   return (
     <p className={classes.text} role="note">
-      {strings.firstContactNoPasswordWasSent({
-        code: <code>{shown}</code>,
-        code2: (text) => <code>{text}</code>,
-        value: session.may(connection.isOverrideDefaults ? 'fleet:write' : 'config:write') ? (
-          <>
-            {' '}
-            <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, shown)}>
-              {strings.confirmHostKey}
-            </Button>
-          </>
-        ) : (
-          ' An Administrator can confirm it.'
-        ),
+      {(mayConfirm ? strings.firstContact : strings.firstContactAsk)({
+        key: <code>{shown}</code>,
+        code: (text) => <code>{text}</code>,
       })}
+      {mayConfirm ? (
+        <>
+          {' '}
+          <Button size="compact-xs" variant="default" onClick={() => actions.confirmKey(computerName, shown)}>
+            {strings.confirmKeyMenu}
+          </Button>
+        </>
+      ) : null}
     </p>
   )
 }
@@ -168,8 +166,8 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
     )
   if (connection.data === null)
     return (
-      <EmptyState icon="network" title={strings.thisComputerIsNotHereAny}>
-        <p>{strings.itWasRenamedOrDeletedThe}</p>
+      <EmptyState icon="network" title={strings.notFound}>
+        <p>{strings.notFoundText}</p>
       </EmptyState>
     )
   const { computerName } = connection.data
@@ -185,14 +183,14 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
           </Button>
         ) : null}
         <MoreMenu
-          label={strings.moreOfThisConnection}
+          label={strings.moreActions}
           curl={() => curlOf(window.location.origin, listConnections, { query: { ComputerName: computerName } })}
         >
           {canWrite && connection.data.isRegistered ? (
-            <Menu.Item onClick={() => actions.stop([computerName])}>{strings.stopPolling}</Menu.Item>
+            <Menu.Item onClick={() => actions.stop([computerName])}>{strings.stopPollingMenu}</Menu.Item>
           ) : null}
           {canWrite ? (
-            <Menu.Item onClick={() => removing.remove([computerName])}>{strings.deleteText}</Menu.Item>
+            <Menu.Item onClick={() => removing.remove([computerName])}>{strings.deleteMenu}</Menu.Item>
           ) : null}
         </MoreMenu>
       </header>
@@ -210,14 +208,14 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
   )
 }
 
-/** The drawer of a polled computer: its last run and its connection, or the form that adds one. */
+/** The drawer of an agentless host: its last poll and its connection, or the form that adds one. */
 export const ConnectionDrawer = ({ name, close, onSaved }: BodyProps) => (
-  // Anew once a computer was added, so that the keyboard goes on in it and not at the top of the page.
-  <SidePanel key={name === newConnection ? 'new' : 'known'} label={strings.polledComputer} close={close}>
+  // A new key after adding a host keeps the focus in the drawer.
+  <SidePanel key={name === newConnection ? 'new' : 'known'} label={strings.host} close={close}>
     {name === newConnection ? (
       <>
         <header className={classes.drawerHead}>
-          <h2>{strings.addAComputer}</h2>
+          <h2>{strings.add}</h2>
         </header>
         <div className={classes.drawerBody}>
           <ConnectionForm connection={null} close={close} onSaved={onSaved} />

@@ -7,22 +7,22 @@ import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { NewlyAllowed } from '../../ui/policy/NewlyAllowed.tsx'
 import classes from './agentless.module.css'
 import { CredentialFields } from './CredentialFields.tsx'
-import { platformWords } from './labels.ts'
+import { platformLabels } from './labels.ts'
 import { strings } from './strings.ts'
 import { TestSteps } from './TestSteps.tsx'
 import { type ConnectionEditing, type ConnectionFormProps, useConnectionForm } from './useConnectionForm.ts'
 
-const platforms = connectionPlatforms.map((value) => ({ value, label: platformWords[value] }))
+const platforms = connectionPlatforms.map((value) => ({ value, label: platformLabels[value] }))
 
 interface PartProps {
   form: ConnectionEditing
 }
 
-/** Name, port, and system. */
+/** Name, port and operating system. */
 const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: PartProps) => (
   <Group gap="md" align="flex-start" wrap="nowrap">
     <TextInput
-      label={strings.computer}
+      label={strings.hostName}
       description={strings.nameOrAddress}
       flex={1}
       maxLength={255}
@@ -35,19 +35,19 @@ const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: 
     />
     <NumberInput
       label={strings.port}
-      description={strings.ofItsSshServer}
+      description={strings.portHelp}
       w={130}
       min={1}
       max={65_535}
       allowDecimal={false}
-      placeholder={defaults === undefined ? '' : strings.portAsUsual({ port: defaults.port })}
+      placeholder={defaults === undefined ? '' : strings.defaultValue({ value: defaults.port })}
       value={draft.port}
       error={errorOf('port')}
       onChange={(port) => change({ port })}
     />
     <NativeSelect
-      label={strings.system}
-      description={strings.ofTheComputer}
+      label={strings.systemColumn}
+      description={strings.system}
       w={130}
       data={platforms}
       value={draft.platform}
@@ -66,8 +66,8 @@ const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
   return (
     <>
       <TagsInput
-        label={strings.tagsOfTheHost}
-        placeholder={draft.hashtags.length === 0 ? 'none' : ''}
+        label={strings.hostTags}
+        placeholder={draft.hashtags.length === 0 ? strings.none : ''}
         data={(tags.data ?? []).map(({ name }) => name)}
         maxTags={100}
         value={draft.hashtags}
@@ -76,14 +76,14 @@ const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
       />
       <TextInput
         label={strings.hostKey}
-        description={strings.sha256AsSshKeygenLPrints}
+        description={strings.hostKeyHelp}
         spellCheck={false}
         value={draft.hostKeyFingerprint}
         error={errorOf('hostKeyFingerprint')}
         onChange={(event) => change({ hostKeyFingerprint: event.currentTarget.value })}
       />
       <Switch
-        label={strings.ownCredentialsAndIntervalInPlace}
+        label={strings.overrideDefaults}
         checked={draft.isOverrideDefaults}
         onChange={(event) => change({ isOverrideDefaults: event.currentTarget.checked })}
       />
@@ -102,28 +102,27 @@ const OwnCredentials = ({ form: { before, draft, change, defaults, errorOf } }: 
     onChange={change}
     errorOf={errorOf}
     placeholders={{
-      userName: 'none',
-      intervalMinutes:
-        defaults === undefined ? '' : strings.intervalminutesAsUsual({ intervalMinutes: defaults.intervalMinutes }),
+      userName: strings.none,
+      intervalMinutes: defaults === undefined ? '' : strings.defaultValue({ value: defaults.intervalMinutes }),
     }}
   />
 )
 
 const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) => {
-  const { before, said, trial, isStored, busy } = form
+  const { before, status, test, isStored, busy } = form
   return (
     <Group justify="flex-end" gap="sm" className={classes.formFoot}>
       <p className={classes.said} role="status">
-        {said}
+        {status}
       </p>
-      <MoreMenu label={strings.moreOfThisComputer} curl={form.curl} />
-      {trial.busy ? (
-        <Button variant="default" onClick={trial.stop}>
-          {strings.stopTheTest}
+      <MoreMenu label={strings.moreActions} curl={form.curl} />
+      {test.busy ? (
+        <Button variant="default" onClick={test.stop}>
+          {strings.stopTest}
         </Button>
       ) : (
-        <Button variant="default" onClick={form.test}>
-          {strings.testNow}
+        <Button variant="default" onClick={form.runTest}>
+          {strings.runTest}
         </Button>
       )}
       <Button variant="default" onClick={close}>
@@ -131,17 +130,17 @@ const Foot = ({ form, close }: PartProps & Pick<ConnectionFormProps, 'close'>) =
       </Button>
       {isStored ? null : (
         <Button type="submit" loading={busy}>
-          {before === null ? strings.addTheComputer : form.opens === null ? strings.save : strings.saveAndAllow}
+          {before === null ? strings.add : form.opens === null ? strings.save : strings.saveAndAllow}
         </Button>
       )}
     </Group>
   )
 }
 
-/** Adds or changes a polled computer, and tries it before or after. */
+/** Adds or changes an agentless host, and tests its connection. */
 export const ConnectionForm = (props: ConnectionFormProps) => {
   const form = useConnectionForm(props)
-  const { trial } = form
+  const { test } = form
   return (
     <form
       onSubmit={(event) => {
@@ -156,7 +155,7 @@ export const ConnectionForm = (props: ConnectionFormProps) => {
         {form.saveFailure === null ? null : <ErrorState failure={form.saveFailure} inline />}
         {form.isStored ? null : <NewlyAllowed opens={form.opens} reason="" setReason={() => {}} />}
         {form.testFailure === null ? null : <ErrorState failure={form.testFailure} inline />}
-        {trial.test === null ? null : <TestSteps test={trial.test} isPolling={form.isPolling} />}
+        {test.test === null ? null : <TestSteps test={test.test} isPolling={form.isPolling} />}
         <Foot form={form} close={props.close} />
       </Stack>
     </form>

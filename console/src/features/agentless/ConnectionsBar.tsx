@@ -10,7 +10,7 @@ export interface ConnectionsBarProps {
   filtered: number | null
 }
 
-/** What can be done with the selected computers. */
+/** The actions for the selected hosts. */
 export const ConnectionsBar = ({ selection, filtered }: ConnectionsBarProps) => {
   const actions = useConnectionActions(selection.clear)
   const names = () => [...selection.ids]
@@ -20,10 +20,10 @@ export const ConnectionsBar = ({ selection, filtered }: ConnectionsBarProps) => 
         {strings.pollNow}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => actions.stop(names())}>
-        {strings.stopPolling}
+        {strings.stopPollingMenu}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => actions.remove(names())}>
-        {strings.deleteText}
+        {strings.deleteMenu}
       </Button>
     </SelectionBar>
   )

@@ -3,7 +3,7 @@ import { pollInterval } from '@portcullis/contract'
 import { type SecretName, secretNames } from './connection-draft.ts'
 import { strings } from './strings.ts'
 
-/** What of the credentials a form holds. */
+/** The credentials in a form. */
 export interface CredentialDraft {
   userName: string
   password: string
@@ -15,25 +15,23 @@ export interface CredentialDraft {
 
 export interface CredentialFieldsProps {
   draft: CredentialDraft
-  /** Secrets that the server holds. */
+  /** Secrets that the server has. */
   stored: Readonly<Record<SecretName, boolean>>
   onChange: (change: Partial<CredentialDraft>) => void
   errorOf: (name: keyof CredentialDraft) => string | undefined
-  /** What counts where nothing is entered. */
+  /** Placeholders of blank fields: the values that apply. */
   placeholders: { userName: string; intervalMinutes: string }
 }
 
-const secretWords: Readonly<Record<SecretName, string>> = {
-  password: 'password',
-  privateKey: 'private key',
-  passphrase: 'passphrase',
-}
-
-/** Whom to sign in as, with what, and how often. Stored secrets are never shown: they are replaced or taken away. */
+/** User, secrets and interval. Stored secrets are never shown, only replaced or removed. */
 export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholders }: CredentialFieldsProps) => {
   const secret = (name: SecretName) => ({
     value: draft[name],
-    placeholder: stored[name] ? (draft.removed.includes(name) ? 'will be removed' : 'stored') : 'none',
+    placeholder: stored[name]
+      ? draft.removed.includes(name)
+        ? strings.secretRemoved
+        : strings.secretStored
+      : strings.none,
     error: errorOf(name),
     autoComplete: name === 'privateKey' ? 'off' : 'new-password',
     onChange: (event: { currentTarget: { value: string } }) => onChange({ [name]: event.currentTarget.value }),
@@ -60,13 +58,13 @@ export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholder
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         {...secret('privateKey')}
       />
-      <PasswordInput label={strings.passphraseOfTheKey} maxLength={1_024} {...secret('passphrase')} />
+      <PasswordInput label={strings.passphrase} maxLength={1_024} {...secret('passphrase')} />
       {secretNames
         .filter((name) => stored[name] && draft[name] === '')
         .map((name) => (
           <Checkbox
             key={name}
-            label={strings.removeTheStoredValue({ value: secretWords[name] })}
+            label={strings.removeSecret({ secret: name })}
             checked={draft.removed.includes(name)}
             onChange={(event) =>
               onChange({
@@ -78,7 +76,7 @@ export const CredentialFields = ({ draft, stored, onChange, errorOf, placeholder
           />
         ))}
       <NumberInput
-        label={strings.minutesBetweenTwoPolls}
+        label={strings.intervalMinutes}
         min={pollInterval.min}
         max={pollInterval.max}
         allowDecimal={false}

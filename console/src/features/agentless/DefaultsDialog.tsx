@@ -11,7 +11,7 @@ import { tell } from '../../ui/tell.ts'
 import classes from './agentless.module.css'
 import { type CredentialDraft, CredentialFields } from './CredentialFields.tsx'
 import { secretNames, shownBody } from './connection-draft.ts'
-import { platformWords } from './labels.ts'
+import { platformLabels } from './labels.ts'
 import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
 
@@ -19,7 +19,7 @@ type Defaults = WorkerPollerDetails['defaults']
 type DefaultsDraft = CredentialDraft & { port: number | string; platform: Defaults['platform'] }
 type DefaultsChange = BodyOf<typeof updateWorkerDefaults>['defaults']
 
-const platforms = connectionPlatforms.map((value) => ({ value, label: platformWords[value] }))
+const platforms = connectionPlatforms.map((value) => ({ value, label: platformLabels[value] }))
 
 const changeOf = (draft: DefaultsDraft, before: Defaults): DefaultsChange => {
   const { port, platform, intervalMinutes } = draft
@@ -70,14 +70,14 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
           .call(updateWorkerDefaults, { body: { defaults: changeOf(draft, before) } })
           .then((worker) => {
             queries.setQueryData(['worker'], worker)
-            tell(strings.defaultsChangedTheyCountFromThe)
+            tell(strings.defaultsSaved)
             close()
           }, setFailure)
           .finally(() => setBusy(false))
       }}
     >
       <Stack gap="sm">
-        <p className={classes.text}>{strings.theyCountForEachComputerThat}</p>
+        <p className={classes.text}>{strings.defaultsText}</p>
         <Group grow gap="md" align="flex-start">
           <NumberInput
             label={strings.port}
@@ -108,12 +108,12 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
           }}
           onChange={change}
           errorOf={errorOf}
-          placeholders={{ userName: 'none', intervalMinutes: `${before.intervalMinutes}` }}
+          placeholders={{ userName: strings.none, intervalMinutes: `${before.intervalMinutes}` }}
         />
         {failure === null || isAtField ? null : <ErrorState failure={failure} inline />}
         <Group justify="flex-end" gap="sm">
           <MoreMenu
-            label={strings.moreOfTheDefaults}
+            label={strings.moreActions}
             curl={() =>
               curlOf(window.location.origin, updateWorkerDefaults, {
                 body: { defaults: shownBody(changeOf(draft, before)) },
@@ -132,11 +132,11 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
   )
 }
 
-/** Changes what counts for computers without credentials or interval of their own. */
+/** Changes the defaults of hosts without own credentials or interval. */
 export const DefaultsDialog = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const worker = useWorker()
   return (
-    <Modal opened={opened} onClose={close} title={strings.defaultsOfAllComputers} size="lg">
+    <Modal opened={opened} onClose={close} title={strings.defaultsTitle} size="lg">
       {!opened ? null : worker.data === undefined ? (
         <DetailSkeleton />
       ) : (

@@ -3,7 +3,7 @@ import { Time } from '../../ui/Time.tsx'
 import { useNow } from '../../ui/useNow.ts'
 import { strings } from './strings.ts'
 
-/** When a computer is polled next. A time that has passed is no age: the poll waits for a worker. */
+/** Shows when a host is polled next. After that time, the poll waits for a worker. */
 export const NextRun = ({ value }: { value: string | null }) => {
   const now = useNow()
   const at = parseTime(value)

@@ -12,12 +12,12 @@ const head = [
   strings.process,
   strings.address,
   strings.version,
-  { title: strings.polls, align: 'right' },
-  { title: strings.ofACore, align: 'right' },
-  { title: strings.heardOf, align: 'right' },
+  { title: strings.polling, align: 'right' },
+  { title: strings.cpu, align: 'right' },
+  { title: strings.lastSeen, align: 'right' },
 ] as const
 
-/** How many processes the worker consists of, and behind that how each is. */
+/** Shows the number of worker processes, and a list of them on demand. */
 export const Pollers = ({ pollers }: { pollers: WorkerPollerDetails['pollers'] }) => {
   const [opened, setOpened] = useState(false)
   const alive = pollers.filter(({ isAlive }) => isAlive).length
@@ -30,12 +30,12 @@ export const Pollers = ({ pollers }: { pollers: WorkerPollerDetails['pollers'] }
           aria-expanded={opened}
           onClick={() => setOpened((was) => !was)}
         >
-          {strings.aliveOfPollersOtherProcessesAlive({ alive, pollers: pollers.length })}
+          {strings.processesAlive({ alive, count: pollers.length })}
         </button>
       </Popover.Target>
       <Popover.Dropdown className={classes.pollerTable} tabIndex={-1} data-autofocus>
         <SmallTable
-          label={strings.processesOfTheWorker}
+          label={strings.processes}
           head={head}
           rows={pollers.map(({ id, name, ipAddress, version, isAlive, running, capacity, cpu, lastSeen }) => ({
             key: id,
@@ -45,15 +45,15 @@ export const Pollers = ({ pollers }: { pollers: WorkerPollerDetails['pollers'] }
               <DeviceText key="address" value={ipAddress} />,
               <DeviceText key="version" value={version} />,
               isAlive ? (
-                strings.runningOfCapacity({ running, capacity })
+                strings.runningOf({ running, capacity })
               ) : (
-                <SeverityTag key="silent" severity="neutral" word={strings.silent} />
+                <SeverityTag key="silent" severity="neutral" word={strings.disconnected} />
               ),
               isAlive ? `${Math.round(cpu)} %` : '–',
               <Time key="seen" value={lastSeen} />,
             ],
           }))}
-          empty={strings.noProcess}
+          empty={strings.noProcesses}
         />
       </Popover.Dropdown>
     </Popover>

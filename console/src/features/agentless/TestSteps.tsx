@@ -4,7 +4,7 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { StepList, type StepView } from '../../ui/steps/StepList.tsx'
 import classes from './agentless.module.css'
-import { durationText, platformWords, stepWords } from './labels.ts'
+import { durationText, platformLabels, stepLabels } from './labels.ts'
 import { strings } from './strings.ts'
 
 const stepViews = (test: ConnectionTest): StepView[] =>
@@ -13,22 +13,20 @@ const stepViews = (test: ConnectionTest): StepView[] =>
     if (result !== undefined)
       return {
         key: step,
-        words: stepWords[step],
+        words: stepLabels[step],
         state: result.ok ? 'done' : 'failed',
         seen: result.message,
         aside: durationText(result.ms),
       }
     return test.step === step
-      ? { key: step, words: `${stepWords[step]}…`, state: 'running' }
-      : { key: step, words: stepWords[step], state: 'open', aside: test.state === 'done' ? 'not reached' : '' }
+      ? { key: step, words: `${stepLabels[step]}…`, state: 'running' }
+      : { key: step, words: stepLabels[step], state: 'open', aside: test.state === 'done' ? strings.notReached : '' }
   })
 
 const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean }) => {
   if (test.state === 'waiting')
-    return (
-      <p className={classes.text}>{isPolling ? strings.waitsForTheWorker : strings.waitsNoWorkerIsActiveActivate}</p>
-    )
-  if (test.state === 'running') return <p className={classes.text}>{strings.theWorkerTriesIt}</p>
+    return <p className={classes.text}>{isPolling ? strings.testWaiting : strings.testNoWorker}</p>
+  if (test.state === 'running') return <p className={classes.text}>{strings.testRunning}</p>
   if (test.ok !== true)
     return (
       <p className={classes.outcome}>
@@ -46,14 +44,14 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
   return (
     <>
       <p className={classes.text}>
-        <strong>{strings.itWorks}</strong> <DeviceText value={test.hostname} />
-        {test.platform === null ? '' : `, ${platformWords[test.platform]}`},{' '}
-        {test.peripheralsCount.toLocaleString('en')} {test.peripheralsCount === 1 ? 'device' : 'devices'}
+        <strong>{strings.testPassed}</strong> <DeviceText value={test.hostname} />
+        {test.platform === null ? '' : `, ${platformLabels[test.platform]}`},{' '}
+        {strings.deviceCount({ count: test.peripheralsCount })}
       </p>
       {test.devices.length === 0 ? null : (
         <ul className={classes.devices}>
           {test.devices.map((device, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two devices can say the same of themselves, and none moves
+            // biome-ignore lint/suspicious/noArrayIndexKey: two devices may look the same, and none moves
             <li key={index}>
               <code>
                 {device.vid}:{device.pid}
@@ -61,7 +59,7 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
               <DeviceText value={device.name} />
             </li>
           ))}
-          {more > 0 ? <li>{strings.andMoreMore({ more })}</li> : null}
+          {more > 0 ? <li>{strings.andMore({ count: more })}</li> : null}
         </ul>
       )}
     </>
@@ -70,15 +68,15 @@ const Outcome = ({ test, isPolling }: { test: ConnectionTest; isPolling: boolean
 
 export interface TestStepsProps {
   test: ConnectionTest
-  /** A worker is active, so that a waiting test is about to begin. */
+  /** A worker is active, so a waiting test starts soon. */
   isPolling: boolean
 }
 
-/** A test as it went: each step with its time and what was seen, then the outcome and the cure. */
+/** The progress of a test: each step with its time and result, then the outcome and the cure. */
 export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
   const section = useRef<HTMLElement>(null)
-  // It stands below a long form: whoever asked for it sees it begin and end.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new state may have grown beyond what is seen
+  // The test is below a long form, so it scrolls into view when it starts and ends.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new state may extend below the visible part
   useEffect(() => {
     section.current?.scrollIntoView({ block: 'nearest' })
   }, [test.id, test.state])
@@ -93,7 +91,7 @@ export const TestSteps = ({ test, isPolling }: TestStepsProps) => {
       <StepList steps={stepViews(test)} />
       <Outcome test={test} isPolling={isPolling} />
       {test.hostKeyFingerprint === null ? null : (
-        <p className={classes.quiet}>{strings.hostKeyCode({ code: <code>{test.hostKeyFingerprint}</code> })}</p>
+        <p className={classes.quiet}>{strings.hostKeyShown({ key: <code>{test.hostKeyFingerprint}</code> })}</p>
       )}
     </section>
   )

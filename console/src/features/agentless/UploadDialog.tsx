@@ -18,11 +18,11 @@ import { strings } from './strings.ts'
 import { previewLines, type UploadLine, type UploadReport, uploadText } from './upload-preview.ts'
 
 const header = 'ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags'
-const outcomeWords: Readonly<Record<UploadLine['outcome'], string>> = {
-  added: 'new',
-  updated: 'changes',
-  unchanged: 'as it was',
-  failed: 'in error',
+const outcomeLabels: Readonly<Record<UploadLine['outcome'], string>> = {
+  added: strings.lineAdded,
+  updated: strings.lineUpdated,
+  unchanged: strings.lineUnchanged,
+  failed: strings.lineFailed,
 }
 
 const Preview = ({ report }: { report: UploadReport }) => {
@@ -30,8 +30,8 @@ const Preview = ({ report }: { report: UploadReport }) => {
   return (
     <div className={classes.preview}>
       <SmallTable
-        label={strings.linesOfTheFile}
-        head={[{ title: strings.line, align: 'right' }, strings.computer, strings.outcome, strings.why]}
+        label={strings.uploadLines}
+        head={[{ title: strings.line, align: 'right' }, strings.hostName, strings.outcome, strings.message]}
         rows={lines.map(({ line, computerName, outcome, message }) => ({
           key: String(line),
           quiet: outcome === 'unchanged',
@@ -39,22 +39,22 @@ const Preview = ({ report }: { report: UploadReport }) => {
             line.toLocaleString('en'),
             <DeviceText key="name" value={computerName} />,
             outcome === 'failed' ? (
-              <SeverityTag key="outcome" severity="amber" word={outcomeWords[outcome]} />
+              <SeverityTag key="outcome" severity="amber" word={outcomeLabels[outcome]} />
             ) : (
-              outcomeWords[outcome]
+              outcomeLabels[outcome]
             ),
             <span key="why" className={classes.why}>
               {message}
             </span>,
           ],
         }))}
-        empty={strings.theFileHasNoLineBelow}
+        empty={strings.uploadEmpty}
       />
     </div>
   )
 }
 
-/** The file, what it would do, and the requests that ask and store. */
+/** State and requests of the upload: the file, its preview and the saving. */
 const useUpload = () => {
   const { api, queries } = useServices()
   const [file, setFile] = useState<File | null>(null)
@@ -79,12 +79,12 @@ const useUpload = () => {
     }
   }
   const choose = async (chosen: File | null) => {
-    // Mended on the disk, the same file may be chosen again.
+    // The same file may be chosen again after it was corrected.
     reset.current?.()
     if (chosen === null) return
     setReport(null)
     try {
-      // Held as it is now, so that what is stored is what was tried.
+      // A copy of the file as it is now, so that the saved content is the previewed one.
       const held = new File([await chosen.arrayBuffer()], chosen.name, { type: 'text/csv' })
       setFile(held)
       await send(held, true)
@@ -115,7 +115,7 @@ const useUpload = () => {
 }
 type Upload = ReturnType<typeof useUpload>
 
-/** What the file would do, or did. */
+/** The preview or the result of the upload. */
 const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) => {
   const { file, isDone, isStored, opens, reason, setReason } = upload
   return (
@@ -127,11 +127,11 @@ const Result = ({ upload, report }: { upload: Upload; report: UploadReport }) =>
           </>
         )}
         <strong>{uploadText(report, isDone)}</strong>
-        {report.failed === 0 || isDone ? '' : '. Lines in error are left out, the others are stored.'}
+        {report.failed === 0 || isDone ? '' : `. ${strings.uploadSkips}`}
       </p>
       {report.secondPerson ? (
         <p className={classes.text} role="note">
-          {strings.theTagsInThisFileNeed}
+          {strings.uploadNeedsApproval}
         </p>
       ) : null}
       {isDone || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
@@ -145,7 +145,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
   return (
     <>
       <MoreMenu
-        label={strings.moreOfTheUpload}
+        label={strings.moreActions}
         curl={() =>
           curlOf(window.location.origin, uploadConnections, {
             query: { dryRun: true },
@@ -164,7 +164,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
             loading={busy && report === null}
             leftSection={<Icon name="upload" size={14} />}
           >
-            {file === null ? strings.chooseAFile : strings.chooseAnother}
+            {file === null ? strings.chooseFile : strings.chooseAnother}
           </Button>
         )}
       </FileButton>
@@ -174,7 +174,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
           disabled={willDo === 0 || lacksReason(opened, reason)}
           onClick={() => void send(file, false)}
         >
-          {report.secondPerson ? strings.requestApproval : strings.storeWilldoOtherComputers({ willDo })}
+          {report.secondPerson ? strings.requestApproval : strings.saveHosts({ count: willDo })}
         </Button>
       )}
     </>
@@ -188,7 +188,7 @@ const Body = ({ close }: { close: () => void }) => {
     <Stack gap="md">
       {isDone ? null : (
         <p className={classes.text}>
-          {strings.aCsvFileInUtf8({ code: <code className={classes.header}>{header}</code> })}
+          {strings.uploadText({ header: <code className={classes.header}>{header}</code> })}
         </p>
       )}
       {failure === null ? null : <ErrorState failure={failure} inline />}
@@ -200,9 +200,9 @@ const Body = ({ close }: { close: () => void }) => {
   )
 }
 
-/** Adds and changes many polled computers by a file: first what it would do, then it. */
+/** Adds and changes many agentless hosts from a file, after a preview. */
 export const UploadDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
-  <Modal opened={opened} onClose={close} title={strings.addComputersByAFile} size="xl">
+  <Modal opened={opened} onClose={close} title={strings.uploadTitle} size="xl">
     {opened ? <Body close={close} /> : null}
   </Modal>
 )

@@ -17,49 +17,47 @@ import { Pollers } from './Pollers.tsx'
 import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
 
-const number = (value: number | null) => (value ?? 0).toLocaleString('en')
-
 const State = ({ worker }: { worker: WorkerPollerDetails }) => {
   if (worker.adminStatus === null) return <SeverityTag severity="neutral" word={strings.noWorker} />
-  if (worker.adminStatus === 'Pending') return <SeverityTag severity="amber" word={strings.waitsForYou} />
+  if (worker.adminStatus === 'Pending') return <SeverityTag severity="amber" word={strings.workerPending} />
   if (worker.adminStatus === 'Deactivated') return <SeverityTag severity="neutral" word={strings.stopped} />
-  if (worker.status === 'Disconnected') return <SeverityTag severity="red" word={strings.silent} />
-  return <strong>{strings.polls}</strong>
+  if (worker.status === 'Disconnected') return <SeverityTag severity="red" word={strings.disconnected} />
+  return <strong>{strings.polling}</strong>
 }
 
-const Words = ({ worker }: { worker: WorkerPollerDetails }) => {
-  if (worker.adminStatus === null) return <span>{strings.nothingPollsTheWorkerOfThis}</span>
+const Summary = ({ worker }: { worker: WorkerPollerDetails }) => {
+  if (worker.adminStatus === null) return <span>{strings.noWorkerText}</span>
   const name = (
     <>
-      {strings.devicetextAtDevicetext2VersionDevicetext3({
-        deviceText: <DeviceText value={worker.name ?? ''} />,
-        deviceText2: <DeviceText value={worker.ipAddress ?? ''} />,
-        deviceText3: <DeviceText value={worker.version ?? ''} />,
+      {strings.workerName({
+        name: <DeviceText value={worker.name ?? ''} />,
+        address: <DeviceText value={worker.ipAddress ?? ''} />,
+        version: <DeviceText value={worker.version ?? ''} />,
       })}
     </>
   )
-  if (worker.adminStatus === 'Pending') return <span>{strings.nameAsksToPollItGets({ name })}</span>
+  if (worker.adminStatus === 'Pending') return <span>{strings.workerAsks({ worker: name })}</span>
   return (
     <>
       <span>{name}</span>
       <span>
         <Pollers pollers={worker.pollers} />
-        {worker.status === 'Disconnected' ? strings.lastHeardOfTime({ time: <Time value={worker.lastSeen} /> }) : null}
+        {worker.status === 'Disconnected' ? strings.lastSeenAt({ time: <Time value={worker.lastSeen} /> }) : null}
       </span>
-      <span>{strings.mathInUse({ Math: Math.round(worker.utilization ?? 0) })}</span>
-      <span>{strings.dueDue({ due: worker.due })}</span>
+      <span>{strings.utilization({ percent: Math.round(worker.utilization ?? 0) })}</span>
+      <span>{strings.dueCount({ count: worker.due })}</span>
       {(worker.errorCount ?? 0) === 0 ? (
-        <span>{strings.noneFails}</span>
+        <span>{strings.noneFailing}</span>
       ) : (
         <Link to="/agentless" search={{ StatusString: 'Failed' }}>
-          {number(worker.errorCount)} {worker.errorCount === 1 ? 'fails' : 'fail'}
+          {strings.failingCount({ count: worker.errorCount ?? 0 })}
         </Link>
       )}
     </>
   )
 }
 
-/** How the worker is, and the switch that lets it poll. */
+/** The state of the worker, and the buttons that let it poll. */
 export const WorkerCard = () => {
   const { api, session } = useServices()
   const worker = useWorker()
@@ -71,42 +69,42 @@ export const WorkerCard = () => {
   if (data === undefined) return <section className={classes.worker} aria-label={strings.worker} aria-busy />
   const canWrite = session.may('config:write')
   const { id, adminStatus } = data
-  const name = data.name ?? 'the worker'
+  const name = data.name ?? strings.theWorker
 
   const activate = async (isActivated: boolean) => {
     await api.call(activateWorker, { body: { id: id ?? '', isActivated } })
-    tell(isActivated ? strings.theWorkerPolls : strings.theWorkerIsStopped)
+    tell(isActivated ? strings.workerActivated : strings.workerStopped)
     await worker.refetch()
   }
   const waiting = data.pollers.filter((one) => one.isAlive && !one.isActivated)
   const activateNew = () =>
     confirm({
-      title: strings.activateWorkerProcesses,
+      title: strings.activateTitle,
       names: waiting.map((one) => `${one.name} (${one.ipAddress})`),
       kind: ['process', 'processes'],
-      consequence: strings.theyReceiveTheCredentialsOfThe,
+      consequence: strings.activateConsequence,
       action: strings.activate,
       run: () => activate(true),
     })
   const stop = () =>
     confirm({
-      title: strings.stopTheWorker,
+      title: strings.stopWorker,
       names: [name],
       kind: ['worker', 'workers'],
-      consequence: strings.runningPollsEndWithoutResultAnd,
-      action: strings.stop,
+      consequence: strings.stopConsequence,
+      action: strings.stopWorker,
       run: () => activate(false),
     })
   const remove = () =>
     confirm({
-      title: strings.deleteTheWorker,
+      title: strings.deleteWorker,
       names: [name],
       kind: ['worker', 'workers'],
-      consequence: strings.theKeysOfItsProcessesAre,
-      action: strings.deleteText2,
+      consequence: strings.deleteWorkerConsequence,
+      action: strings.delete,
       run: async () => {
         await api.call(deleteWorker)
-        tell(strings.theWorkerIsDeleted)
+        tell(strings.workerDeleted)
         await worker.refetch()
       },
     })
@@ -119,7 +117,7 @@ export const WorkerCard = () => {
     >
       <State worker={data} />
       <div className={classes.workerWords}>
-        <Words worker={data} />
+        <Summary worker={data} />
       </div>
       <div className={classes.workerActions}>
         {canWrite && adminStatus !== null && adminStatus !== 'Activated' ? (
@@ -138,20 +136,17 @@ export const WorkerCard = () => {
         ) : null}
         {canWrite && adminStatus === 'Activated' && waiting.length > 0 ? (
           <Button size="compact-sm" onClick={activateNew}>
-            {strings.activateValue({
-              value:
-                waiting.length === 1 ? 'the new process' : strings.waitingNewProcesses({ waiting: waiting.length }),
-            })}
+            {strings.activateNew({ count: waiting.length })}
           </Button>
         ) : null}
         {canWrite && adminStatus === 'Activated' ? (
           <Button size="compact-sm" variant="default" onClick={stop}>
-            {strings.stop2}
+            {strings.stopMenu}
           </Button>
         ) : null}
-        <MoreMenu label={strings.moreOfTheWorker} curl={() => curlOf(window.location.origin, workerPollerDetails)}>
-          {canWrite ? <Menu.Item onClick={() => setIsAdding(true)}>{strings.addAWorker2}</Menu.Item> : null}
-          {canWrite && adminStatus !== null ? <Menu.Item onClick={remove}>{strings.deleteTheWorker2}</Menu.Item> : null}
+        <MoreMenu label={strings.moreActions} curl={() => curlOf(window.location.origin, workerPollerDetails)}>
+          {canWrite ? <Menu.Item onClick={() => setIsAdding(true)}>{strings.addWorkerMenu}</Menu.Item> : null}
+          {canWrite && adminStatus !== null ? <Menu.Item onClick={remove}>{strings.deleteWorkerMenu}</Menu.Item> : null}
         </MoreMenu>
       </div>
       <AddWorker opened={isAdding} close={() => setIsAdding(false)} />

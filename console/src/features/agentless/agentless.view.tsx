@@ -8,25 +8,25 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
-import { durationText, platformWords } from './labels.ts'
+import { durationText, platformLabels } from './labels.ts'
 import { NextRun } from './NextRun.tsx'
 import { strings } from './strings.ts'
 
-const stateWords: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
-  Pending: { word: strings.waits, severity: 'neutral' },
-  Running: { word: strings.runs, severity: 'neutral' },
-  Success: { word: strings.read, severity: null },
+const stateLabels: Readonly<Record<ConnectionStatus['statusString'], { word: string; severity: Severity | null }>> = {
+  Pending: { word: strings.waiting, severity: 'neutral' },
+  Running: { word: strings.runningState, severity: 'neutral' },
+  Success: { word: strings.succeeded, severity: null },
   Failed: { word: strings.failed, severity: 'amber' },
   Unregistered: { word: strings.notPolled, severity: 'neutral' },
 }
 
-/** Filters of the list of polled computers, by the interface's names. */
+/** Filters of the list of agentless hosts, by the names of the API. */
 export const statusFilters = [
   {
     name: 'StatusString',
     label: strings.state,
     kind: 'choice',
-    options: connectionStates.map((value) => ({ value, label: stateWords[value].word })),
+    options: connectionStates.map((value) => ({ value, label: stateLabels[value].word })),
   },
   {
     name: 'Cause',
@@ -34,7 +34,7 @@ export const statusFilters = [
     kind: 'choice',
     options: pollFailures.map((value) => ({ value, label: pollCauses[value].title })),
   },
-  { name: 'ComputerName', label: strings.computer, kind: 'text' },
+  { name: 'ComputerName', label: strings.hostName, kind: 'text' },
   { name: 'IsOverrideDefaults', label: strings.ownCredentials, kind: 'yesNo' },
   { name: 'EndTime', label: strings.lastRun, kind: 'period' },
 ] as const satisfies readonly Filter[]
@@ -46,18 +46,18 @@ export const statusView: ViewSpec = {
 }
 
 export const State = ({ status }: { status: ConnectionStatus['statusString'] }) => {
-  const { word, severity } = stateWords[status]
+  const { word, severity } = stateLabels[status]
   return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
 }
 
-/** What the last run came to, and why it failed when it did. */
-const timelineOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
+/** Returns the result of the last poll, with the error if it failed. */
+const resultOf = ({ statusDescription, statusErrorDescription }: ConnectionStatus): string =>
   statusErrorDescription === '' ? statusDescription : `${statusDescription}. ${statusErrorDescription}`
 
 export const statusColumns: readonly Column<ConnectionStatus>[] = [
   {
     id: 'computer',
-    title: strings.computer,
+    title: strings.hostName,
     width: 186,
     grow: true,
     sortKey: 'computerName',
@@ -72,18 +72,18 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'story',
-    title: strings.whatHappened,
+    title: strings.result,
     width: 230,
     grow: true,
     sortKey: 'statusErrorDescription',
-    cell: (row) => <DeviceText value={timelineOf(row)} />,
+    cell: (row) => <DeviceText value={resultOf(row)} />,
   },
   {
     id: 'platform',
-    title: strings.system,
+    title: strings.systemColumn,
     width: 80,
     sortKey: 'platform',
-    cell: (row) => (row.platform === 'auto' ? '–' : platformWords[row.platform]),
+    cell: (row) => (row.platform === 'auto' ? '–' : platformLabels[row.platform]),
   },
   {
     id: 'devices',
@@ -101,7 +101,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
   },
   {
     id: 'took',
-    title: strings.took,
+    title: strings.duration,
     width: 74,
     align: 'right',
     sortKey: 'durationMs',
@@ -139,7 +139,7 @@ export const statusColumns: readonly Column<ConnectionStatus>[] = [
     title: strings.ownCredentials,
     width: 120,
     sortKey: 'isOverrideDefaults',
-    cell: (row) => (row.isOverrideDefaults ? 'yes' : 'no'),
+    cell: (row) => (row.isOverrideDefaults ? strings.yes : strings.no),
   },
   {
     id: 'previous',

@@ -11,15 +11,13 @@ import { confirm } from '../../ui/confirm.ts'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
-const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'computer' : 'computers'}`
-
 const changing = ['rows', 'connection', 'connection-status', 'connections-running', 'connection-causes', 'worker']
 
-/** Reads again what a change of connections may have changed. */
+/** Refreshes what a change of connections may have changed. */
 export const rereadConnections = (queries: QueryClient): Promise<unknown> =>
   Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))
 
-/** What can be done with polled computers, one or many. */
+/** Returns the actions for agentless hosts. */
 export const useConnectionActions = (onDone: () => void) => {
   const { api, queries } = useServices()
   const done = async (message: string) => {
@@ -28,44 +26,40 @@ export const useConnectionActions = (onDone: () => void) => {
     await rereadConnections(queries)
   }
   return {
-    /** Polls them now, and from now on. */
+    /** Polls hosts now and on schedule. */
     poll: (computerNames: string[]) =>
       void api
         .call(registerConnections, { body: { computerNames } })
-        .then(({ accepted }) => done(strings.acceptedDueNow({ accepted: counted(accepted.length) })), tellFailure),
-    /** Lets the default password be sent to a computer. */
+        .then(({ accepted }) => done(strings.pollStarted({ count: accepted.length })), tellFailure),
+    /** Allows sending the default password to a host. */
     confirmHost: (computerName: string) =>
       confirm({
-        title: strings.confirmAComputer,
+        title: strings.confirm,
         names: [computerName],
         kind: ['computer', 'computers'],
-        consequence: strings.theWorkerSendsItTheDefault,
-        action: strings.confirm2,
+        consequence: strings.confirmConsequence,
+        action: strings.confirm,
         run: async () => {
           await api.call(updateConnection, { body: { computerName, isConfirmed: true } })
-          await done(strings.confirmedItIsPolledAnew)
+          await done(strings.confirmed)
         },
       }),
-    /** Pins the host key of a computer after the operator has compared it. */
+    /** Pins the host key of a host after the operator has compared it. */
     confirmKey: (computerName: string, hostKeyFingerprint: string) =>
       confirm({
-        title: strings.confirmHostKey2,
+        title: strings.confirmKey,
         names: [computerName],
         kind: ['computer', 'computers'],
-        consequence: strings.hostkeyfingerprintIsPinnedFromNowOn({ hostKeyFingerprint }),
-        action: strings.confirmHostKey2,
+        consequence: strings.confirmKeyConsequence({ key: hostKeyFingerprint }),
+        action: strings.confirmKey,
         run: async () => {
           const { confirmed } = await api.call(confirmHostKeys, {
             body: { hosts: [{ computerName, hostKeyFingerprint }] },
           })
-          await done(
-            confirmed.length === 1
-              ? strings.hostKeyConfirmedTheComputerIs
-              : strings.notConfirmedTheComputerHasPresented,
-          )
+          await done(confirmed.length === 1 ? strings.keyConfirmed : strings.keyNotPinned)
         },
       }),
-    /** Confirms all computers that presented a key on this list. */
+    /** Confirms all hosts that presented a key on this list. */
     compareKeys: async (list: string) => {
       const { confirmed, different, notShown, unknown, unreadableLines } = await api.call(confirmHostKeys, {
         body: { list },
@@ -75,26 +69,26 @@ export const useConnectionActions = (onDone: () => void) => {
     },
     stop: (names: string[]) =>
       confirm({
-        title: strings.stopPolling2,
+        title: strings.stopPolling,
         names,
         kind: ['computer', 'computers'],
-        consequence: strings.nothingNewIsLearntOfTheir,
-        action: strings.stopPolling2,
+        consequence: strings.stopPollingConsequence,
+        action: strings.stopPolling,
         run: async () => {
           const { accepted } = await api.call(unregisterConnections, { body: { computerNames: names } })
-          await done(strings.acceptedNotPolledAnyMore({ accepted: counted(accepted.length) }))
+          await done(strings.pollStopped({ count: accepted.length }))
         },
       }),
     remove: (names: string[]) =>
       confirm({
-        title: strings.deleteComputers,
+        title: strings.deleteHosts,
         names,
         kind: ['computer', 'computers'],
-        consequence: strings.theirCredentialsAndPinnedHostKeys,
-        action: strings.deleteText2,
+        consequence: strings.deleteConsequence,
+        action: strings.delete,
         run: async () => {
           const { accepted } = await api.call(deleteConnections, { body: names })
-          await done(strings.acceptedDeleted({ accepted: counted(accepted.length) }))
+          await done(strings.deleted({ count: accepted.length }))
         },
       }),
   }

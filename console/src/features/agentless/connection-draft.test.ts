@@ -23,11 +23,11 @@ const stored: Connection = {
 }
 
 describe('draft of a connection', () => {
-  it('sends nothing of a stored one that was not changed', () => {
+  it('sends nothing for an unchanged connection', () => {
     expect(changeOf(draftOf(stored), stored)).toEqual({ computerName: 'build-7' })
   })
 
-  it('asks about changed tags once the computer is a host', () => {
+  it('asks about changed tags once the host is known', () => {
     const draft = { ...draftOf(stored), hashtags: ['lab', 'open'] }
     expect(tagChangesOf(draft, stored)).toEqual([])
     expect(tagChangesOf(draft, { ...stored, uuid: 'h1' })).toEqual([
@@ -37,7 +37,7 @@ describe('draft of a connection', () => {
     expect(tagChangesOf(draftOf(stored), { ...stored, uuid: 'h1' })).toEqual([])
   })
 
-  it('never holds a stored secret, and sends one only when it was typed', () => {
+  it('never contains a stored secret, and sends a secret only if it was typed', () => {
     expect(draftOf(stored)).toMatchObject({ password: '', privateKey: '', passphrase: '' })
     expect(changeOf({ ...draftOf(stored), password: 'new' }, stored)).toEqual({
       computerName: 'build-7',
@@ -45,51 +45,51 @@ describe('draft of a connection', () => {
     })
   })
 
-  it('takes a stored secret away only when told to', () => {
+  it('removes a stored secret only on request', () => {
     expect(changeOf({ ...draftOf(stored), removed: ['password'] }, stored)).toEqual({
       computerName: 'build-7',
       password: '',
     })
-    // What is typed wins over what was to go.
+    // A typed secret takes precedence over its removal.
     expect(changeOf({ ...draftOf(stored), removed: ['password'], password: 'x' }, stored).password).toBe('x')
   })
 
-  it('drops what was typed of own credentials when the defaults are chosen', () => {
+  it('drops typed own credentials when the defaults are chosen', () => {
     const draft = { ...draftOf(stored), isOverrideDefaults: false, password: 'typed', intervalMinutes: 5 }
     expect(changeOf(draft, stored)).toEqual({ computerName: 'build-7', isOverrideDefaults: false })
   })
 
-  it('renames by the old name, and is tried under the new one', () => {
+  it('identifies a renamed host by its old name and tests it under the new one', () => {
     const draft = { ...draftOf(stored), computerName: ' build-8 ' }
     expect(changeOf(draft, stored)).toEqual({ computerName: 'build-7', newComputerName: 'build-8' })
     expect(inputOf(draft, stored)).toEqual({ computerName: 'build-8' })
   })
 
-  it('keeps the order of tags out of what changed', () => {
+  it('ignores the order of tags', () => {
     expect(changeOf({ ...draftOf(stored), hashtags: ['kiosk', 'lab'] }, stored).hashtags).toBeUndefined()
     expect(changeOf({ ...draftOf(stored), hashtags: ['kiosk'] }, stored).hashtags).toEqual(['kiosk'])
   })
 
-  it('keeps typed secrets out of what is copied', () => {
+  it('keeps typed secrets out of copied commands', () => {
     const body = inputOf({ ...draftOf(null), computerName: 'a', isOverrideDefaults: true, password: 'hunter2' }, null)
     expect(body.password).toBe('hunter2')
     expect(shownBody(body)).toEqual({ computerName: 'a', isOverrideDefaults: true, password: '…' })
   })
 
-  it('gives an own port or interval up for the default', () => {
+  it('returns to the default port and interval', () => {
     expect(changeOf({ ...draftOf(stored), port: '', intervalMinutes: '' }, stored)).toEqual({
       computerName: 'build-7',
       port: 0,
       intervalMinutes: 0,
     })
-    // One that never had any asks for nothing.
+    // A new connection without own values sends none.
     expect(inputOf({ ...draftOf(null), computerName: 'a', isOverrideDefaults: true }, null)).toEqual({
       computerName: 'a',
       isOverrideDefaults: true,
     })
   })
 
-  it('asks for a name before anything is sent', () => {
+  it('requires a name', () => {
     expect(faultsOf(draftOf(stored))).toEqual({})
     expect(Object.keys(faultsOf({ ...draftOf(stored), computerName: ' ' }))).toEqual(['computerName'])
   })

@@ -6,7 +6,7 @@ import { strings } from './strings.ts'
 export const secretNames = ['password', 'privateKey', 'passphrase'] as const
 export type SecretName = (typeof secretNames)[number]
 
-/** A connection as a form holds it. A secret is empty when nothing was typed: the stored one stays. */
+/** A connection in a form. A secret is empty if nothing was typed; then the stored one stays. */
 export interface ConnectionDraft {
   computerName: string
   port: number | string
@@ -16,7 +16,7 @@ export interface ConnectionDraft {
   password: string
   privateKey: string
   passphrase: string
-  /** Stored secrets that are to go. */
+  /** Stored secrets to remove. */
   removed: SecretName[]
   intervalMinutes: number | string
   hashtags: string[]
@@ -44,12 +44,12 @@ export const draftOf = (connection: Connection | null): ConnectionDraft => ({
 const sameTags = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((tag) => other.includes(tag))
 
-/** A number of its own; 0, that of the defaults, where the field is empty. */
+/** Returns the own value, or 0 for the default if the field is blank. */
 const numberOrDefault = (value: number | string): number => (typeof value === 'number' ? value : 0)
 
 /**
- * What differs from the stored connection. Members that are as they were stay out: the server asks for the secrets again
- * when the way to the host changes, and writes the tags of the host anew when they are named.
+ * Returns what differs from the stored connection. Unchanged members are left out: the server asks for the secrets
+ * again when the route to the host changes, and replaces the tags of the host when they are named.
  */
 const membersOf = (draft: ConnectionDraft, before: Connection | null): Omit<ConnectionInput, 'computerName'> => {
   const { port, platform, isOverrideDefaults, userName, intervalMinutes, hashtags } = draft
@@ -71,13 +71,13 @@ const membersOf = (draft: ConnectionDraft, before: Connection | null): Omit<Conn
   return members
 }
 
-/** The connection to add, or to try. */
+/** Returns the connection to add or test. */
 export const inputOf = (draft: ConnectionDraft, before: Connection | null): ConnectionInput => ({
   computerName: draft.computerName.trim(),
   ...membersOf(draft, before),
 })
 
-/** The change of a stored connection. */
+/** Returns the change of a stored connection. */
 export const changeOf = (draft: ConnectionDraft, before: Connection): BodyOf<typeof updateConnection> => {
   const name = draft.computerName.trim()
   return {
@@ -87,17 +87,17 @@ export const changeOf = (draft: ConnectionDraft, before: Connection): BodyOf<typ
   }
 }
 
-/** What a person has to mend before it is sent, by field. */
+/** Returns the errors that need no answer of the server, by field. */
 export const faultsOf = (draft: ConnectionDraft): Partial<Record<keyof ConnectionDraft, string>> =>
-  draft.computerName.trim() === '' ? { computerName: strings.aNameOrAddressIsNeeded } : {}
+  draft.computerName.trim() === '' ? { computerName: strings.nameMissing } : {}
 
-/** A body as it may stand in a command to be copied: typed secrets are left to be filled in. */
+/** Returns a body for a command to copy: typed secrets are left to be filled in. */
 export const shownBody = <Body extends object>(body: Body): Body => ({
   ...body,
   ...Object.fromEntries(secretNames.filter((name) => name in body).map((name) => [name, '…'])),
 })
 
-/** What saving changes about the tags of the host; nothing before its first successful poll. */
+/** Returns the changes of the tags of the host; none before its first successful poll. */
 export const tagChangesOf = (draft: ConnectionDraft, before: Connection): TagChanges => {
   if (before.uuid === '') return []
   const was = tagsOf(before)

@@ -12,7 +12,7 @@ import { strings } from './strings.ts'
 
 type Query = Readonly<Record<string, string>>
 
-/** Filters and orders that runs and computers have in common. */
+/** Filters and orders that both lists support. */
 const commonFilters: readonly (keyof typeof connectionFilters & keyof typeof connectionStatusFilters)[] = [
   'ComputerName',
   'IsOverrideDefaults',
@@ -23,7 +23,9 @@ const commonOrders: readonly (keyof Connection & keyof ConnectionStatus)[] = [
   'isOverrideDefaults',
 ]
 
-/** What of the query of the runs is a question about computers, too. A search looks at other texts in each. */
+/**
+ * Returns the part of a query of polls that the list of hosts supports. A search looks at different texts in each list.
+ */
 const computersQuery = (query: Query): { query: Query; isWhole: boolean } => {
   const { SortBy, ...filters } = query
   const known = Object.entries(filters).filter(([name]) => commonFilters.some((one) => one === name))
@@ -34,29 +36,29 @@ const computersQuery = (query: Query): { query: Query; isWhole: boolean } => {
   }
 }
 
-/** The files that the page of polled computers gives: its rows as shown, and the computers behind them. */
+/** Returns the files of the page: the polls as shown, and the hosts behind them. */
 export const exportedLists = (query: Query, columns: readonly string[], rows: number | null): ExportedList[] => {
   const computers = computersQuery(query)
-  const count = rows === null ? '' : strings.rowsAsShown({ rows })
+
   return [
     {
-      label: strings.lastRunsCount({ count }),
+      label: rows === null ? strings.runs : strings.runsShown({ rows }),
       name: 'runs',
       report: 'connectionRuns',
       query,
       columns,
       rows,
-      files: [{ title: strings.runsAsCsv, ending: 'csv', operation: exportCsvConnections }],
+      files: [{ title: strings.runsCsv, ending: 'csv', operation: exportCsvConnections }],
     },
     {
-      label: computers.isWhole ? strings.computersCount({ count }) : strings.computersHoweverTheirLastRunWent,
+      label: !computers.isWhole ? strings.hostsAll : rows === null ? strings.hosts : strings.hostsShown({ rows }),
       name: 'computers',
       report: 'connections',
       query: computers.query,
       rows: computers.isWhole ? rows : null,
       files: [
-        { title: strings.computersAsCsv, ending: 'csv', operation: exportAgentlessCsv },
-        { title: strings.computersAsPdf, ending: 'pdf', operation: exportAgentlessPdf },
+        { title: strings.hostsCsv, ending: 'csv', operation: exportAgentlessCsv },
+        { title: strings.hostsPdf, ending: 'pdf', operation: exportAgentlessPdf },
       ],
     },
   ]

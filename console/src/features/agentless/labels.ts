@@ -1,24 +1,24 @@
 import type { connectionPlatforms, PollStep } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-export const platformWords: Readonly<Record<(typeof connectionPlatforms)[number], string>> = {
-  auto: strings.findOut,
+export const platformLabels: Readonly<Record<(typeof connectionPlatforms)[number], string>> = {
+  auto: strings.platformAuto,
   linux: strings.linux,
   macos: 'macOS',
   windows: strings.windows,
 }
 
-/** The steps of a poll, as a person would call them. */
-export const stepWords: Readonly<Record<PollStep, string>> = {
-  resolve: strings.lookTheNameUp,
-  connect: strings.connect,
-  'host-key': strings.checkTheHostKey,
-  'sign-in': strings.signIn,
-  read: strings.readTheDevices,
-  understand: strings.understandWhatWasRead,
+/** Names of the steps of a poll. */
+export const stepLabels: Readonly<Record<PollStep, string>> = {
+  resolve: strings.stepResolve,
+  connect: strings.stepConnect,
+  'host-key': strings.stepHostKey,
+  'sign-in': strings.stepSignIn,
+  read: strings.stepRead,
+  understand: strings.stepUnderstand,
 }
 
-/** Milliseconds to the precision that matters. */
+/** Returns a duration, in milliseconds or in seconds with one decimal. */
 export const durationText = (ms: number | null): string =>
   ms === null
     ? '–'

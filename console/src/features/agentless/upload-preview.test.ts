@@ -16,8 +16,8 @@ const report = {
   ],
 }
 
-describe('preview of a file of connections', () => {
-  it('shows each line once, errors first, also those beyond the listed lines', () => {
+describe('the preview of an upload', () => {
+  it('shows each line once, errors first, including errors beyond the listed lines', () => {
     expect(previewLines(report).map(({ line, outcome, computerName }) => [line, outcome, computerName])).toEqual([
       [3, 'failed', 'b'],
       [900, 'failed', ''],
@@ -25,8 +25,8 @@ describe('preview of a file of connections', () => {
     ])
   })
 
-  it('says what would be done, and what was', () => {
-    expect(uploadText(report, false)).toBe('1 to add, 1,200 to change, 2 lines in error')
+  it('describes the plan and the result', () => {
+    expect(uploadText(report, false)).toBe('1 to add, 1,200 to change, 2 lines with errors')
     expect(uploadText({ ...report, failed: 0 }, true)).toBe('1 added, 1,200 changed')
   })
 })

@@ -4,7 +4,7 @@ import { strings } from './strings.ts'
 export type UploadReport = ResponseOf<typeof uploadConnections>
 export type UploadLine = UploadReport['lines'][number]
 
-/** Lines as a person wants them: those in error first, also when they stand beyond the lines that are listed. */
+/** Returns the lines of a preview: errors first, including those beyond the listed lines. */
 export const previewLines = ({ errors, lines }: UploadReport): UploadLine[] => {
   const byLine = new Map(lines.map((line) => [line.line, line]))
   return [
@@ -18,11 +18,8 @@ export const previewLines = ({ errors, lines }: UploadReport): UploadLine[] => {
   ]
 }
 
-const lines = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`
-
-/** What a file would do, or did. */
+/** Returns what a file would do or has done. */
 export const uploadText = ({ added, updated, failed }: UploadReport, isDone: boolean): string => {
-  const does = isDone ? 'added' : 'to add'
-  const changes = isDone ? 'changed' : 'to change'
-  return `${added.toLocaleString('en')} ${does}, ${updated.toLocaleString('en')} ${changes}${failed === 0 ? '' : strings.failedInError({ failed: lines(failed) })}`
+  if (failed === 0) return (isDone ? strings.uploadDone : strings.uploadPlan)({ added, updated })
+  return (isDone ? strings.uploadDoneFailed : strings.uploadPlanFailed)({ added, updated, failed })
 }

@@ -2,18 +2,18 @@ import { connectionDetailsStatus, listConnections } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 
-// The filter finds the name inside longer ones, too; so many of them are looked through for the exact one.
-const lookedThrough = 1_000
+// The filter also matches longer names, so the exact one is found among this many.
+const maxMatches = 1_000
 
 const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** The unconfirmed host key of a computer. It is fetched again because a poll can report it while the drawer is open. */
+/** Returns the unconfirmed host key. It is fetched again because a poll can report it while the drawer is open. */
 export const useShownHostKey = (name: string): string | undefined => {
   const { api } = useServices()
   return useQuery({
     queryKey: ['connection', name, 'shown host key'],
     queryFn: async ({ signal }) => {
-      const query = { ComputerName: name, PageSize: lookedThrough }
+      const query = { ComputerName: name, PageSize: maxMatches }
       const { data } = await api.call(listConnections, { query, signal })
       return data.find((one) => sameName(one.computerName, name))?.shownHostKeyFingerprint ?? ''
     },
@@ -21,15 +21,15 @@ export const useShownHostKey = (name: string): string | undefined => {
   }).data
 }
 
-/** One polled computer: its details, null when there is none, and its last run, which is read every two seconds. */
+/** Reads an agentless host: its details, null if it does not exist, and its last poll every two seconds. */
 export const useConnection = (name: string) => {
   const { api } = useServices()
-  const query = { ComputerName: name, PageSize: lookedThrough }
+  const query = { ComputerName: name, PageSize: maxMatches }
   const connection = useQuery({
     queryKey: ['connection', name],
     queryFn: async ({ signal }) =>
       (await api.call(listConnections, { query, signal })).data.find((one) => sameName(one.computerName, name)) ?? null,
-    // A form starts with it: what was true when it was last open must not come back.
+    // A form starts with it, so outdated values must not return.
     gcTime: 0,
   })
   const status = useQuery({

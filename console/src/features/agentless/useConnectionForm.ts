@@ -22,11 +22,11 @@ import { useWorker } from './useWorker.ts'
 
 const ownFields: readonly string[] = [...secretNames, 'userName', 'intervalMinutes']
 
-/** Members that have a field on the screen. */
+/** Returns the members that have a visible field. */
 const shownFields = (draft: ConnectionDraft): string[] =>
   [...Object.keys(draft), 'newComputerName'].filter((name) => draft.isOverrideDefaults || !ownFields.includes(name))
 
-// What is told beside its field need not be told twice.
+// Errors that are shown at their fields are not shown again.
 const isAtField = (reason: unknown, draft: ConnectionDraft): boolean =>
   reason instanceof CallFailure &&
   reason.fields.length > 0 &&
@@ -43,14 +43,14 @@ const curlOfDraft = (draft: ConnectionDraft, before: Connection | null): string 
     : curlOf(window.location.origin, updateConnection, { body: shownBody(changeOf(draft, before)) })
 
 export interface ConnectionFormProps {
-  /** The connection to change; null adds one. */
+  /** The connection to change, or null to add one. */
   connection: Connection | null
   close: () => void
-  /** Called with its name when it was stored. */
+  /** Called with the name of the saved host. */
   onSaved: (computerName: string) => void
 }
 
-/** State and requests of the form of a polled computer. */
+/** State and requests of the form of an agentless host. */
 export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) => {
   const { api, queries } = useServices()
   const worker = useWorker()
@@ -59,21 +59,21 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
   const [failure, setFailure] = useState<unknown>(null)
   const [faults, setFaults] = useState<ReturnType<typeof faultsOf>>({})
   const [busy, setBusy] = useState(false)
-  const [said, setSaid] = useState('')
-  const trial = useConnectionTest()
+  const [status, setStatus] = useState('')
+  const test = useConnectionTest()
   const defaults = worker.data?.defaults
   const isStored = isStoredRequest(failure)
-  // What changed tags newly allow, once the form has asked about it; then saving needs a second click.
+  // What the changed tags newly allow. Once it is shown, saving needs a second click.
   const [opens, setOpens] = useState<Opens | null>(null)
   const change = (part: Partial<ConnectionDraft>) => {
-    setSaid('')
+    setStatus('')
     if (part.hashtags !== undefined) setOpens(null)
     setDraft((old) => ({ ...old, ...part }))
     // Other values are another request.
     if (isStored) setFailure(null)
   }
   const errorOf = (name: keyof ConnectionDraft) =>
-    faults[name] ?? serverMessage(name, failure) ?? serverMessage(name, trial.failure)
+    faults[name] ?? serverMessage(name, failure) ?? serverMessage(name, test.failure)
   const checked = (): boolean => {
     const found = faultsOf(draft)
     setFaults(found)
@@ -97,8 +97,8 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
         setBefore(next)
         setDraft(draftOf(next))
         setOpens(null)
-        // Beside the button: a notice in the corner would lie on it.
-        setSaid(strings.changedItIsPolledAnew)
+        // Shown beside the button: a message in the corner would cover it.
+        setStatus(strings.saved)
         onSaved(next.computerName)
       }
       void rereadConnections(queries)
@@ -117,17 +117,17 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
     isPolling: worker.data?.adminStatus === 'Activated',
     errorOf,
     busy,
-    said,
+    status,
     isStored,
     opens,
     save,
-    trial,
-    test: () => {
-      if (checked()) void trial.start(inputOf(draft, before))
+    test,
+    runTest: () => {
+      if (checked()) void test.start(inputOf(draft, before))
     },
-    /** Failures that no field tells; null: none. */
+    /** Failures that no field shows, or null. */
     saveFailure: isAtField(failure, draft) ? null : failure,
-    testFailure: isAtField(trial.failure, draft) ? null : trial.failure,
+    testFailure: isAtField(test.failure, draft) ? null : test.failure,
     curl: () => curlOfDraft(draft, before),
   }
 }

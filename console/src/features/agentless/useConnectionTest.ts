@@ -2,10 +2,10 @@ import { type ConnectionInput, type ConnectionTest, readConnectionTest, testConn
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 
-// A person watches it.
+// Milliseconds between requests, while a person watches the test.
 const askAgain = 500
 
-/** Tries a connection and follows the test until it is done, another one starts or the form closes. */
+/** Tests a connection and follows the test until it is done, another one starts or the form closes. */
 export const useConnectionTest = () => {
   const { api } = useServices()
   const [test, setTest] = useState<ConnectionTest | null>(null)

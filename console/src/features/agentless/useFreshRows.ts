@@ -5,16 +5,15 @@ import { reconcile } from '../../lib/reconcile.ts'
 import { useServices } from '../../lib/services.tsx'
 import type { ListPage, RowSource } from '../../ui/table/column.ts'
 import { windowSize } from '../../ui/table/useRows.ts'
-import { strings } from './strings.ts'
 import { useWorker } from './useWorker.ts'
 
-// A poll takes a second or so: while one runs or is due its step is worth seeing, else only the next start.
+// A poll takes about a second: while one runs or is due, its steps are worth showing.
 const whileRunning = 2_000
 const whileIdle = 8_000
 
 /**
- * Keeps the shown rows fresh while computers are polled: no live topic tells of a step. Values change in place; what
- * came, went or would stand elsewhere waits while the pointer is on the list.
+ * Refreshes the shown rows while hosts are polled, because no live topic reports the steps. Values change in place;
+ * new, removed and moved rows wait while the pointer is on the list.
  */
 export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObject<HTMLElement | null>): void => {
   const { api, queries } = useServices()
@@ -23,7 +22,7 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
   const running = useQuery({
     queryKey: ['connections-running'],
     queryFn: async ({ signal }) =>
-      (await api.call(connectionDetailsStatus, { query: { StatusString: strings.running, PageSize: 1 }, signal }))
+      (await api.call(connectionDetailsStatus, { query: { StatusString: 'Running', PageSize: 1 }, signal }))
         .recordsFiltered,
     refetchInterval: (query) => (isDue || (query.state.data ?? 0) > 0 ? whileRunning : whileIdle),
   })
@@ -41,11 +40,11 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
           if (!isSame && list.current?.matches(':hover') !== true) queries.setQueryData(query.queryKey, next)
           else if (laid.changed.length > 0) queries.setQueryData(query.queryKey, { ...before, data: laid.rows })
         },
-        // The banner of the frame says when the server is away.
+        // The banner of the frame reports a server that does not respond.
         () => undefined,
       )
     }
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is the sign to read the rows again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is the signal to read the rows again
   useEffect(() => reread(), [running.dataUpdatedAt])
 }

@@ -2,7 +2,9 @@ import { workerPollerDetails } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 
-/** How the worker is, read every three seconds: a process counts as alive for 30 s after its last word. */
+/**
+ * Reads the state of the worker every three seconds. A process counts as connected for 30 s after its last check-in.
+ */
 export const useWorker = () => {
   const { api } = useServices()
   return useQuery({
