@@ -35,7 +35,7 @@ describe('health', unless(whyNoChromium), () => {
 
   const part = (name: string) =>
     page
-      .getByRole('table', { name: 'Parts of the product' })
+      .getByRole('table', { name: 'Parts' })
       .getByRole('row')
       .filter({ has: page.getByText(name, { exact: true }) })
 
@@ -60,13 +60,13 @@ describe('health', unless(whyNoChromium), () => {
     await page.waitForURL('/settings/audit')
     const checkpoints = page.getByRole('region', { name: 'Checkpoints' })
     await checkpoints.getByText(/^\d+ of \d+ lines, by checkpoint 1/).waitFor({ timeout: 60_000 })
-    await checkpoints.getByText('has all of them, outside of the database').waitFor()
+    await checkpoints.getByText('complete, outside the database').waitFor()
     const status = await server.get<AuditStatus>('admin/audit')
     await checkpoints.getByText(status.keyId).waitFor()
     await page.getByRole('button', { name: 'More' }).click()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('menuitem', { name: 'Whole trail, to verify' }).click(),
+      page.getByRole('menuitem', { name: 'Export for verification' }).click(),
     ])
     const trail = readFileSync(await download.path())
     const sink = join(dir, 'audit-checkpoints')

@@ -52,7 +52,7 @@ describe('reports', unless(whyNoChromium), () => {
   }
 
   it('begin with an empty place that says what they are for', async () => {
-    await page.getByText('No report is scheduled yet').waitFor()
+    await page.getByText('No scheduled reports').waitFor()
     await page.getByRole('link', { name: 'New schedule' }).click()
     await page.waitForURL('/reports/new')
     await preview().getByText('2 rows if it ran now').waitFor()
@@ -67,7 +67,7 @@ describe('reports', unless(whyNoChromium), () => {
     await preview().getByText('1 row if it ran now').waitFor()
     expect(await page.getByLabel('hostIdentifier', { exact: true }).inputValue()).toBe('kiosk')
 
-    const save = page.getByRole('button', { name: 'Schedule it' })
+    const save = page.getByRole('button', { name: 'Schedule report' })
     expect(await save.isDisabled()).toBe(true)
     await page.getByLabel('Name').fill(hostile)
     await page.getByText('Monthly', { exact: true }).click()
@@ -76,11 +76,11 @@ describe('reports', unless(whyNoChromium), () => {
     await choose('Time zone', 'Europe/Berlin', 'Berlin')
     await preview().getByText(/06:30/).first().waitFor()
     expect(await preview().getByRole('listitem').count()).toBe(5)
-    await page.getByLabel('Into the folder').fill('../etc')
+    await page.getByLabel('Folder').fill('../etc')
     await save.click()
     await page.getByText('Only letters, digits, _ and -').waitFor()
     expect(await schedules()).toEqual([])
-    await page.getByLabel('Into the folder').fill('audits')
+    await page.getByLabel('Folder').fill('audits')
     await save.click()
     await page.waitForURL('/reports')
     await row('weekly').getByText('on the last day of each month at 06:30').waitFor()
@@ -126,14 +126,14 @@ describe('reports', unless(whyNoChromium), () => {
   it('that fail say why, in the list and in the history', async () => {
     await page.goto('/reports')
     await row('weekly').getByRole('link', { name: 'weekly' }).click()
-    await page.getByRole('combobox', { name: 'By mail to' }).fill('ada@example.org')
+    await page.getByRole('combobox', { name: 'Email to' }).fill('ada@example.org')
     await page.keyboard.press('Enter')
     await page.getByText('No mail server is configured yet').waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.waitForURL('/reports')
     await row('weekly').getByText('ada@example.org, folder audits').waitFor()
     await row('weekly').getByRole('button', { name: 'Run now' }).click()
-    await row('weekly').getByRole('link', { name: 'Made, not all delivered' }).click()
+    await row('weekly').getByRole('link', { name: 'Completed, not delivered' }).click()
     await drawer().getByText('No mail server is configured (Settings, Mail).').waitFor()
   })
 
@@ -150,7 +150,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('menuitem', { name: 'Schedule this…' }).click()
     await page.waitForURL('/reports/new?list=violations')
     await preview().getByText('0 rows if it ran now').waitFor()
-    await page.getByText('This list is as it is: it has no filters.').waitFor()
+    await page.getByText('This list has no filters.').waitFor()
   })
 
   it('are deleted after a question; their history stays', async () => {
@@ -160,7 +160,7 @@ describe('reports', unless(whyNoChromium), () => {
       .click()
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('No report is scheduled yet').waitFor()
+    await page.getByText('No scheduled reports').waitFor()
     await page.getByRole('link', { name: 'History', exact: true }).click()
     await page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'weekly' }).first().waitFor()
   })

@@ -22,7 +22,7 @@ import { Checkpoints } from './Checkpoints.tsx'
 import { strings } from './strings.ts'
 
 const step = 100
-// The browser draws this many lines without getting slow; older ones are reached by a date.
+// More lines would make the browser slow; older ones are reached by a date.
 const most = 1_000
 
 interface AuditSearch {
@@ -55,7 +55,7 @@ const rowOf = (record: AuditRecord) => ({
     <Time key="when" value={record.creationTime} />,
     <DeviceText key="who" value={record.userName} />,
     <span key="what">
-      {record.action} {record.outcome === 'failure' ? <SeverityTag severity="amber" word="refused" /> : null}
+      {record.action} {record.outcome === 'failure' ? <SeverityTag severity="amber" word={strings.refused} /> : null}
       {record.severity <= 3 ? (
         <SeverityTag severity={eventSeverity(record.severity)} word={record.severityString} />
       ) : null}
@@ -70,7 +70,7 @@ const rowOf = (record: AuditRecord) => ({
 
 /** The audit trail: who did what, from where. */
 export const AuditPage = () => {
-  useTitle(strings.audit)
+  useTitle(strings.auditTrail)
   const { api } = useServices()
   const navigate = useNavigate()
   const search = useSearch({ from: '/inside/settings/audit' })
@@ -89,8 +89,8 @@ export const AuditPage = () => {
     void navigate({ to: '.', search: { ...search, rows: undefined, ...change }, replace: true })
   return (
     <SettingsPage
-      title={strings.audit}
-      intro={strings.everyChangeAndEveryRefusedOne}
+      title={strings.auditTrail}
+      intro={strings.intro}
       actions={
         <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAudits, { query })}>
           <ReportItems list="audit" query={search.severity === undefined ? {} : { MinimumSeverity: search.severity }} />
@@ -98,7 +98,7 @@ export const AuditPage = () => {
             leftSection={<Icon name="download" />}
             onClick={() => void downloadByTicket(api, exportAuditTrail, {}, 'audit.jsonl')}
           >
-            {strings.wholeTrailToVerify}
+            {strings.exportToVerify}
           </Menu.Item>
         </MoreMenu>
       }
@@ -107,9 +107,9 @@ export const AuditPage = () => {
       <Group gap="md" align="flex-end">
         <NativeSelect
           size="xs"
-          label={strings.severityAtLeast}
+          label={strings.minimumSeverity}
           data={[
-            { value: '', label: 'any' },
+            { value: '', label: strings.anySeverity },
             ...severityNames.slice(0, 7).map((name) => ({ value: name, label: name })),
           ]}
           value={search.severity ?? ''}
@@ -118,7 +118,7 @@ export const AuditPage = () => {
         <TextInput
           size="xs"
           type="datetime-local"
-          label={strings.fromTheOldestLinesAfterIt}
+          label={strings.fromDate}
           value={search.from === undefined ? '' : fieldOfInstant(search.from)}
           onChange={(event) => set({ from: instantOfField(event.currentTarget.value) ?? undefined })}
         />
@@ -127,16 +127,16 @@ export const AuditPage = () => {
       <SmallTable
         label={strings.auditTrail}
         head={[
-          { title: strings.no, align: 'right' },
+          { title: strings.number, align: 'right' },
           strings.when,
-          strings.who,
-          strings.what,
-          strings.on,
+          strings.user,
+          strings.action,
+          strings.object,
           strings.details,
-          strings.from,
+          strings.address,
         ]}
         rows={trail.data?.data.map(rowOf)}
-        empty={strings.nothingWasAuditedInThisRange}
+        empty={strings.empty}
       />
       {(trail.data?.data.length ?? 0) >= rows && rows < most ? (
         <Group>

@@ -7,12 +7,12 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { strings } from './strings.ts'
 
-// One comes a minute after a new record at the latest.
+// A checkpoint is at most a minute newer than a record.
 const interval = 30_000
 
 const count = (value: number): string => value.toLocaleString('en')
 
-/** Up to where the trail is signed, by which key, and whether that lies outside of the database, too. */
+/** Shows up to which record the trail is signed, by which key, and whether a copy outside the database has it. */
 export const Checkpoints = () => {
   const { api } = useServices()
   const status = useQuery({
@@ -31,30 +31,26 @@ export const Checkpoints = () => {
           [
             strings.signed,
             last === null ? (
-              'no checkpoint yet'
+              strings.noCheckpoint
             ) : (
               <span key="signed">
-                {strings.audittrailidOfNewestaudittrailidLinesByCheckpoint({
-                  auditTrailID: count(last.auditTrailID),
-                  newestAuditTrailID: count(newestAuditTrailID),
+                {(uncovered === 0 ? strings.signedUpTo : strings.signedUpToWaiting)({
+                  signed: count(last.auditTrailID),
+                  newest: count(newestAuditTrailID),
                   number: count(last.number),
                   time: <Time value={last.time} form="local" />,
-                  value: uncovered === 0 ? '' : strings.uncoveredWaitForTheNextOne({ uncovered: count(uncovered) }),
+                  waiting: count(uncovered),
                 })}
               </span>
             ),
           ],
           [strings.key, <code key="key">{keyId}</code>],
           [
-            strings.secondSink,
+            strings.copy,
             secondSink.isCurrent ? (
-              strings.hasAllOfThemOutsideOf
+              strings.copyComplete
             ) : (
-              <SeverityTag
-                key="sink"
-                severity="amber"
-                word={strings.hasThemUpToUpto({ upTo: count(secondSink.upTo) })}
-              />
+              <SeverityTag key="sink" severity="amber" word={strings.copyUpTo({ record: count(secondSink.upTo) })} />
             ),
           ],
           ...(problem === ''

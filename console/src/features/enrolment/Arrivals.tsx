@@ -11,9 +11,9 @@ import classes from './enrolment.module.css'
 import type { MadeToken } from './NewTokenForm.tsx'
 import { strings } from './strings.ts'
 
-// The person adding a host is watching for it to appear.
+// Milliseconds between refreshes while the person who adds a host is waiting.
 const refreshGap = 500
-/** Polling interval in case the live channel is disconnected. */
+/** Milliseconds between requests while the live channel is disconnected. */
 const fallbackGap = 5_000
 
 /** Shows that the server is waiting for hosts to enrol with a token, and lists each host once it has enrolled. */
@@ -27,19 +27,15 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const token = tokens.data?.data.find(({ id }) => id === made.id) ?? made
   const { hosts, uses, maxUses, status } = token
-  const amount = maxUses === 1 ? 'the host' : strings.hostsUsesOfMaxuses({ uses, maxUses })
   return (
     <div role="status" className={classes.arrivals}>
       {status === 'Active' ? (
         <p className={classes.waiting}>
-          {strings.spanWaitingForAmount({ span: <span className={classes.pulse} aria-hidden="true" />, amount })}
+          <span className={classes.pulse} aria-hidden="true" />
+          {maxUses === 1 ? strings.waitingHost : strings.waitingHosts({ uses, max: maxUses })}
         </p>
       ) : status === 'Used up' ? null : (
-        <p>
-          {strings.valueCreateAnotherCommand({
-            value: status === 'Expired' ? strings.theTokenExpired : strings.theTokenWasRevoked,
-          })}
-        </p>
+        <p>{status === 'Expired' ? strings.tokenExpired : strings.tokenRevokedHint}</p>
       )}
       {hosts.length === 0 ? null : (
         <ul>
@@ -49,10 +45,10 @@ export const Arrivals = ({ made }: { made: MadeToken }) => {
               <PlainLink href={agentAddress(uuid)}>
                 <DeviceText value={hostIdentifier} />
               </PlainLink>
-              <span>{strings.enrolledTime({ time: <Time value={enrolledAt} /> })}</span>
+              <span>{strings.enrolledAt({ time: <Time value={enrolledAt} /> })}</span>
             </li>
           ))}
-          {uses > hosts.length ? <li>{strings.andUsesEarlier({ uses: uses - hosts.length })}</li> : null}
+          {uses > hosts.length ? <li>{strings.earlierHosts({ count: uses - hosts.length })}</li> : null}
         </ul>
       )}
     </div>

@@ -9,7 +9,7 @@ import { strings } from './strings.ts'
 
 const neverRotated = '1970-01-01T00:00:00.000Z'
 
-/** The keys that sign commands, and the number of hosts that have not followed a rotation. */
+/** The keys that sign commands, and the numbers of hosts that have not followed a rotation. */
 export const CommandKeys = () => {
   const { api } = useServices()
   const { data, error, refetch } = useQuery({
@@ -19,12 +19,12 @@ export const CommandKeys = () => {
   return (
     <>
       <h2>{strings.commandKey}</h2>
-      <p>{strings.thisKeySignsEveryCommandTo({ code: (text) => <code>{text}</code> })}</p>
+      <p>{strings.commandKeyText({ code: (text) => <code>{text}</code> })}</p>
       {error === null ? null : <ErrorState failure={error} retry={() => void refetch()} inline />}
       {data === undefined || data.hostsWithUnknownKey === 0 ? null : (
         <p role="note">
-          <SeverityTag severity="amber" word={strings.warning} /> {data.hostsWithUnknownKey.toLocaleString('en')}{' '}
-          {strings.hostsHoldAKeyThatThis}
+          <SeverityTag severity="amber" word={strings.warning} />{' '}
+          {strings.unknownKeys({ count: data.hostsWithUnknownKey })}
         </p>
       )}
       <SmallTable
@@ -36,7 +36,7 @@ export const CommandKeys = () => {
           strings.created,
           strings.retires,
           { title: strings.hosts, align: 'right' },
-          { title: strings.notFollowedYet, align: 'right' },
+          { title: strings.notFollowed, align: 'right' },
         ]}
         rows={data?.keys.toReversed().map((key) => ({
           key: String(key.number),
@@ -45,7 +45,7 @@ export const CommandKeys = () => {
             key.number.toLocaleString('en'),
             <code key="fingerprint">{key.fingerprint}</code>,
             key.state,
-            key.createdAt === neverRotated ? 'at the first start' : <Time key="made" value={key.createdAt} />,
+            key.createdAt === neverRotated ? strings.atFirstStart : <Time key="made" value={key.createdAt} />,
             key.retiresAt === null ? '' : <Time key="retires" value={key.retiresAt} />,
             key.hosts.toLocaleString('en'),
             key.state === 'In force' ? '' : key.hostsThatDoNotFollow.toLocaleString('en'),

@@ -19,10 +19,10 @@ import { CommandKeys } from './CommandKeys.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
 import { strings } from './strings.ts'
 
-// The person adding a host is watching for it to appear.
+// Milliseconds between refreshes while the person who adds a host is waiting.
 const refreshGap = 500
 
-/** Adds hosts: makes enrolment tokens and lists those that were made. */
+/** Creates and lists enrolment tokens. */
 export const EnrolmentPage = () => {
   useTitle(strings.addAHost)
   const { api } = useServices()
@@ -33,11 +33,11 @@ export const EnrolmentPage = () => {
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const revoke = (token: EnrollmentToken) =>
     confirm({
-      title: strings.revokeAnEnrolmentToken,
+      title: strings.revokeTitle,
       names: [token.name],
       kind: ['token', 'tokens'],
-      consequence: strings.noFurtherHostCanEnrolWith,
-      action: strings.revoke,
+      consequence: strings.revokeConsequence,
+      action: strings.revokeTitle,
       run: async () => {
         await api.call(deleteEnrollmentToken, { params: { id: token.id } })
         tell(strings.tokenRevoked)
@@ -47,7 +47,7 @@ export const EnrolmentPage = () => {
   return (
     <SettingsPage
       title={strings.addAHost}
-      intro={strings.oneCommandInstallsTheAgentOn}
+      intro={strings.intro}
       actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
     >
       <ReleaseKeyNotice />
@@ -71,18 +71,18 @@ export const EnrolmentPage = () => {
           cells: [
             <DeviceText key="name" value={token.name} />,
             token.status,
-            <span key="hosts">{strings.usesOfMaxuses({ uses: token.uses, maxUses: token.maxUses })}</span>,
+            <span key="hosts">{strings.usesOf({ uses: token.uses, maxUses: token.maxUses })}</span>,
             <TagList key="tags" tags={token.hashtags.join(',')} />,
             <span key="made">
-              {strings.timeByDevicetext({
+              {strings.createdBy({
                 time: <Time value={token.createdAt} />,
-                deviceText: <DeviceText value={token.createdBy} />,
+                name: <DeviceText value={token.createdBy} />,
               })}
             </span>,
             <Time key="ends" value={token.expiresAt} />,
             token.status === 'Active' ? (
               <Button key="revoke" size="compact-xs" variant="default" onClick={() => revoke(token)}>
-                {strings.revoke2}
+                {strings.revokeMenu}
               </Button>
             ) : null,
           ],

@@ -12,8 +12,8 @@ import type { MadeToken } from './NewTokenForm.tsx'
 import { strings } from './strings.ts'
 
 /**
- * What stands where the first host will be: the one-line command with a fresh token, then the wait for it. The list
- * behind hears the live channel and replaces this as soon as the host has enrolled.
+ * Shown in place of the first host: the install command with a new token, then the wait for the host. The list behind
+ * receives live updates and replaces this as soon as the host has enrolled.
  */
 export const FirstHost = () => {
   const { api, session } = useServices()
@@ -23,8 +23,8 @@ export const FirstHost = () => {
 
   if (!session.may('enrolment:manage')) {
     return (
-      <EmptyState icon="agents" title={strings.noHostYet}>
-        <p>{strings.askAnAdministratorToAddThe}</p>
+      <EmptyState icon="agents" title={strings.noHostTitle}>
+        <p>{strings.noHostText}</p>
       </EmptyState>
     )
   }
@@ -42,10 +42,10 @@ export const FirstHost = () => {
     }
   }
   return (
-    <EmptyState icon="agents" title={strings.addYourFirstHost}>
+    <EmptyState icon="agents" title={strings.firstHostTitle}>
       {made === null ? (
         <>
-          <p>{strings.oneCommandInstallsTheAgentOn2}</p>
+          <p>{strings.firstHostText}</p>
           {failure === null ? null : <ErrorState failure={failure} inline />}
           <Button
             leftSection={<Icon name="plus" />}

@@ -8,19 +8,14 @@ import { strings } from './strings.ts'
 /** Shows the install command and the token separately, because the shell keeps commands in its history. */
 export const InstallCommand = ({ made }: { made: MadeToken }) => (
   <div className={classes.command}>
-    <p>{strings.n1RunThisCommandAsRoot({ maxUses: made.maxUses })}</p>
+    <p>{strings.step1({ maxUses: made.maxUses })}</p>
     <CopyField value={made.command} what={strings.command} />
-    <p>
-      {strings.n2PasteTheTokenWhenThe({
-        value: made.maxUses === 1 ? '1 host' : strings.maxusesHosts({ maxUses: made.maxUses }),
-        time: <Time value={made.expiresAt} form="local" />,
-      })}
-    </p>
+    <p>{strings.step2({ maxUses: made.maxUses, time: <Time value={made.expiresAt} form="local" /> })}</p>
     <CopyField value={made.token} what={strings.token} />
     {made.reachableFromElsewhere ? null : (
       <p className={classes.warning}>
         <SeverityShape severity="amber" />
-        <span>{strings.theServerListensOnThisMachine({ code: (text) => <code>{text}</code> })}</span>
+        <span>{strings.localOnly({ code: (text) => <code>{text}</code> })}</span>
       </p>
     )}
   </div>

@@ -15,7 +15,7 @@ import { strings } from './strings.ts'
 
 export type MadeToken = ResponseOf<typeof createEnrollmentToken>
 
-/** Makes an enrolment token and shows its command, once. */
+/** Creates an enrolment token and shows its command once. */
 export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const { api } = useServices()
   const [made, setMade] = useState<MadeToken | null>(null)
@@ -90,17 +90,14 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           />
         </Group>
         <TagsInput
-          label={strings.tagsItsHostsGet}
-          placeholder={form.values.hashtags.length === 0 ? 'none' : ''}
+          label={strings.tagsToAssign}
+          placeholder={form.values.hashtags.length === 0 ? strings.none : ''}
           data={(tags.data ?? []).map(({ name }) => name)}
           maxTags={50}
           {...form.getInputProps('hashtags')}
           error={fieldMessage(failure, 'hashtags')}
         />
-        <Checkbox
-          label={strings.allowAReinstalledHostToReclaim}
-          {...form.getInputProps('allowTakeOver', { type: 'checkbox' })}
-        />
+        <Checkbox label={strings.allowTakeOver} {...form.getInputProps('allowTakeOver', { type: 'checkbox' })} />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group gap="sm">
           <Button type="submit" loading={busy}>

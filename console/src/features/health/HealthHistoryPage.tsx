@@ -11,27 +11,27 @@ import { strings } from './strings.ts'
 const hrefOf = ({ subsystem }: HealthChange) => `/settings/health/history?subsystem=${encodeURIComponent(subsystem)}`
 const keyOf = (change: HealthChange) => String(change.id)
 
-/** Every change of a part of the product. */
+/** The changes of all parts of the product. */
 export const HealthHistoryPage = () => {
-  useTitle(strings.historyOfHealth)
+  useTitle(strings.historyTitle)
   const list = useList('/inside/settings/health/history', changesView, healthHistory, keyOf)
   return (
     <ListPage
-      title={strings.historyOfHealth}
+      title={strings.historyTitle}
       list={list}
-      actions={<Link to="/settings/health">{strings.howItIsNow}</Link>}
+      actions={<Link to="/settings/health">{strings.currentHealth}</Link>}
       filters={changeFilters}
-      searchPlaceholder={strings.partStateWhatWasSeen}
+      searchPlaceholder={strings.searchPlaceholder}
       label={strings.changes}
       columns={changeColumns}
       topics={['health']}
       hrefOf={hrefOf}
       opensPage
       empty={
-        <EmptyState icon="health" title={strings.noPartHasChanged}>
+        <EmptyState icon="health" title={strings.historyEmptyTitle}>
           <p>
-            {strings.aPartThatGetsWorseOr({
-              healthHistoryDays,
+            {strings.historyEmptyText({
+              days: healthHistoryDays,
               link: (text) => <Link to="/settings/health">{text}</Link>,
             })}
           </p>

@@ -18,7 +18,7 @@ import { ThresholdsCard } from './ThresholdsCard.tsx'
 
 const interval = 15_000
 
-/** How the product is: its parts, now and over time, with what to do; its figures, thresholds and version. */
+/** The health of the product: its parts now and over time with remedies, figures, thresholds and version. */
 export const HealthPage = () => {
   useTitle(strings.healthAndVersion)
   const { api, session } = useServices()
@@ -31,7 +31,7 @@ export const HealthPage = () => {
   return (
     <SettingsPage
       title={strings.healthAndVersion}
-      intro={strings.eachLineIsARealProbe}
+      intro={strings.intro}
       actions={
         <>
           {status.data === undefined ? null : <Status status={status.data.status} />}
@@ -53,7 +53,7 @@ export const HealthPage = () => {
               rows={[
                 [strings.portcullis, version.data.version],
                 [strings.built, <Time key="b" value={version.data.buildDate} form="local" />],
-                [strings.commit, <code key="c">{version.data.commit || 'not known'}</code>],
+                [strings.commit, <code key="c">{version.data.commit || strings.unknownCommit}</code>],
                 [strings.node, version.data.nodeVersion],
                 ['PostgreSQL', version.data.databaseVersion],
                 [strings.schema, String(version.data.schemaVersion)],

@@ -2,7 +2,7 @@ import { CopyField } from '../../ui/CopyField.tsx'
 import classes from './HealthPage.module.css'
 import { strings } from './strings.ts'
 
-/** How load balancers, Prometheus and collectors of traces are connected. */
+/** Explains how to connect load balancers, Prometheus and trace collectors. */
 export const MonitoringCard = () => {
   const { origin, host, protocol } = window.location
   const scrape = [
@@ -15,28 +15,11 @@ export const MonitoringCard = () => {
   return (
     <section className={classes.card} aria-label={strings.monitoring}>
       <h2>{strings.monitoring}</h2>
-      <p>
-        {strings.aLoadBalancerAsksReadyz200({
-          code: (text) => <code>{text}</code>,
-          code2: (text) => <code>{text}</code>,
-        })}
-      </p>
-      <CopyField value={strings.curlIOriginReadyz({ origin })} what={strings.theCommand} />
-      <p>
-        {strings.prometheusReadsMetricsOnTheSame({
-          code: (text) => <code>{text}</code>,
-          code2: (text) => <code>{text}</code>,
-          code3: (text) => <code>{text}</code>,
-        })}
-      </p>
-      <CopyField
-        value={scrape}
-        what={strings.theConfiguration}
-        shown={<span className={classes.lines}>{scrape}</span>}
-      />
-      <p>
-        {strings.tracesGoToACollectorBy({ code: (text) => <code>{text}</code>, code2: (text) => <code>{text}</code> })}
-      </p>
+      <p>{strings.loadBalancer({ code: (text) => <code>{text}</code> })}</p>
+      <CopyField value={`curl -i ${origin}/readyz`} what={strings.command} />
+      <p>{strings.prometheus({ code: (text) => <code>{text}</code> })}</p>
+      <CopyField value={scrape} what={strings.configuration} shown={<span className={classes.lines}>{scrape}</span>} />
+      <p>{strings.traces({ code: (text) => <code>{text}</code> })}</p>
     </section>
   )
 }

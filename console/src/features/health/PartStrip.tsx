@@ -7,7 +7,7 @@ import { type Segment, stripText } from './strip.ts'
 
 const width = 1_000
 const height = 20
-/** Worse is taller: the meaning survives without colour. Part of the height, and the class of the colour. */
+/** Worse is taller, so the meaning does not depend on colour. Share of the height, and class of the colour. */
 const bars: Record<HealthStatus | 'none', { share: number; className: string | undefined }> = {
   none: { share: 0, className: undefined },
   Unknown: { share: 0.08, className: classes.barUnknown },
@@ -17,14 +17,14 @@ const bars: Record<HealthStatus | 'none', { share: number; className: string | u
 }
 
 const titleOf = ({ status, from, to, description }: Segment): string =>
-  strings.valueFromToToValue2({
-    value: status === null ? 'not looked at' : healthWords[status],
+  (description === '' ? strings.segment : strings.segmentWithText)({
+    status: status === null ? strings.notChecked : healthWords[status],
     from: localTime(from),
     to: localTime(to),
-    value2: description === '' ? '' : `\n${description}`,
+    description,
   })
 
-/** How a part was over a time, drawn as a strip. */
+/** Draws the states of a part over time as a strip. */
 export const PartStrip = ({
   name,
   segments,
@@ -47,7 +47,7 @@ export const PartStrip = ({
     >
       {segments.map((segment) => {
         const { share, className } = bars[segment.status ?? 'none']
-        // A short failure has to be seen: three of 1,000 at least.
+        // A short failure must be visible: at least six of 1,000 units wide.
         const wide = Math.max(
           segment.status === 'Error' || segment.status === 'Warning' ? 6 : 0,
           x(segment.to) - x(segment.from),

@@ -14,7 +14,7 @@ import { Status } from './Status.tsx'
 import { strings } from './strings.ts'
 import { segmentsOf } from './strip.ts'
 
-// Probes are at most 30 s old; asking twice as often shows a change soon after it is known.
+// Probes are at most 30 s old; reading twice as often shows a change soon.
 const interval = 15_000
 const dayMs = 86_400_000
 const ranges = [
@@ -23,13 +23,13 @@ const ranges = [
   { value: '30', label: strings.n30Days },
   { value: '90', label: strings.n90Days },
 ] as const
-/** More than a part makes that flaps all the time. */
+/** More changes than a part has that changes all the time. */
 const mostChanges = 5_000
 
 const tookText = (ms: number | null): string =>
-  ms === null ? '–' : strings.valueMs({ value: ms < 10 ? ms.toFixed(1) : Math.round(ms) })
+  ms === null ? '–' : strings.milliseconds({ value: ms < 10 ? ms.toFixed(1) : Math.round(ms) })
 
-/** Text in which commands stand between back ticks. */
+/** Shows text with commands between backticks. */
 const Prose = ({ text }: { text: string }) =>
   text.split('`').map((piece, index) => (index % 2 === 0 ? piece : <code key={piece}>{piece}</code>))
 
@@ -37,7 +37,7 @@ const Seen = ({ part }: { part: Subsystem }) => {
   const to = partAddress[part.name]
   return (
     <span>
-      {/* The state says so already. */}
+      {/* The state already says "Not configured". */}
       {part.description === 'Not configured' && part.whatToDo !== '' ? null : part.description}
       {part.whatToDo === '' ? null : (
         <span className={part.status === 'Unknown' ? classes.hint : classes.cure}>
@@ -50,7 +50,7 @@ const Seen = ({ part }: { part: Subsystem }) => {
 
 type Range = (typeof ranges)[number]
 
-/** The parts as they are, and what they were within the range. */
+/** Reads the parts and their changes within the range. */
 const useParts = (range: Range) => {
   const { api, clock } = useServices()
   const parts = useQuery({
@@ -87,13 +87,13 @@ interface PartsTableProps {
 
 const PartsTable = ({ range, parts, known }: PartsTableProps) => (
   <SmallTable
-    label={strings.partsOfTheProduct}
+    label={strings.parts}
     head={[
       strings.part,
       strings.stateSince,
-      strings.whatWasSeenAndWhatTo,
-      strings.lastLabel({ label: range.label }),
-      { title: strings.looked, align: 'right' },
+      strings.findingAndRemedy,
+      strings.lastRange({ range: range.label }),
+      { title: strings.lastChecked, align: 'right' },
     ]}
     rows={parts?.map((part) => {
       const segments =
@@ -123,23 +123,23 @@ const PartsTable = ({ range, parts, known }: PartsTableProps) => (
               to="/settings/health/history"
               search={{ subsystem: part.name }}
               className={classes.stripLink}
-              title={strings.itsChanges}
+              title={strings.showChanges}
             >
               <PartStrip name={part.name} segments={segments} from={known.from} to={known.now} />
             </Link>
           ),
           <span key="when" className={classes.stacked}>
             <Time value={part.lastUpdated} />
-            <span title={strings.whatTheProbeTook}>{tookText(part.latencyMs)}</span>
+            <span title={strings.probeDuration}>{tookText(part.latencyMs)}</span>
           </span>,
         ],
       }
     })}
-    empty={strings.nothingIsProbed}
+    empty={strings.noProbes}
   />
 )
 
-/** Every part: how it is, what was seen, since when, what to do, and how it was. */
+/** The parts of the product: state, finding, remedy and history. */
 export const Parts = () => {
   const navigate = useNavigate({ from: '/settings/health' })
   const search = useSearch({ from: '/inside/settings/health' })
@@ -154,7 +154,7 @@ export const Parts = () => {
       <div className={classes.range}>
         <SegmentedControl
           size="xs"
-          aria-label={strings.timeOfTheStrips}
+          aria-label={strings.range}
           data={[...ranges]}
           value={range.value}
           onChange={(days) =>
@@ -170,7 +170,7 @@ export const Parts = () => {
         </Link>
       </div>
       <PartsTable range={range} parts={parts.data} known={history.data} />
-      <p className={classes.legend}>{strings.inTheStripsTallerIsWorse}</p>
+      <p className={classes.legend}>{strings.legend}</p>
     </section>
   )
 }

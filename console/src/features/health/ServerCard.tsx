@@ -10,7 +10,7 @@ import { strings } from './strings.ts'
 
 const count = (value: number): string => value.toLocaleString('en')
 
-/** Figures of the process that answered. */
+/** Figures of the server process that answered. */
 export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> }) => {
   const server = status.data
   return (
@@ -23,50 +23,44 @@ export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> })
       ) : (
         <Facts
           rows={[
-            [strings.runningFor, durationText(server.uptimeSeconds)],
+            [strings.uptime, durationText(server.uptimeSeconds)],
             [strings.clock, <Time key="c" value={server.serverTime} form="local" />],
             [
               strings.hosts,
-              strings.connectedOfTotalConnected({
-                connected: count(server.agents.connected),
-                total: count(server.agents.total),
-              }),
+              strings.connectedHosts({ connected: count(server.agents.connected), total: count(server.agents.total) }),
             ],
             [
-              'Check-ins',
-              strings.checkinspersecondASecondQueuedepthWaiting({
-                checkInsPerSecond: server.checkInsPerSecond.toFixed(1),
-                queueDepth: count(server.queueDepth),
-              }),
+              strings.checkIns,
+              strings.checkInRate({ rate: server.checkInsPerSecond.toFixed(1), waiting: count(server.queueDepth) }),
             ],
             [
-              strings.processor,
-              strings.processpercentOfOneCoreLoadLoadaverage({
-                processPercent: server.cpu.processPercent.toFixed(0),
-                loadAverage: server.cpu.loadAverage.toFixed(2),
+              strings.cpu,
+              strings.cpuUse({
+                percent: server.cpu.processPercent.toFixed(0),
+                load: server.cpu.loadAverage.toFixed(2),
                 cores: server.cpu.cores,
               }),
             ],
             [
               strings.memory,
-              strings.processbytesUsedFreebytesOfTotalbytesFree({
-                processBytes: bytesText(server.memory.processBytes),
-                freeBytes: bytesText(server.memory.freeBytes),
-                totalBytes: bytesText(server.memory.totalBytes),
+              strings.memoryUse({
+                used: bytesText(server.memory.processBytes),
+                free: bytesText(server.memory.freeBytes),
+                total: bytesText(server.memory.totalBytes),
               }),
             ],
             [
               strings.disk,
-              strings.freebytesOfTotalbytesFree({
-                freeBytes: bytesText(server.disk.freeBytes),
-                totalBytes: bytesText(server.disk.totalBytes),
+              strings.diskFree({
+                free: bytesText(server.disk.freeBytes),
+                total: bytesText(server.disk.totalBytes),
               }),
             ],
-            [strings.database, server.database.sizeBytes === null ? 'away' : bytesText(server.database.sizeBytes)],
             [
-              strings.eventLoop,
-              strings.eventloopdelaymsMs99thPercentile({ eventLoopDelayMs: server.eventLoopDelayMs.toFixed(1) }),
+              strings.database,
+              server.database.sizeBytes === null ? strings.unavailable : bytesText(server.database.sizeBytes),
             ],
+            [strings.eventLoop, strings.eventLoopDelay({ delay: server.eventLoopDelayMs.toFixed(1) })],
             [strings.licence, server.licenseStatus],
           ]}
         />

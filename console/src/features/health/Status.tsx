@@ -5,7 +5,7 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './HealthPage.module.css'
 import { healthSeverity } from './health.ts'
 
-/** State of a part: a shape, a colour and a word. */
+/** The state of a part as shape, colour and text. */
 export const Status = ({ status }: { status: HealthStatus }) => {
   const severity = healthSeverity[status]
   if (severity !== null) return <SeverityTag severity={severity} word={healthWords[status]} />

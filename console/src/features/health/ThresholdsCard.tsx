@@ -10,7 +10,7 @@ import { strings } from './strings.ts'
 
 const prefix = 'VENDORA_HEALTH_'
 
-/** When a part counts as degraded, with the way to change it. */
+/** The thresholds of all parts, with a link to change them. */
 export const ThresholdsCard = () => {
   const { api, session } = useServices()
   const items = useQuery({
@@ -23,7 +23,7 @@ export const ThresholdsCard = () => {
         <h2>{strings.thresholds}</h2>
         {session.may('config:write') ? (
           <Link to="/settings/$page" params={{ page: 'thresholds' }}>
-            {strings.change}
+            {strings.edit}
           </Link>
         ) : null}
       </div>
@@ -42,7 +42,7 @@ export const ThresholdsCard = () => {
                 {value === item.default ? null : (
                   <span className={classes.standard}>
                     {' '}
-                    {strings.defaultName({ name: thresholdText(name, item.default) })}
+                    {strings.defaultValue({ value: thresholdText(name, item.default) })}
                   </span>
                 )}
               </span>,

@@ -1,7 +1,7 @@
 import type { HealthStatus, SubsystemName } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 
-/** How a state is drawn; null for one that needs nobody. */
+/** Severity of each state; null if nobody needs to act. */
 export const healthSeverity: Record<HealthStatus, Severity | null> = {
   OK: null,
   Warning: 'amber',
@@ -9,7 +9,7 @@ export const healthSeverity: Record<HealthStatus, Severity | null> = {
   Unknown: null,
 }
 
-/** Where a part is set up, or its work is seen. */
+/** The page on which a part is configured or visible. */
 export const partAddress: Readonly<Partial<Record<SubsystemName, string>>> = {
   'agent gateway': '/agents',
   'event processing': '/events',
@@ -35,7 +35,7 @@ const units: readonly [suffix: string, unit: string][] = [
   ['_DAYS', 'days'],
 ]
 
-/** Value of a threshold with the unit that its name ends with. */
+/** Returns the value of a threshold with the unit that its name ends with. */
 export const thresholdText = (name: string, value: string): string => {
   const unit = units.find(([suffix]) => name.endsWith(suffix) || name.includes(`${suffix}_`))?.[1]
   return `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`

@@ -9,7 +9,7 @@ import type { Column } from '../../ui/table/column.ts'
 import { Status } from './Status.tsx'
 import { strings } from './strings.ts'
 
-/** Filters of the list of changes, by the interface's names. */
+/** Filters of the list of changes, by the names of the API. */
 export const changeFilters = [
   {
     name: 'subsystem',
@@ -19,12 +19,12 @@ export const changeFilters = [
   },
   {
     name: 'status',
-    label: strings.became,
+    label: strings.newState,
     kind: 'choice',
     options: healthStatuses.map((value) => ({ value, label: healthWords[value] })),
   },
   { name: 'at', label: strings.when, kind: 'period' },
-  { name: 'description', label: strings.whatWasSeen, kind: 'text' },
+  { name: 'description', label: strings.finding, kind: 'text' },
 ] as const satisfies readonly Filter[]
 
 export const changesView: ViewSpec = {
@@ -36,7 +36,7 @@ export const changesView: ViewSpec = {
 const lasted = ({ at, endedAt }: HealthChange): string => {
   const from = parseTime(at)
   const to = parseTime(endedAt)
-  return from === null || to === null ? 'still so' : durationText(Math.max(0, (to - from) / 1000))
+  return from === null || to === null ? strings.ongoing : durationText(Math.max(0, (to - from) / 1000))
 }
 
 export const changeColumns: readonly Column<HealthChange>[] = [
@@ -49,12 +49,12 @@ export const changeColumns: readonly Column<HealthChange>[] = [
     cell: (row) => <Time value={row.at} form="local" />,
   },
   { id: 'part', title: strings.part, width: 130, sortKey: 'subsystem', cell: (row) => row.subsystem },
-  { id: 'from', title: strings.from, width: 116, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
-  { id: 'to', title: strings.became, width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
-  { id: 'lasted', title: strings.lasted, width: 96, align: 'right', cell: lasted },
+  { id: 'from', title: strings.oldState, width: 116, sortKey: 'previous', cell: (row) => healthWords[row.previous] },
+  { id: 'to', title: strings.newState, width: 124, sortKey: 'status', cell: (row) => <Status status={row.status} /> },
+  { id: 'lasted', title: strings.duration, width: 96, align: 'right', cell: lasted },
   {
     id: 'seen',
-    title: strings.whatWasSeen,
+    title: strings.finding,
     width: 200,
     grow: true,
     sortKey: 'description',
@@ -62,7 +62,7 @@ export const changeColumns: readonly Column<HealthChange>[] = [
   },
   {
     id: 'noted',
-    title: strings.writtenDown,
+    title: strings.recorded,
     width: 208,
     sortKey: 'notedAt',
     naturalSort: 'desc',

@@ -28,18 +28,18 @@ const now = (status: HealthStatus, since: number | null) => ({
 const shown = (...args: Parameters<typeof segmentsOf>) =>
   segmentsOf(...args).map(({ status, from, to }) => [status, from / hour, to / hour])
 
-describe('the strip of a part', () => {
-  it('is what it is now, where nothing changed', () => {
+describe('segmentsOf', () => {
+  it('returns the current state if nothing changed', () => {
     expect(shown([], now('OK', 2), 10 * hour, 20 * hour)).toEqual([['OK', 10, 20]])
     expect(shown([], now('OK', 15), 10 * hour, 20 * hour)).toEqual([
       [null, 10, 15],
       ['OK', 15, 20],
     ])
-    // The history says something else than the last look: that is too new to be told.
+    // The history contradicts the last check, which is too recent to appear in it.
     expect(shown([], now('Error', null), 10 * hour, 20 * hour)).toEqual([[null, 10, 20]])
   })
 
-  it('follows the changes, in any order, from what was so before', () => {
+  it('follows the changes in any order, starting with the previous state', () => {
     const changes = [
       change(3, 18, null, 'Error', 'OK'),
       change(1, 5, 12, 'OK', 'Warning'),
@@ -56,7 +56,7 @@ describe('the strip of a part', () => {
     ])
   })
 
-  it('is told in words', () => {
+  it('is described as text', () => {
     const segments = segmentsOf(
       [change(1, 12, 13, 'OK', 'Error'), change(2, 13, null, 'Error', 'OK')],
       now('OK', 13),

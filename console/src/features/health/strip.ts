@@ -2,7 +2,7 @@ import type { HealthChange, HealthStatus, Subsystem } from '@portcullis/contract
 import { healthWords } from '../../ui/health-labels.ts'
 import { strings } from './strings.ts'
 
-/** A time in which a part was the same; null: nobody looked yet. */
+/** A time in which a part had one state; null if it was not checked. */
 export interface Segment {
   status: HealthStatus | null
   /** Milliseconds since 1970. */
@@ -11,7 +11,10 @@ export interface Segment {
   description: string
 }
 
-/** How a part was from then until now, by the changes of that time (in any order) and by how it is. */
+/**
+ * Returns the states of a part from a time until now: from the changes in that time, in any order, and the current
+ * state.
+ */
 export const segmentsOf = (
   changes: readonly HealthChange[],
   part: Pick<Subsystem, 'status' | 'since' | 'description'>,
@@ -30,33 +33,33 @@ export const segmentsOf = (
             { status: null, from, to: since, description: '' },
             { status: part.status, from: since, to: now, description: part.description },
           ]
-  const told = rising.map(({ status, at, endedAt, description }) => ({
+  const changed = rising.map(({ status, at, endedAt, description }) => ({
     status,
     from: Date.parse(at),
     to: endedAt === null ? now : Date.parse(endedAt),
     description,
   }))
-  return [...before, ...told]
+  return [...before, ...changed]
     .map((segment) => ({ ...segment, from: Math.max(from, segment.from), to: Math.min(now, segment.to) }))
     .filter((segment) => segment.to > segment.from)
 }
 
-/** Share of the time that somebody looked in which it was OK; null: it was not in use. */
+/** Returns the share of the checked time in which a part was OK; null if it was not in use. */
 export const shareInOrder = (segments: readonly Segment[]): number | null => {
   const sum = (statuses: readonly (HealthStatus | null)[]): number =>
     segments.filter(({ status }) => statuses.includes(status)).reduce((all, { from, to }) => all + to - from, 0)
-  const looked = sum(['OK', 'Warning', 'Error'])
-  return looked === 0 ? null : sum(['OK']) / looked
+  const checked = sum(['OK', 'Warning', 'Error'])
+  return checked === 0 ? null : sum(['OK']) / checked
 }
 
-/** `99.98 %`, and never 100 when something was. */
+/** Returns `99.98 %`, and 100 only if the part was always OK. */
 export const shareText = (share: number): string =>
   share === 1 ? '100 %' : `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`
 
-/** What the strip shows, for who does not see it. */
+/** Describes a strip for people who do not see it. */
 export const stripText = (segments: readonly Segment[]): string => {
   const share = shareInOrder(segments)
-  if (share === null) return 'not in use'
+  if (share === null) return strings.notInUse
   const bad = segments.filter(({ status }) => status === 'Warning' || status === 'Error')
   const count = (status: 'Warning' | 'Error'): string[] => {
     const n = bad.filter((segment) => segment.status === status).length

@@ -12,7 +12,7 @@ export interface CadenceFieldsProps {
   fault: (member: string) => string | undefined
 }
 
-/** Day, time and zone of the runs. */
+/** Frequency, day, time and time zone of the runs. */
 export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) => {
   const { time, timeZone } = value
   const every = (next: string) =>
@@ -26,7 +26,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
   return (
     <>
       <SegmentedControl
-        aria-label={strings.howOften}
+        aria-label={strings.frequency}
         data={[
           { value: 'day', label: strings.daily },
           { value: 'week', label: strings.weekly },
@@ -49,7 +49,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
         {value.every === 'month' ? (
           <NumberInput
             label={strings.dayOfTheMonth}
-            description={strings.n31IsTheLastDay}
+            description={strings.lastDayHelp}
             inputWrapperOrder={['label', 'input', 'description', 'error']}
             min={1}
             max={31}
@@ -60,7 +60,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
           />
         ) : null}
         <TextInput
-          label={strings.at}
+          label={strings.time}
           type="time"
           required
           withAsterisk={false}
@@ -75,7 +75,7 @@ export const CadenceFields = ({ value, onChange, fault }: CadenceFieldsProps) =>
           searchable
           allowDeselect={false}
           limit={100}
-          nothingFoundMessage={strings.noZoneHasThisInIts}
+          nothingFoundMessage={strings.noZone}
           onChange={(zone) => onChange({ ...value, timeZone: zone ?? timeZone })}
           error={fault('timeZone')}
         />

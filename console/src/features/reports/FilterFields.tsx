@@ -4,13 +4,13 @@ import { Icon } from '../../ui/icons.tsx'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
-/** How a filter of each kind is written. */
+/** Describes how to write a filter of each kind. */
 const forms: Readonly<Record<string, string>> = {
-  text: strings.containsIgnoringCase,
-  enum: strings.oneOfItsValuesOrSeveral,
-  number: strings.nNNOrSeveralWith,
-  time: strings.n20310504OrFromTo,
-  tags: strings.tagsWithCommasAnyOfThem,
+  text: strings.formText,
+  enum: strings.formEnum,
+  number: strings.formNumber,
+  time: strings.formTime,
+  tags: strings.formTags,
 }
 
 export interface FilterFieldsProps {
@@ -20,11 +20,11 @@ export interface FilterFieldsProps {
   fault: (member: string) => string | undefined
 }
 
-/** Filters by the names of the list, each with how its kind is written. */
+/** The filters of a list, by name. */
 export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps) => {
   const filters = reportFilterKinds[list] ?? {}
   const unused = Object.keys(filters).filter((name) => !(name in value))
-  if (Object.keys(filters).length === 0) return <p className={classes.hint}>{strings.thisListIsAsItIs}</p>
+  if (Object.keys(filters).length === 0) return <p className={classes.hint}>{strings.noFilters}</p>
   const set = (name: string, text: string) => onChange({ ...value, [name]: text })
   return (
     <>
@@ -54,7 +54,7 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={strings.removeTheFilterName({ name })}
+              aria-label={strings.removeFilter({ name })}
               onClick={() => {
                 const { [name]: _gone, ...rest } = value
                 onChange(rest)
@@ -68,8 +68,8 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
       {unused.length === 0 ? null : (
         <Select
           key={Object.keys(value).join(' ')}
-          aria-label={strings.addAFilter}
-          placeholder={Object.keys(value).length === 0 ? strings.allRowsAddAFilter : strings.addAFilter2}
+          aria-label={strings.addFilter}
+          placeholder={Object.keys(value).length === 0 ? strings.allRowsAddFilter : strings.addFilterMenu}
           searchable
           data={unused}
           value={null}

@@ -13,9 +13,9 @@ const hrefOf = (run: ReportRun) => `/reports/history?run=${run.id}`
 
 const idOf = (run: ReportRun) => run.id
 
-/** What became of each run. Mails lead here: `run` in the address opens it. */
+/** The runs of reports. Links in emails open a run by `run` in the address. */
 export const HistoryPage = () => {
-  useTitle(strings.historyOfReports)
+  useTitle(strings.historyTitle)
   const navigate = useNavigate({ from: '/reports/history' })
   const search = useSearch({ from: '/inside/reports/history' })
   const list = useList('/inside/reports/history', runsView, listReportRuns, idOf)
@@ -24,17 +24,17 @@ export const HistoryPage = () => {
   return (
     <ReportsFrame>
       <ListPage
-        title={strings.historyOfReports}
+        title={strings.historyTitle}
         list={list}
         filters={runFilters}
-        searchPlaceholder={strings.reportFileFailure}
+        searchPlaceholder={strings.searchPlaceholder}
         label={strings.runs}
         columns={runColumns}
         topics={['reports']}
         hrefOf={hrefOf}
         empty={
-          <EmptyState icon="report" title={strings.noReportWasMadeYet}>
-            <p>{strings.eachRunComesHereItsFile}</p>
+          <EmptyState icon="report" title={strings.historyEmptyTitle}>
+            <p>{strings.historyEmptyText}</p>
           </EmptyState>
         }
         drawer={open === null ? null : <RunDrawer id={open} close={close} />}

@@ -8,10 +8,10 @@ import { contentOf, type Draft } from './draft.ts'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
-/** Whoever types is not asked about after each key. */
+/** Milliseconds without typing before the server is asked. */
 const typingPause = 350
 
-/** A time as clocks in the zone show it, with the day of the week. */
+/** Returns a time in a time zone, with the day of the week. */
 const inZone = (at: string, timeZone: string): string => {
   try {
     return new Intl.DateTimeFormat('en-GB', {
@@ -29,7 +29,7 @@ const inZone = (at: string, timeZone: string): string => {
   }
 }
 
-/** What the schedule would do, asked of the server: its next runs, and how many rows it would have now. */
+/** Shows the next runs of a schedule, and how many rows it would have now. */
 export const Preview = ({ draft }: { draft: Draft }) => {
   const { api } = useServices()
   const text = JSON.stringify(contentOf(draft))
@@ -48,25 +48,22 @@ export const Preview = ({ draft }: { draft: Draft }) => {
       aria-busy={preview.isFetching}
       data-stale={asked !== text || preview.isPlaceholderData || undefined}
     >
-      <h2>{strings.whatItWouldDo}</h2>
+      <h2>{strings.preview}</h2>
       {preview.error === null ? null : <ErrorState failure={preview.error} inline />}
       {data === undefined || preview.error !== null ? null : (
         <>
           <p className={classes.hint}>
             {data.rows === null
-              ? strings.countingItsRowsTakesTooLong
-              : strings.spanRowsOtherRowsIfIt({
-                  span: <span className={classes.number}>{data.rows.toLocaleString('en')}</span>,
+              ? strings.countTooSlow
+              : (data.rangeFrom === null ? strings.rowsNow : strings.rowsNowFrom)({
+                  number: <span className={classes.number}>{data.rows.toLocaleString('en')}</span>,
                   rows: data.rows,
+                  time: <Time value={data.rangeFrom} form="local" />,
                 })}
-            {data.rangeFrom === null
-              ? null
-              : strings.fromTimeOn({ time: <Time value={data.rangeFrom} form="local" /> })}
-            .
           </p>
           {data.isTooLarge ? (
             <p className={classes.warning} role="note">
-              {strings.aPdfHoldsAtMostMaxpdfrows({ maxPdfRows })}
+              {strings.pdfTooLarge({ max: maxPdfRows })}
             </p>
           ) : null}
           <div>

@@ -23,7 +23,7 @@ import classes from './reports.module.css'
 import { Fields, WhatFields, WhomFields } from './ScheduleFields.tsx'
 import { strings } from './strings.ts'
 
-/** The draft of a schedule, and how it is saved. */
+/** State and saving of a schedule. */
 const useSchedule = (id: string | null, start: Draft) => {
   const { api, queries } = useServices()
   const navigate = useNavigate()
@@ -38,7 +38,7 @@ const useSchedule = (id: string | null, start: Draft) => {
       if (id === null) await api.call(addReportSchedule, { body })
       else await api.call(updateReportSchedule, { params: { id }, body })
       await queries.invalidateQueries({ queryKey: ['report-schedules'] })
-      tell(id === null ? strings.theReportIsScheduled : strings.saved)
+      tell(id === null ? strings.scheduled : strings.saved)
       void navigate({ to: '/reports' })
     } catch (reason) {
       setFailure(reason)
@@ -61,7 +61,7 @@ const useSchedule = (id: string | null, start: Draft) => {
 }
 
 interface EditorProps {
-  /** Null: it is a new one. */
+  /** Null for a new schedule. */
   id: string | null
   start: Draft
   problem: string
@@ -87,7 +87,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
         )}
         <TextInput
           label={strings.name}
-          description={strings.standsInTheSubjectOfMails}
+          description={strings.nameHelp}
           required
           withAsterisk={false}
           data-autofocus
@@ -97,7 +97,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           error={fault('name')}
         />
         <WhatFields {...{ draft, set, fault }} />
-        <Fields title={strings.when}>
+        <Fields title={strings.schedule}>
           <CadenceFields
             value={draft.cadence}
             onChange={(cadence) => set({ cadence })}
@@ -106,14 +106,14 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
         </Fields>
         <WhomFields {...{ draft, set, fault, folderRoot, isMailConfigured }} />
         <Switch
-          label={strings.itRunsAtItsTimes}
+          label={strings.enabled}
           checked={draft.isEnabled}
           onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
         />
         {failure === null ? null : <ErrorState failure={failure} inline />}
         <Group gap="sm">
           <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
-            {id === null ? strings.scheduleIt : problem === '' ? strings.save : strings.saveAndTakeItOver}
+            {id === null ? strings.scheduleReport : problem === '' ? strings.save : strings.takeOver}
           </Button>
           <LinkButton to="/reports" variant="default">
             {strings.cancel}
@@ -126,7 +126,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
   )
 }
 
-/** One schedule: what it holds, when it runs, who gets it, and what the server makes of that. */
+/** The editor of a schedule: content, times, recipients and a preview. */
 export const ReportEditorPage = () => {
   const { id } = useParams({ from: '/inside/reports/$id' })
   const search = useSearch({ from: '/inside/reports/$id' })
@@ -135,7 +135,7 @@ export const ReportEditorPage = () => {
   const schedules = useQuery({
     queryKey: ['report-schedule', id],
     queryFn: ({ signal }) => api.call(listReportSchedules, { signal }),
-    // What is edited is read anew: a draft of what somebody else has changed since would take that back.
+    // Always read again: an outdated draft would revert what somebody else has changed.
     gcTime: 0,
   })
   const stored = schedules.data?.data.find((one) => one.id === id)
@@ -159,8 +159,8 @@ export const ReportEditorPage = () => {
         />
       )
     return stored === undefined ? (
-      <EmptyState icon="report" title={strings.thisScheduleIsNotHere}>
-        <p>{strings.theAddressIsNotRightOr}</p>
+      <EmptyState icon="report" title={strings.scheduleNotFound}>
+        <p>{strings.scheduleNotFoundText}</p>
       </EmptyState>
     ) : (
       <Editor

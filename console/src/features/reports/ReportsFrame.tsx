@@ -8,7 +8,7 @@ const views = [
   { to: '/reports/history', title: strings.history },
 ] as const
 
-/** The views of reports above, the open one below. */
+/** The tabs of reports, with the open one below. */
 export const ReportsFrame = ({ children }: { children: ReactNode }) => (
   <div className={classes.frame}>
     <ViewTabs label={strings.reports} views={views} />

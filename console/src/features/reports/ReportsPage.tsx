@@ -16,7 +16,7 @@ import classes from './reports.module.css'
 import { SchedulesTable } from './SchedulesTable.tsx'
 import { strings } from './strings.ts'
 
-/** Lists as files that are made by themselves: when, for whom, and how the last one went. */
+/** The scheduled reports: when they run, who receives them, and the last result. */
 export const ReportsPage = () => {
   useTitle(strings.reports)
   const { api, session } = useServices()
@@ -28,11 +28,11 @@ export const ReportsPage = () => {
   const canWrite = session.may('config:write')
   const remove = ({ id, name }: ReportSchedule) =>
     confirm({
-      title: strings.deleteThisSchedule,
+      title: strings.deleteTitle,
       names: [name],
       kind: ['schedule', 'schedules'],
-      consequence: strings.itRunsNoMoreItsHistory,
-      action: strings.deleteText,
+      consequence: strings.deleteConsequence,
+      action: strings.deleteTitle,
       run: async () => {
         await api.call(deleteReportSchedule, { params: { id } })
         await schedules.refetch()
@@ -49,7 +49,7 @@ export const ReportsPage = () => {
       <div className={classes.scroll}>
         <SettingsPage
           title={strings.reports}
-          intro={strings.listsAndInsightsAsCsvOr}
+          intro={strings.intro}
           actions={
             <>
               {canWrite && !isEmpty ? fresh : null}
@@ -61,9 +61,9 @@ export const ReportsPage = () => {
             <ErrorState failure={schedules.error} retry={() => void schedules.refetch()} inline />
           )}
           {isEmpty ? (
-            <EmptyState icon="report" title={strings.noReportIsScheduledYet}>
-              <p>{strings.aWeeklyListOfNewDevices}</p>
-              {canWrite ? <p>{fresh}</p> : <p>{strings.anAdministratorSetsOneUp}</p>}
+            <EmptyState icon="report" title={strings.emptyTitle}>
+              <p>{strings.emptyText}</p>
+              {canWrite ? <p>{fresh}</p> : <p>{strings.emptyAsk}</p>}
             </EmptyState>
           ) : (
             <SchedulesTable schedules={schedules.data?.data} canWrite={canWrite} remove={remove} />

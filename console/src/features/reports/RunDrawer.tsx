@@ -19,22 +19,29 @@ import classes from './reports.module.css'
 import { listTitle, RunState } from './runs.view.tsx'
 import { strings } from './strings.ts'
 
-const deliveryLabels = { waiting: 'is on its way', done: 'delivered', failed: 'failed' } as const
+const deliveryStates = {
+  waiting: strings.inTransit,
+  done: strings.delivered,
+  failed: strings.deliveryFailed,
+} as const
 
 const Deliveries = ({ run }: { run: ReportRun }) => (
   <section aria-label={strings.deliveries}>
-    <h3>{strings.deliveredTo}</h3>
+    <h3>{strings.deliveries}</h3>
     {run.deliveries.length === 0 ? (
-      <p className={classes.hint}>{run.state === 'completed' ? strings.nobodyItIsKeptForDownload : strings.nobody}</p>
+      <p className={classes.hint}>{run.state === 'completed' ? strings.keptForDownload : strings.noDeliveries}</p>
     ) : (
       <ul className={classes.deliveries}>
         {run.deliveries.map(({ kind, target, state, error, at }) => (
           <li key={`${kind} ${target}`}>
-            {kind === 'folder' ? 'Folder ' : ''}
-            <DeviceText value={target} />{' '}
+            {kind === 'folder' ? (
+              strings.folderTarget({ folder: <DeviceText value={target} /> })
+            ) : (
+              <DeviceText value={target} />
+            )}{' '}
             <span className={state === 'failed' ? classes.bad : undefined}>
               {state === 'failed' ? <Icon name="warn" size={14} /> : null}
-              {deliveryLabels[state]}
+              {deliveryStates[state]}
             </span>{' '}
             <Time value={at} form="local" />
             {error === '' ? null : (
@@ -66,8 +73,8 @@ const Body = ({ id }: { id: string }) => {
     )
   if (run === null)
     return (
-      <EmptyState icon="report" title={strings.thisRunIsNotHere}>
-        <p>{strings.theAddressIsNotRightOr2}</p>
+      <EmptyState icon="report" title={strings.runNotFound}>
+        <p>{strings.runNotFoundText}</p>
       </EmptyState>
     )
   const download = () =>
@@ -88,7 +95,7 @@ const Body = ({ id }: { id: string }) => {
           </Button>
         ) : null}
         <MoreMenu
-          label={strings.moreOfThisRun}
+          label={strings.moreActions}
           curl={() => curlOf(window.location.origin, reportRunFile, { params: { id } })}
         />
       </div>
@@ -107,28 +114,28 @@ const Body = ({ id }: { id: string }) => {
                 [strings.rows, run.rows.toLocaleString('en')],
                 [strings.size, bytesText(run.bytes)],
                 [strings.file, <DeviceText key="file" value={run.fileName} />],
-                [strings.kept, run.hasFile ? 'yes' : 'no longer'],
+                [strings.stored, run.hasFile ? strings.yes : strings.noLonger],
               ] as const)),
           ...(run.rangeFrom === null
             ? []
             : ([
                 [strings.rowsFrom, <Time key="from" value={run.rangeFrom} form="local" />],
-                [strings.rowsUntil, <Time key="to" value={run.rangeTo} form="local" />],
+                [strings.rowsTo, <Time key="to" value={run.rangeTo} form="local" />],
               ] as const)),
-          [strings.orderedBy, run.reason === 'schedule' ? 'its schedule' : <DeviceText key="by" value={run.by} />],
+          [strings.startedBy, run.reason === 'schedule' ? strings.bySchedule : <DeviceText key="by" value={run.by} />],
           [strings.due, <Time key="due" value={run.dueAt} form="local" />],
-          [strings.begun, <Time key="begun" value={run.startedAt} form="local" />],
+          [strings.started, <Time key="begun" value={run.startedAt} form="local" />],
           [strings.ended, <Time key="ended" value={run.endedAt} form="local" />],
           [
             strings.schedule,
             run.scheduleId === null ? (
-              'was deleted'
+              strings.scheduleDeleted
             ) : session.may('config:write') ? (
               <Link key="schedule" to="/reports/$id" params={{ id: run.scheduleId }}>
-                {strings.openIt}
+                {strings.openSchedule}
               </Link>
             ) : (
-              'is there'
+              strings.scheduleExists
             ),
           ],
         ]}
@@ -138,7 +145,7 @@ const Body = ({ id }: { id: string }) => {
   )
 }
 
-/** The drawer of a run: what came of it, its file, and who got it. */
+/** The drawer of a run: its result, its file and its deliveries. */
 export const RunDrawer = ({ id, close }: { id: string; close: () => void }) => (
   <SidePanel label={strings.run} close={close}>
     <Body key={id} id={id} />

@@ -12,18 +12,18 @@ import {
 import type { ReactNode } from 'react'
 import { type Draft, withList } from './draft.ts'
 import { FilterFields } from './FilterFields.tsx'
-import { rangeWords } from './labels.ts'
+import { rangeLabels } from './labels.ts'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
 export interface ScheduleFieldsProps {
   draft: Draft
   set: (change: Partial<Draft>) => void
-  /** What the server says against a member. */
+  /** Returns the server's message about a member. */
   fault: (member: string) => string | undefined
 }
 
-/** Fields of one question. */
+/** A group of fields. */
 export const Fields = ({ title, children }: { title: string; children: ReactNode }) => (
   <fieldset className={classes.group}>
     <legend>{title}</legend>
@@ -47,10 +47,10 @@ const ListFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
       {time === '' ? null : (
         <Select
           label={strings.rows}
-          description={strings.byTime({ time })}
+          description={strings.rangeHelp({ time })}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           allowDeselect={false}
-          data={reportRanges.map((value) => ({ value, label: rangeWords[value] }))}
+          data={reportRanges.map((value) => ({ value, label: rangeLabels[value] }))}
           value={draft.range}
           onChange={(range) => set({ range: (range ?? 'all') as ReportRange })}
           error={fault('range')}
@@ -68,14 +68,14 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
       {canSort ? (
         <Select
           label={strings.order}
-          placeholder={strings.asTheListHasIt}
+          placeholder={strings.defaultOrder}
           searchable
           clearable
           data={[
             ...(draft.sortBy === '' || keys.some((key) => draft.sortBy.startsWith(`${key}_`)) ? [] : [draft.sortBy]),
             ...keys.flatMap((key) => [
-              { value: `${key}_asc`, label: strings.keyRising({ key }) },
-              { value: `${key}_desc`, label: strings.keyFalling({ key }) },
+              { value: `${key}_asc`, label: strings.ascending({ key }) },
+              { value: `${key}_desc`, label: strings.descending({ key }) },
             ]),
           ]}
           value={draft.sortBy === '' ? null : draft.sortBy}
@@ -84,9 +84,9 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
         />
       ) : null}
       <div>
-        <p className={classes.hint}>{strings.form}</p>
+        <p className={classes.hint}>{strings.format}</p>
         <SegmentedControl
-          aria-label={strings.form}
+          aria-label={strings.format}
           data={[
             { value: 'csv', label: strings.csv },
             { value: 'pdf', label: strings.pdf },
@@ -99,11 +99,11 @@ const FormFields = ({ draft, set, fault }: ScheduleFieldsProps) => {
   )
 }
 
-/** What a report holds: list, rows, filters, columns, order, and form. */
+/** The content of a report: list, rows, filters, columns, order and format. */
 export const WhatFields = (props: ScheduleFieldsProps) => {
   const { draft, set, fault } = props
   return (
-    <Fields title={strings.what}>
+    <Fields title={strings.content}>
       <ListFields {...props} />
       <FilterFields
         list={draft.list}
@@ -113,7 +113,7 @@ export const WhatFields = (props: ScheduleFieldsProps) => {
       />
       <MultiSelect
         label={strings.columns}
-        placeholder={draft.columns.length === 0 ? strings.allInTheOrderOfThe : ''}
+        placeholder={draft.columns.length === 0 ? strings.allColumns : ''}
         data={[...(reportColumns[draft.list] ?? [])]}
         value={[...draft.columns]}
         searchable
@@ -131,18 +131,14 @@ export interface WhomFieldsProps extends ScheduleFieldsProps {
   isMailConfigured: boolean
 }
 
-/** Who gets a report, and where its files are kept. */
+/** The recipients of a report, and where its files are stored. */
 export const WhomFields = ({ draft, set, fault, folderRoot, isMailConfigured }: WhomFieldsProps) => (
-  <Fields title={strings.toWhom}>
+  <Fields title={strings.recipients}>
     <TagsInput
-      label={strings.byMailTo}
-      description={
-        isMailConfigured
-          ? strings.atMostRecipientsAddressesEachGets({ recipients: reportLimits.recipients })
-          : strings.noMailServerIsConfiguredYet
-      }
+      label={strings.emailTo}
+      description={isMailConfigured ? strings.emailHelp({ max: reportLimits.recipients }) : strings.noMailServer}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      placeholder={draft.recipients.length === 0 ? 'nobody' : ''}
+      placeholder={draft.recipients.length === 0 ? strings.none : ''}
       splitChars={[',', ';', ' ']}
       maxTags={reportLimits.recipients}
       value={[...draft.recipients]}
@@ -154,18 +150,18 @@ export const WhomFields = ({ draft, set, fault, folderRoot, isMailConfigured }: 
     />
     <div className={classes.line}>
       <TextInput
-        label={strings.intoTheFolder}
-        placeholder="none"
+        label={strings.folder}
+        placeholder={strings.none}
         maxLength={64}
-        description={strings.aNameBelowFolderrootOnThe({ folderRoot })}
+        description={strings.folderHelp({ folderRoot })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         value={draft.folder ?? ''}
         onChange={(event) => set({ folder: event.currentTarget.value })}
-        error={fault('folder') === undefined ? undefined : strings.onlyLettersDigitsAndTheFirst}
+        error={fault('folder') === undefined ? undefined : strings.badFolder}
       />
       <NumberInput
-        label={strings.newestFilesToKeep}
-        description={strings.thereAndForDownloadFiledaysDays({ fileDays: reportLimits.fileDays })}
+        label={strings.keepFiles}
+        description={strings.keepFilesHelp({ days: reportLimits.fileDays })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         min={1}
         max={reportLimits.keepFiles}

@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { cadenceWords, resultOf, targetWords } from './labels.ts'
+import { cadenceText, resultOf, targetText } from './labels.ts'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
 import { useRunNow } from './useRunNow.ts'
@@ -16,7 +16,7 @@ const LastRun = ({ schedule: { lastRun, problem } }: { schedule: ReportSchedule 
   if (problem !== '')
     return (
       <span className={classes.bad} title={problem}>
-        <Icon name="warn" size={14} /> {strings.doesNotRun} <DeviceText value={problem} />
+        <Icon name="warn" size={14} /> {strings.cannotRun} <DeviceText value={problem} />
       </span>
     )
   if (lastRun === null) return <>{strings.neverRan}</>
@@ -45,7 +45,7 @@ const Actions = ({ schedule, remove }: RowProps) => {
         {strings.runNow}
       </Button>
       <MoreMenu
-        label={strings.moreOfName({ name: schedule.name })}
+        label={strings.moreOf({ name: schedule.name })}
         curl={() => {
           const { id: _id, owner: _o, problem: _p, nextRunAt: _n, updatedAt: _u, lastRun: _l, ...body } = schedule
           return curlOf(window.location.origin, addReportSchedule, { body })
@@ -58,7 +58,7 @@ const Actions = ({ schedule, remove }: RowProps) => {
           {strings.history}
         </Menu.Item>
         <Menu.Item leftSection={<Icon name="trash" />} onClick={() => remove(schedule)}>
-          {strings.deleteText2}
+          {strings.deleteMenu}
         </Menu.Item>
       </MoreMenu>
     </>
@@ -86,14 +86,14 @@ export interface SchedulesTableProps {
   remove: (schedule: ReportSchedule) => void
 }
 
-/** The scheduled reports: when they run, who gets them, and how the last run ended. */
+/** The scheduled reports: when they run, who receives them, and the last result. */
 export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTableProps) => (
   <SmallTable
     label={strings.schedules}
     head={[
       strings.report,
       strings.runs,
-      strings.goesTo,
+      strings.recipients,
       strings.nextRun,
       strings.lastRun,
       { title: '', align: 'right' },
@@ -103,9 +103,9 @@ export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTablePr
       quiet: !schedule.isEnabled,
       cells: [
         <Name key="name" schedule={schedule} canWrite={canWrite} />,
-        cadenceWords(schedule.cadence),
-        <DeviceText key="to" value={targetWords(schedule.recipients, schedule.folder)} />,
-        schedule.nextRunAt === null ? 'not enabled' : <Time key="next" value={schedule.nextRunAt} />,
+        cadenceText(schedule.cadence),
+        <DeviceText key="to" value={targetText(schedule.recipients, schedule.folder)} />,
+        schedule.nextRunAt === null ? strings.disabled : <Time key="next" value={schedule.nextRunAt} />,
         <LastRun key="last" schedule={schedule} />,
         <span key="actions" className={classes.actions}>
           {canWrite ? <Actions schedule={schedule} remove={remove} /> : null}

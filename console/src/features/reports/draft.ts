@@ -9,7 +9,7 @@ import {
 } from '@portcullis/contract'
 import type { Search } from '../../lib/view-state.ts'
 
-/** A schedule as it is edited: each member with a value, filters as texts. */
+/** A schedule in the form: every member has a value, filters are texts. */
 export type Draft = Required<Omit<ReportScheduleInput, 'filter' | 'columns' | 'sortBy'>> & {
   filter: Readonly<Record<string, string>>
   columns: readonly string[]
@@ -18,7 +18,7 @@ export type Draft = Required<Omit<ReportScheduleInput, 'filter' | 'columns' | 's
 
 const isList = (name: string | undefined): name is ReportListName => reportListNames.includes(name as ReportListName)
 
-/** What the chosen list does not know goes: another list has other filters. */
+/** Changes the list and drops filters and columns that the new list does not have. */
 export const withList = (draft: Draft, list: ReportListName): Draft => {
   const filters = reportFilterKinds[list] ?? {}
   return {
@@ -31,7 +31,7 @@ export const withList = (draft: Draft, list: ReportListName): Draft => {
   }
 }
 
-/** A new schedule as its address begins it. */
+/** Returns a new schedule with the values of the address. */
 export const draftOf = (search: Search, timeZone: string): Draft => {
   const list = isList(search.list) ? search.list : 'agents'
   const filter = Object.entries(search).flatMap(([name, value]) =>
@@ -54,7 +54,7 @@ export const draftOf = (search: Search, timeZone: string): Draft => {
   }
 }
 
-/** A stored schedule, to be edited. */
+/** Returns a stored schedule for the form. */
 export const draftOfStored = ({ filter, columns, sortBy, ...stored }: ReportSchedule): Draft => ({
   name: stored.name,
   list: stored.list,
@@ -70,11 +70,11 @@ export const draftOfStored = ({ filter, columns, sortBy, ...stored }: ReportSche
   isEnabled: stored.isEnabled,
 })
 
-/** What is sent of a draft. */
+/** Returns what is sent to the server. */
 export const inputOf = (draft: Draft): ReportScheduleInput => ({
   ...draft,
   name: draft.name.trim(),
-  // Pasted lists come with what stood between.
+  // Pasted lists contain separators.
   recipients: draft.recipients.flatMap((text) => text.split(/[,;\s]+/)).filter((text) => text !== ''),
   filter: { ...draft.filter },
   columns: draft.columns.length === 0 ? null : [...draft.columns],
@@ -82,7 +82,7 @@ export const inputOf = (draft: Draft): ReportScheduleInput => ({
   folder: draft.folder === null || draft.folder.trim() === '' ? null : draft.folder.trim(),
 })
 
-/** The part of it that a preview is of. */
+/** Returns the part of a draft that the preview depends on. */
 export const contentOf = (draft: Draft) => {
   const { list, filter, sortBy, columns, format, cadence, range } = inputOf(draft)
   return { list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null, format, cadence, range }

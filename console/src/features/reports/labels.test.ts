@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { scheduleSearch } from '../../lib/schedule-address.ts'
 import { contentOf, draftOf, withList } from './draft.ts'
-import { cadenceWords, resultOf, targetWords } from './labels.ts'
+import { cadenceText, resultOf, targetText } from './labels.ts'
 
-it('says when a schedule runs as people do', () => {
+it('describes when a schedule runs', () => {
   const at = { time: '06:30', timeZone: 'Europe/Berlin' }
-  expect(cadenceWords({ every: 'day', ...at })).toBe('daily at 06:30, Europe/Berlin')
-  expect(cadenceWords({ every: 'week', weekday: 7, ...at })).toBe('Sundays at 06:30, Europe/Berlin')
-  const days = [1, 2, 3, 11, 22, 30, 31].map((day) => cadenceWords({ every: 'month', day, ...at }).split(' of ')[0])
+  expect(cadenceText({ every: 'day', ...at })).toBe('daily at 06:30, Europe/Berlin')
+  expect(cadenceText({ every: 'week', weekday: 7, ...at })).toBe('Sundays at 06:30, Europe/Berlin')
+  const days = [1, 2, 3, 11, 22, 30, 31].map((day) => cadenceText({ every: 'month', day, ...at }).split(' of ')[0])
   expect(days).toEqual([
     'on the 1st',
     'on the 2nd',
@@ -19,15 +19,15 @@ it('says when a schedule runs as people do', () => {
   ])
 })
 
-it('says where it goes, and that a file nobody got is not well', () => {
-  expect(targetWords([], null)).toBe('kept for download')
-  expect(targetWords(['a@b.c'], 'weekly')).toBe('a@b.c, folder weekly')
-  expect(targetWords(['a@b.c', 'd@e.f'], null)).toBe('2 people')
-  expect(resultOf({ state: 'completed', error: 'refused' })).toEqual({ word: 'Made, not all delivered', isBad: true })
-  expect(resultOf({ state: 'completed', error: '' })).toEqual({ word: 'Made', isBad: false })
+it('describes the recipients, and marks a file that was not delivered', () => {
+  expect(targetText([], null)).toBe('download only')
+  expect(targetText(['a@b.c'], 'weekly')).toBe('a@b.c, folder weekly')
+  expect(targetText(['a@b.c', 'd@e.f'], null)).toBe('2 recipients')
+  expect(resultOf({ state: 'completed', error: 'refused' })).toEqual({ word: 'Completed, not delivered', isBad: true })
+  expect(resultOf({ state: 'completed', error: '' })).toEqual({ word: 'Completed', isBad: false })
 })
 
-it('begins with what the list shows, and drops what another list does not know', () => {
+it('starts with what the list shows, and drops what another list does not have', () => {
   const search = scheduleSearch({
     list: 'agents',
     query: { Status: 'Armed', GlobalSearch: 'kiosk', SortBy: 'severity_desc' },

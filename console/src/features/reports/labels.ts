@@ -11,38 +11,32 @@ export const weekdays = [
   strings.sunday,
 ] as const
 
-const ordinal = (n: number): string => {
-  const tens = n % 100
-  const ending = tens >= 11 && tens <= 13 ? 'th' : ({ 1: 'st', 2: 'nd', 3: 'rd' }[n % 10] ?? 'th')
-  return `${n}${ending}`
+/** Returns when a schedule runs. */
+export const cadenceText = ({ every, weekday, day, time, timeZone }: ReportCadence): string => {
+  const at = { time, timeZone }
+  if (every === 'week') return strings.weeklyOn({ weekday: weekdays[(weekday ?? 1) - 1] ?? '', ...at })
+  if (every === 'month') return day === 31 ? strings.monthlyLast(at) : strings.monthlyOn({ day: day ?? 1, ...at })
+
+  return strings.dailyAt(at)
 }
 
-/** When a schedule runs, as people say it. */
-export const cadenceWords = ({ every, weekday, day, time, timeZone }: ReportCadence): string => {
-  const at = strings.atTimeTimezone({ time, timeZone })
-  if (every === 'week') return `${weekdays[(weekday ?? 1) - 1]}s ${at}`
-  if (every === 'month')
-    return strings.onTheValueOfEachMonth({ value: day === 31 ? 'last day' : ordinal(day ?? 1), at })
-  return strings.dailyAt({ at })
-}
-
-export const rangeWords: Readonly<Record<ReportRange, string>> = {
+export const rangeLabels: Readonly<Record<ReportRange, string>> = {
   all: strings.allRows,
-  day: strings.rowsOfTheDayBefore,
-  week: strings.rowsOfTheWeekBefore,
-  month: strings.rowsOfTheMonthBefore,
-  previous: strings.rowsSinceTheRunBefore,
+  day: strings.rangeDay,
+  week: strings.rangeWeek,
+  month: strings.rangeMonth,
+  previous: strings.rangePrevious,
 }
 
-export const stateWords: Readonly<Record<ReportRunState, string>> = {
+export const stateLabels: Readonly<Record<ReportRunState, string>> = {
   waiting: strings.waiting,
-  running: strings.beingMade,
-  completed: strings.made,
+  running: strings.running,
+  completed: strings.completed,
   failed: strings.failed,
   cancelled: strings.cancelled,
 }
 
-/** How the last run stands in the list of schedules: a file that was made and not delivered is not well. */
+/** Returns the result of a run. A file that was created but not delivered counts as a problem. */
 export const resultOf = ({
   state,
   error,
@@ -51,18 +45,18 @@ export const resultOf = ({
   error: string
 }): { word: string; isBad: boolean } =>
   state === 'completed' && error !== ''
-    ? { word: strings.madeNotAllDelivered, isBad: true }
-    : { word: stateWords[state], isBad: state === 'failed' }
+    ? { word: strings.notDelivered, isBad: true }
+    : { word: stateLabels[state], isBad: state === 'failed' }
 
-/** Where a report goes, in a few words. */
-export const targetWords = (recipients: readonly string[], folder: string | null): string => {
+/** Returns where a report goes, in a few words. */
+export const targetText = (recipients: readonly string[], folder: string | null): string => {
   const parts = [
     recipients.length === 0
       ? ''
       : recipients.length === 1
         ? (recipients[0] as string)
-        : strings.recipientsPeople({ recipients: recipients.length }),
-    folder === null ? '' : strings.folderFolder({ folder }),
+        : strings.recipientCount({ count: recipients.length }),
+    folder === null ? '' : strings.folderName({ folder }),
   ].filter((part) => part !== '')
-  return parts.length === 0 ? 'kept for download' : parts.join(', ')
+  return parts.length === 0 ? strings.downloadOnly : parts.join(', ')
 }

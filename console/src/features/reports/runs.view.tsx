@@ -6,7 +6,7 @@ import type { Filter } from '../../ui/filters/filter.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
-import { resultOf, stateWords } from './labels.ts'
+import { resultOf, stateLabels } from './labels.ts'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
 
@@ -15,9 +15,9 @@ export const runFilters = [
     name: 'state',
     label: strings.state,
     kind: 'choice',
-    options: reportRunStates.map((value) => ({ value, label: stateWords[value] })),
+    options: reportRunStates.map((value) => ({ value, label: stateLabels[value] })),
   },
-  { name: 'scheduleId', label: strings.idOfTheSchedule, kind: 'text' },
+  { name: 'scheduleId', label: strings.scheduleId, kind: 'text' },
 ] as const satisfies readonly Filter[]
 
 export const runsView: ViewSpec = {
@@ -26,7 +26,7 @@ export const runsView: ViewSpec = {
   defaultColumns: ['name', 'state', 'error', 'rows', 'bytes', 'by', 'due'],
 }
 
-/** What failed first of a run, of its file or of a delivery. */
+/** Returns the first error of a run: of its file or of a delivery. */
 const troubleOf = ({ error, deliveries }: ReportRun): string => {
   const failed = deliveries.find((delivery) => delivery.error !== '')
   return error !== '' || failed === undefined ? error : `${failed.target}: ${failed.error}`
@@ -60,13 +60,13 @@ export const runColumns: readonly Column<ReportRun>[] = [
   { id: 'state', title: strings.state, width: 190, sortKey: 'state', cell: (run) => <RunState run={run} /> },
   {
     id: 'error',
-    title: strings.whatIsWrongAndWhatHelps,
+    title: strings.problem,
     width: 180,
     grow: true,
     cell: (run) => <DeviceText value={troubleOf(run)} absent="" />,
   },
   { id: 'list', title: strings.list, width: 130, sortKey: 'list', cell: (run) => listTitle(run.list) },
-  { id: 'format', title: strings.form, width: 60, sortKey: 'format', cell: (run) => run.format.toUpperCase() },
+  { id: 'format', title: strings.format, width: 60, sortKey: 'format', cell: (run) => run.format.toUpperCase() },
   {
     id: 'rows',
     title: strings.rows,
@@ -90,7 +90,7 @@ export const runColumns: readonly Column<ReportRun>[] = [
     title: strings.by,
     width: 96,
     sortKey: 'by',
-    cell: (run) => (run.reason === 'schedule' ? 'its schedule' : <DeviceText value={run.by} />),
+    cell: (run) => (run.reason === 'schedule' ? strings.bySchedule : <DeviceText value={run.by} />),
   },
   {
     id: 'due',
