@@ -59,7 +59,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit' }).click()
     await page.waitForURL('/settings/audit')
     const checkpoints = page.getByRole('region', { name: 'Checkpoints' })
-    await checkpoints.getByText(/^\d+ of \d+ lines, by checkpoint 1/).waitFor({ timeout: 60_000 })
+    await checkpoints.getByText(/^\d+ of \d+ records, by checkpoint 1/).waitFor({ timeout: 60_000 })
     await checkpoints.getByText('complete, outside the database').waitFor()
     const status = await server.get<AuditStatus>('admin/audit')
     await checkpoints.getByText(status.keyId).waitFor()
@@ -82,7 +82,7 @@ describe('health', unless(whyNoChromium), () => {
   })
 
   it('lets an Administrator change a threshold, tells of the change as it happens, with what to do', async () => {
-    await page.getByRole('region', { name: 'Thresholds' }).getByRole('link', { name: 'Change' }).click()
+    await page.getByRole('region', { name: 'Thresholds' }).getByRole('link', { name: 'Edit' }).click()
     await page.waitForURL('/settings/thresholds')
     await page.getByLabel('Disk: gigabytes left').fill('1000000')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -107,7 +107,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.waitForURL('/settings/health/history?subsystem=disk')
     const row = page.getByRole('grid', { name: 'Changes' }).getByRole('row').filter({ hasText: 'GB free' })
     await row.getByText('Warning', { exact: true }).waitFor()
-    await row.getByText('still so').waitFor()
+    await row.getByText('ongoing').waitFor()
     await page.goto('/settings/health/history?subsystem=mail')
     await page.getByText('Nothing matches', { exact: false }).first().waitFor()
     await page.goto('/settings/health?days=30')

@@ -55,7 +55,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByText('No scheduled reports').waitFor()
     await page.getByRole('link', { name: 'New schedule' }).click()
     await page.waitForURL('/reports/new')
-    await preview().getByText('2 rows if it ran now').waitFor()
+    await preview().getByText('2 rows if run now').waitFor()
   })
 
   it('are scheduled from a list with its present filter, and preview what they would do', async () => {
@@ -64,7 +64,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByRole('menuitem', { name: 'Schedule this…' }).click()
     await page.waitForURL(/\/reports\/new\?list=agents&filter\.hostIdentifier=kiosk/)
-    await preview().getByText('1 row if it ran now').waitFor()
+    await preview().getByText('1 row if run now').waitFor()
     expect(await page.getByLabel('hostIdentifier', { exact: true }).inputValue()).toBe('kiosk')
 
     const save = page.getByRole('button', { name: 'Schedule report' })
@@ -72,15 +72,15 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByLabel('Name').fill(hostile)
     await page.getByText('Monthly', { exact: true }).click()
     await page.getByLabel('Day of the month').fill('31')
-    await page.getByLabel('At', { exact: true }).fill('06:30')
+    await page.getByLabel('Time', { exact: true }).fill('06:30')
     await choose('Time zone', 'Europe/Berlin', 'Berlin')
     await preview().getByText(/06:30/).first().waitFor()
     expect(await preview().getByRole('listitem').count()).toBe(5)
-    await page.getByLabel('Folder').fill('../etc')
+    await page.getByLabel('Folder', { exact: true }).fill('../etc')
     await save.click()
-    await page.getByText('Only letters, digits, _ and -').waitFor()
+    await page.getByText('Use only letters, digits, _ and -').waitFor()
     expect(await schedules()).toEqual([])
-    await page.getByLabel('Folder').fill('audits')
+    await page.getByLabel('Folder', { exact: true }).fill('audits')
     await save.click()
     await page.waitForURL('/reports')
     await row('weekly').getByText('on the last day of each month at 06:30').waitFor()
@@ -99,9 +99,9 @@ describe('reports', unless(whyNoChromium), () => {
 
   it('are run now; the history shows the file, and it is downloaded', async () => {
     await row('weekly').getByRole('button', { name: 'Run now' }).click()
-    await page.getByText('is being made').waitFor()
+    await page.getByText('is running').waitFor()
     // The list hears of it by itself.
-    await row('weekly').getByRole('link', { name: 'Made' }).click()
+    await row('weekly').getByRole('link', { name: 'Completed' }).click()
     await page.waitForURL(/\/reports\/history\?run=/)
     await drawer().getByText('audits/').waitFor()
     expect(await drawer().getByRole('listitem').textContent()).toMatch(/^Folder audits\/.*delivered/)
@@ -128,7 +128,7 @@ describe('reports', unless(whyNoChromium), () => {
     await row('weekly').getByRole('link', { name: 'weekly' }).click()
     await page.getByRole('combobox', { name: 'Email to' }).fill('ada@example.org')
     await page.keyboard.press('Enter')
-    await page.getByText('No mail server is configured yet').waitFor()
+    await page.getByText('No mail server is set up').waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.waitForURL('/reports')
     await row('weekly').getByText('ada@example.org, folder audits').waitFor()
@@ -149,7 +149,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Schedule this…' }).click()
     await page.waitForURL('/reports/new?list=violations')
-    await preview().getByText('0 rows if it ran now').waitFor()
+    await preview().getByText('0 rows if run now').waitFor()
     await page.getByText('This list has no filters.').waitFor()
   })
 

@@ -204,7 +204,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByRole('img', { name: 'Current logo' }).waitFor()
     await page.getByLabel('Background', { exact: true }).fill('#12')
     await save(page).click()
-    await page.getByText('Enter a colour such as #1c7ed6.').first().waitFor()
+    await page.getByText(/colou?r such as #1c7ed6/).first().waitFor()
     await page.getByLabel('Background', { exact: true }).fill('')
     await save(page).click()
     await page.getByText(/^Saved as version/).waitFor()
@@ -352,7 +352,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByText(/^Saved as version/).waitFor()
 
     expect(await items('ISE_')).toMatchObject({ ISE_ENABLED: 'true', ISE_PASSWORD: '********' })
-    await page.getByRole('link', { name: 'Quarantines' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'Quarantines' }).click()
     await page.waitForURL(/\/quarantines\?system=ise/)
     expect(wrong).toEqual([])
     await context.close()
