@@ -55,7 +55,11 @@ describe('the asset stream in the console', unless(reason), () => {
     await messages().getByRole('row').filter({ hasText: 'front-desk' }).waitFor()
     await host.plug(plainKeyboard({ portPath: '1-3', product: 'Seen live' }))
     // Nobody reloads anything.
-    await messages().getByRole('row').filter({ hasText: 'Seen live' }).getByRole('button', { name: 'Whole' }).click()
+    await messages()
+      .getByRole('row')
+      .filter({ hasText: 'Seen live' })
+      .getByRole('button', { name: 'View JSON' })
+      .click()
     await page.getByRole('region', { name: 'Message' }).getByText('"portPath": "1-3"').waitFor()
     expect(new URL(page.url()).searchParams.get('message')).toMatch(/^\d+$/)
     await page.getByText('curl -sSN').waitFor()
@@ -74,12 +78,12 @@ describe('the asset stream in the console', unless(reason), () => {
 
   it('publishes all again, and shows how far that is', async () => {
     await page.getByRole('button', { name: 'Publish all again…' }).click()
-    await dialog().getByRole('button', { name: 'Publish again', exact: true }).click()
+    await dialog().getByRole('button', { name: 'Publish all assets again', exact: true }).click()
     await page
       .getByRole('region', { name: 'Replay' })
       .getByText(/was completed.*4 of 4 assets/)
       .waitFor()
-    await messages().getByRole('row').filter({ hasText: 'Replay ended' }).waitFor()
+    await messages().getByRole('row').filter({ hasText: 'Replay completed' }).waitFor()
   })
 
   it('announces places that hosts have left, with their number before', async () => {
@@ -88,8 +92,8 @@ describe('the asset stream in the console', unless(reason), () => {
     Object.assign(host.facts, { address: '10.0.0.2' })
     await host.inventory()
     await page.getByRole('button', { name: 'Announce old places (1)…' }).click()
-    await dialog().getByRole('button', { name: 'Announce', exact: true }).click()
-    await messages().getByRole('row').filter({ hasText: 'Place that was left' }).waitFor()
+    await dialog().getByRole('button', { name: 'Publish previous locations', exact: true }).click()
+    await messages().getByRole('row').filter({ hasText: 'Previous location' }).waitFor()
     await page.getByRole('button', { name: 'Announce old places (0)…' }).waitFor()
   })
 
@@ -99,8 +103,8 @@ describe('the asset stream in the console', unless(reason), () => {
     })
     expect(answer.status).toBe(200)
     await page.reload()
-    await consumer('old cmdb').getByRole('button', { name: 'Forget…' }).click()
-    await dialog().getByRole('button', { name: 'Forget', exact: true }).click()
+    await consumer('old cmdb').getByRole('button', { name: 'Remove…' }).click()
+    await dialog().getByRole('button', { name: 'Remove consumer', exact: true }).click()
     await consumer('old cmdb').waitFor({ state: 'detached' })
     const { value } = await until('it is gone', async () => {
       const { data } = await server.get<{ data: AssetConsumer[] }>('assetproducer/consumers')

@@ -90,7 +90,7 @@ describe('notices', unless(whyNoChromium), () => {
       .getByRole('region', { name: 'Notifications' })
       .getByText(/Nobody was notified/)
       .waitFor()
-    expect(await drawer().getByRole('link', { name: 'Open host' }).getAttribute('href')).toBe(`/agents/${host.agentId}`)
+    expect(await drawer().getByRole('link', { name: 'Open host', exact: true }).getAttribute('href')).toBe(`/agents/${host.agentId}`)
 
     await page.keyboard.press('p')
     await drawer().getByRole('button', { name: 'Unpin' }).waitFor()
@@ -126,7 +126,7 @@ describe('notices', unless(whyNoChromium), () => {
     await recipients.fill('soc@example.org\nnobody')
     await mail.getByText('Not an email address: nobody').waitFor()
     await recipients.fill(Array.from({ length: 51 }, (_, n) => `m${n}@example.org`).join('\n'))
-    await mail.getByText(/There are 51, at most 50 can be/).waitFor()
+    await mail.getByText(/51 recipients exceed the limit of 50/).waitFor()
     await recipients.fill('')
 
     const webhook = page.getByRole('region', { name: 'Webhook' })
@@ -198,14 +198,14 @@ describe('notices', unless(whyNoChromium), () => {
   it('that a receiver refuses stay, say why, and are sent again', async () => {
     receiver.state.always = { status: 400 }
     await page.goto('/settings/deliveries')
-    await page.getByText('Nothing was sent yet').waitFor()
+    await page.getByText('No deliveries yet').waitFor()
     // What waits for the end of quiet hours is seen before it is a delivery.
     const hour = (ahead: number) => new Date(Date.now() + ahead * 3_600_000).toISOString().slice(11, 16)
     const quietHours = { from: hour(-1), to: hour(2), timeZone: 'UTC', passSeverity: null }
     await server.post('systemNotification/notifications/update', { id: 1, quietHours })
     await host.unplug('1-2')
     await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
-    const later = page.getByRole('region', { name: 'Waits to be told' })
+    const later = page.getByRole('region', { name: 'Pending notifications' })
     await later.getByText(/^1 notice, until the quiet hours end/).waitFor()
     await server.post('systemNotification/notifications/update', { id: 1, quietHours: null })
     const sent = page.getByRole('grid', { name: 'Deliveries' }).getByRole('row').filter({ hasText: hostileTexts.html })
@@ -235,7 +235,7 @@ describe('notices', unless(whyNoChromium), () => {
       .getByText(/Webhook to/)
       .waitFor()
     await drawer().getByRole('region', { name: 'Notifications' }).getByText('group Attacks, delivered').waitFor()
-    await drawer().getByRole('link', { name: 'Open host' }).click()
+    await drawer().getByRole('link', { name: 'Open host', exact: true }).click()
     await page.waitForURL(`/agents/${host.agentId}`)
   })
 
@@ -254,9 +254,9 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await webhook.getByRole('switch').isChecked()).toBe(false)
 
     await page.goto('/settings/deliveries')
-    const streams = page.getByRole('region', { name: 'Streams of events' })
+    const streams = page.getByRole('region', { name: 'Event streams' })
     await host.unplug('1-2')
-    await streams.getByText('failed, tried again soon').waitFor()
+    await streams.getByText('failed, retrying soon').waitFor()
     await streams.getByText(/Nothing listens at 127.0.0.1:1/).waitFor()
     await streams.getByText(/\d+ events? behind/).waitFor()
     await streams.getByRole('button', { name: 'Try now' }).click()

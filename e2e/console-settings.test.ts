@@ -204,7 +204,10 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByRole('img', { name: 'Current logo' }).waitFor()
     await page.getByLabel('Background', { exact: true }).fill('#12')
     await save(page).click()
-    await page.getByText(/colou?r such as #1c7ed6/).first().waitFor()
+    await page
+      .getByText(/colou?r such as #1c7ed6/)
+      .first()
+      .waitFor()
     await page.getByLabel('Background', { exact: true }).fill('')
     await save(page).click()
     await page.getByText(/^Saved as version/).waitFor()

@@ -25,13 +25,11 @@ import { MessagesTable } from './MessagesTable.tsx'
 import { ReplayCard } from './ReplayCard.tsx'
 import { strings } from './strings.ts'
 
-/** Positions of readers move without a hint; a replay under way moves fast. */
+/** Milliseconds between refreshes: positions of readers change without a hint, and a running replay moves fast. */
 const gap = 10_000
 const busyGap = 1_000
 
-const many = (n: number, one: string, more: string): string => `${n.toLocaleString('en')} ${n === 1 ? one : more}`
-
-/** Where the stream is, and who follows it. */
+/** Reads the state of the stream and its consumers. */
 const useAssetStream = () => {
   const { api } = useServices()
   const state = useQuery({
@@ -60,41 +58,39 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
   const left = data?.oldLocations ?? 0
   const replay = () =>
     confirm({
-      title: strings.publishEveryAssetAgain,
-      names: ['the whole inventory'],
+      title: strings.replayTitle,
+      names: [strings.inventory],
       kind: ['replay', 'replays'],
-      consequence: strings.eachHostAndEachPeripheralGets,
-      action: strings.publishAgain,
+      consequence: strings.replayConsequence,
+      action: strings.replayTitle,
       run: async () => {
         const { jobId, assets } = await api.call(replayAll)
         work.follow(jobId)
-        tell(strings.assetsPublishedAgain({ assets: many(assets, 'asset is', 'assets are') }))
+        tell(strings.replayStarted({ count: assets }))
         reread()
       },
     })
   const announce = () =>
     confirm({
-      title: strings.announcePlacesThatHostsHaveLeft,
-      names: [many(left, 'place', 'places')],
+      title: strings.locationsTitle,
+      names: [strings.locationCount({ count: left })],
       kind: ['call', 'calls'],
-      consequence: strings.consumersAreToldEachOfThem,
-      action: strings.announce,
+      consequence: strings.locationsConsequence,
+      action: strings.locationsTitle,
       run: async () => {
         const { published } = await api.call(sendMonitorOldLocation)
-        tell(strings.publishedAnnounced({ published: many(published, 'place was', 'places were') }))
+        tell(strings.locationsPublished({ count: published }))
         reread()
       },
     })
   return (
     <>
-      {data !== undefined && left === 0 ? (
-        <span className={classes.quiet}>{strings.noPlaceThatHostsLeftIs}</span>
-      ) : null}
+      {data !== undefined && left === 0 ? <span className={classes.quiet}>{strings.noLocations}</span> : null}
       <Button size="compact-sm" variant="default" disabled={left === 0} onClick={announce}>
-        {strings.announceOldPlacesLeft({ left })}
+        {strings.publishLocations({ count: left })}
       </Button>
       <Button size="compact-sm" disabled={data === undefined || isReplaying} onClick={replay}>
-        {strings.publishAllAgain}
+        {strings.replayMenu}
       </Button>
     </>
   )
@@ -103,14 +99,9 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
 const StreamFacts = ({ data }: { data: State }) => (
   <Facts
     rows={[
-      [strings.newestMessage, data.newest === 0 ? 'none yet' : data.newest.toLocaleString('en')],
-      [
-        strings.waiting,
-        data.waiting === 0
-          ? strings.nothingEveryChangeHasItsPlace
-          : strings.waitingWithoutAPlaceYet({ waiting: many(data.waiting, 'change', 'changes') }),
-      ],
-      [strings.readersOfThisServer, String(data.readers)],
+      [strings.newestMessage, data.newest === 0 ? strings.none : data.newest.toLocaleString('en')],
+      [strings.pending, data.waiting === 0 ? strings.nothingPending : strings.pendingChanges({ count: data.waiting })],
+      [strings.readers, String(data.readers)],
       [strings.source, <code key="source">{data.source}</code>],
     ]}
   />
@@ -118,28 +109,18 @@ const StreamFacts = ({ data }: { data: State }) => (
 
 const HowToFollow = () => (
   <>
-    <p className={classes.quiet}>
-      {strings.withAnApiTokenOfProfile({ code: (text) => <code>{text}</code>, code2: (text) => <code>{text}</code> })}
-    </p>
+    <p className={classes.quiet}>{strings.followHttp({ code: (text) => <code>{text}</code> })}</p>
     <CopyField
       value={curlOf(window.location.origin, assetStream, {
         query: { after: 0, consumer: 'my-asset-system' },
       }).replace('curl -sS', 'curl -sSN')}
-      what={strings.theCommand}
+      what={strings.command}
     />
-    <p className={classes.quiet}>
-      {strings.overNatsStartTheServerWith({
-        code: (text) => <code>{text}</code>,
-        code2: (text) => <code>{text}</code>,
-        code3: (text) => <code>{text}</code>,
-        code4: (text) => <code>{text}</code>,
-        code5: (text) => <code>{text}</code>,
-      })}
-    </p>
+    <p className={classes.quiet}>{strings.followOthers({ code: (text) => <code>{text}</code> })}</p>
   </>
 )
 
-/** The inventory as others follow it: who does, how far, and what can be told them again. */
+/** The stream of the inventory: its state, consumers and newest messages. */
 export const AssetStreamPage = () => {
   useTitle(strings.assetStream)
   const { session } = useServices()
@@ -148,7 +129,7 @@ export const AssetStreamPage = () => {
   return (
     <SettingsPage
       title={strings.assetStream}
-      intro={strings.everyHostAndEveryDeviceThen}
+      intro={strings.intro}
       actions={
         <>
           {session.may('fleet:write') ? <Actions data={data} reread={reread} /> : null}
@@ -159,12 +140,12 @@ export const AssetStreamPage = () => {
       {state.error === null ? null : <ErrorState failure={state.error} retry={() => void state.refetch()} inline />}
       {data === undefined ? null : <StreamFacts data={data} />}
       {data?.replay == null ? null : <ReplayCard replay={data.replay} reread={reread} />}
-      <h2>{strings.whoFollows}</h2>
+      <h2>{strings.consumers}</h2>
       {consumers.error === null ? null : (
         <ErrorState failure={consumers.error} retry={() => void consumers.refetch()} inline />
       )}
       <ConsumersTable consumers={consumers.data?.data} reread={reread} />
-      <h2>{strings.howToFollow}</h2>
+      <h2>{strings.howToTitle}</h2>
       <HowToFollow />
       <h2>{strings.newestMessages}</h2>
       {data === undefined ? null : <MessagesTable newest={data.newest} />}

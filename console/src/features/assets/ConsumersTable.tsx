@@ -11,16 +11,16 @@ import classes from './assets.module.css'
 import { lagText } from './messages.ts'
 import { strings } from './strings.ts'
 
-const kindWords = { http: strings.reader, nats: strings.sink, kafka: strings.sink } as const
+const kindLabels = { http: strings.reader, nats: strings.sink, kafka: strings.sink } as const
 
 const stateOf = ({ isConnected, error, kind }: AssetConsumer) => {
   if (error !== '')
     return (
       <span className={classes.bad}>
-        <Icon name="warn" size={14} /> {strings.away} <DeviceText value={error} />
+        <Icon name="warn" size={14} /> {strings.unreachable} <DeviceText value={error} />
       </span>
     )
-  return isConnected ? (kind === 'http' ? strings.readsNow : strings.connected) : strings.notThere
+  return isConnected ? (kind === 'http' ? strings.reading : strings.connected) : strings.disconnected
 }
 
 export interface ConsumersTableProps {
@@ -28,19 +28,19 @@ export interface ConsumersTableProps {
   reread: () => void
 }
 
-/** Who follows the stream: how far, and whether it is there. */
+/** The consumers of the stream: how far they are, and whether they are connected. */
 export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
   const { api, session } = useServices()
   const forget = ({ kind, name, position }: AssetConsumer) =>
     confirm({
-      title: strings.forgetTheConsumer,
+      title: strings.forgetTitle,
       names: [name],
       kind: ['consumer', 'consumers'],
-      consequence: strings.itsPositionPositionIsShownNo({ position }),
-      action: strings.forget,
+      consequence: strings.forgetConsequence({ position }),
+      action: strings.forgetTitle,
       run: async () => {
         await api.call(forgetAssetConsumer, { params: { kind, name } })
-        tell(strings.nameIsForgotten({ name }))
+        tell(strings.forgotten({ name }))
         reread()
       },
     })
@@ -48,12 +48,12 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
     <SmallTable
       label={strings.consumers}
       head={[
-        strings.who,
+        strings.name,
         strings.kind,
         strings.state,
         { title: strings.position, align: 'right' },
-        strings.behind,
-        strings.lastThere,
+        strings.lag,
+        strings.lastSeen,
         '',
       ]}
       rows={consumers?.map((consumer) => ({
@@ -61,19 +61,19 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
         quiet: !consumer.isConnected && consumer.error === '',
         cells: [
           <DeviceText key="name" value={consumer.name} />,
-          kindWords[consumer.kind],
+          kindLabels[consumer.kind],
           <span key="state">{stateOf(consumer)}</span>,
           consumer.position.toLocaleString('en'),
           lagText(consumer.lag),
           <Time key="seen" value={consumer.lastSeen} />,
           session.may('fleet:write') && consumer.kind === 'http' && !consumer.isConnected ? (
             <Button key="forget" size="compact-xs" variant="default" onClick={() => forget(consumer)}>
-              {strings.forget2}
+              {strings.forgetMenu}
             </Button>
           ) : null,
         ],
       }))}
-      empty={strings.nobodyFollowsTheStreamYetHow}
+      empty={strings.noConsumers}
     />
   )
 }

@@ -9,12 +9,12 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import classes from './assets.module.css'
-import { aboutOf, newestFirst, typeWords } from './messages.ts'
+import { aboutOf, newestFirst, typeLabels } from './messages.ts'
 import { strings } from './strings.ts'
 
 const shown = 20
 
-/** The newest messages as consumers get them; one of them whole. */
+/** The newest messages, as consumers receive them. */
 export const MessagesTable = ({ newest }: { newest: number }) => {
   const { api } = useServices()
   const navigate = useNavigate({ from: '/settings/assets' })
@@ -43,12 +43,12 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
     <>
       <SmallTable
         label={strings.newestMessages}
-        head={[{ title: strings.place, align: 'right' }, strings.what, strings.about, strings.when, '']}
+        head={[{ title: strings.sequence, align: 'right' }, strings.type, strings.object, strings.time, '']}
         rows={messages.data?.map((message) => ({
           key: message.id,
           cells: [
             Number(message.sequence).toLocaleString('en'),
-            typeWords[message.type],
+            typeLabels[message.type],
             <DeviceText key="about" value={aboutOf(message)} />,
             <Time key="time" value={message.time} />,
             <Button
@@ -58,17 +58,17 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
               aria-expanded={open === message.id}
               onClick={() => show(open === message.id ? undefined : message.id)}
             >
-              {open === message.id ? strings.close : strings.whole}
+              {open === message.id ? strings.close : strings.viewJson}
             </Button>,
           ],
         }))}
-        empty={strings.nothingYetHostsAndTheirDevices}
+        empty={strings.noMessages}
       />
       {one === undefined ? null : (
         <section className={classes.card} aria-label={strings.message}>
           <CopyField
             value={JSON.stringify(one)}
-            what={strings.theMessage}
+            what={strings.message}
             shown={
               <span className={classes.json}>
                 <DeviceText value={JSON.stringify(one, null, 2)} />

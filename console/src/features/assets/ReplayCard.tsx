@@ -6,53 +6,41 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import classes from './assets.module.css'
 import { strings } from './strings.ts'
 
-const words = {
-  queued: 'waits to begin',
-  running: 'is under way',
-  completed: 'was completed',
-  failed: 'ended early',
-} as const
+/** Describes the progress or the result of a replay. */
+const textOf = ({ status, completedAt, published, assets, error }: AssetReplay) => {
+  const time = <Time value={completedAt} form="local" />
+  if (status === 'queued') return strings.replayQueued({ published, assets })
+  if (status === 'running') return strings.replayRunning({ published, assets })
+  if (status === 'completed') return strings.replayCompleted({ time, published, assets })
+  return strings.replayFailed({ time, published, assets, error })
+}
 
 export interface ReplayCardProps {
   replay: AssetReplay
   reread: () => void
 }
 
-/** The last replay: how far it is, and its end. */
+/** The progress or the result of the last replay. */
 export const ReplayCard = ({ replay, reread }: ReplayCardProps) => {
   const { api, session } = useServices()
   const isOver = replay.status === 'completed' || replay.status === 'failed'
   const share = replay.assets === 0 ? 100 : Math.min(100, (replay.published / replay.assets) * 100)
   const cancel = () =>
     api.call(cancelJob, { params: { id: replay.jobId } }).then(() => {
-      tell(strings.theReplayIsCancelled)
+      tell(strings.replayCancelled)
       reread()
     }, tellFailure)
   return (
     <section className={classes.card} aria-label={strings.replay}>
       <Group justify="space-between">
-        <p>
-          {strings.theLastReplayValueValue2Published({
-            value: words[replay.status],
-            value2:
-              replay.completedAt === null ? null : (
-                <>
-                  {', '}
-                  <Time value={replay.completedAt} form="local" />
-                </>
-              ),
-            published: replay.published,
-            assets: replay.assets,
-            value3: replay.error === '' ? null : ` ${replay.error}`,
-          })}
-        </p>
+        <p>{textOf(replay)}</p>
         {!isOver && session.may('fleet:write') ? (
           <Button size="compact-sm" variant="default" onClick={() => void cancel()}>
             {strings.cancel}
           </Button>
         ) : null}
       </Group>
-      {isOver ? null : <Progress value={share} aria-label={strings.assetsPublishedAgain2} />}
+      {isOver ? null : <Progress value={share} aria-label={strings.replayProgress} />}
     </section>
   )
 }

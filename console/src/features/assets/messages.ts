@@ -1,7 +1,7 @@
 import type { AssetMessage } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** Messages of a body of NDJSON, newest first; empty lines are none. */
+/** Returns the messages of an NDJSON body, newest first. Skips empty lines. */
 export const newestFirst = (text: string): AssetMessage[] =>
   text
     .split('\n')
@@ -9,20 +9,20 @@ export const newestFirst = (text: string): AssetMessage[] =>
     .map((line) => JSON.parse(line) as AssetMessage)
     .reverse()
 
-export const typeWords: Readonly<Record<AssetMessage['type'], string>> = {
+export const typeLabels: Readonly<Record<AssetMessage['type'], string>> = {
   'asset.upserted': strings.addedOrChanged,
   'asset.removed': strings.removed,
-  'asset.location.previous': strings.placeThatWasLeft,
-  'replay.started': strings.replayBegan,
-  'replay.completed': strings.replayEnded,
+  'asset.location.previous': strings.previousLocation,
+  'replay.started': strings.replayStartedType,
+  'replay.completed': strings.replayCompletedType,
 }
 
-/** What a message is about, for people: the name or product, else the subject. */
+/** Returns the object of a message: a host name or product, else the subject. */
 export const aboutOf = ({ data, subject }: AssetMessage): string => {
   if ('hostIdentifier' in data) return data.hostIdentifier
   if ('product' in data) return data.product === '' ? data.deviceID : data.product
   return subject
 }
 
-/** How far behind somebody is. */
-export const lagText = (lag: number): string => (lag === 0 ? 'up to date' : strings.lagOtherPlacesBehind({ lag }))
+/** Describes the lag of a consumer. */
+export const lagText = (lag: number): string => (lag === 0 ? strings.upToDate : strings.behind({ lag }))

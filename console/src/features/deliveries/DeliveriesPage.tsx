@@ -21,7 +21,7 @@ const stuckGap = 3_000
 const idOf = ({ id }: Delivery) => id
 const hrefOf = ({ id }: Delivery) => `/settings/deliveries?open=${encodeURIComponent(id)}`
 
-/** What leaves this server: streams of events, and messages to people and webhooks. */
+/** What leaves this server: event streams, and messages to people and webhooks. */
 export const DeliveriesPage = () => {
   useTitle(strings.deliveries)
   const { api, session } = useServices()
@@ -48,23 +48,23 @@ export const DeliveriesPage = () => {
         stuckNow === 0 ? null : (
           <>
             <Link to="/settings/deliveries" search={{ isStuck: 'true' }}>
-              {strings.stucknowStuck({ stuckNow })}
+              {strings.stuckCount({ count: stuckNow })}
             </Link>
             {canRetry ? (
               <Button size="compact-sm" variant="default" onClick={() => all.retry(null)}>
-                {strings.sendAllStuckNow}
+                {strings.sendAllStuck}
               </Button>
             ) : null}
             {canDrop ? (
               <Button size="compact-sm" variant="default" onClick={() => all.drop(null, stuckNow)}>
-                {strings.dropAllStuck}
+                {strings.dropAllMenu}
               </Button>
             ) : null}
           </>
         )
       }
       filters={deliveryFilters}
-      searchPlaceholder={strings.messageReceiverFailure}
+      searchPlaceholder={strings.searchPlaceholder}
       above={
         <>
           <Waiting />
@@ -77,11 +77,9 @@ export const DeliveriesPage = () => {
       hrefOf={hrefOf}
       selection={canRetry ? selection : undefined}
       empty={
-        <EmptyState icon="upload" title={strings.nothingWasSentYet}>
-          <p>{strings.mailsAndWebhooksOfNoticesAppear}</p>
-          <p>
-            {strings.whoIsToldAndHowNotification({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}
-          </p>
+        <EmptyState icon="upload" title={strings.emptyTitle}>
+          <p>{strings.emptyText}</p>
+          <p>{strings.emptyGroups({ link: (text) => <Link to="/settings/notifications">{text}</Link> })}</p>
         </EmptyState>
       }
       drawer={
@@ -99,12 +97,12 @@ export const DeliveriesPage = () => {
                 </Button>
                 {canDrop ? (
                   <Button size="compact-sm" variant="default" onClick={() => chosen.drop(rows)}>
-                    {strings.drop}
+                    {strings.dropMenu}
                   </Button>
                 ) : null}
               </>
             ) : (
-              <span>{strings.theseHaveEndedNothingIsLeft}</span>
+              <span>{strings.nothingToDo}</span>
             )}
           </SelectionBar>
         ) : null

@@ -17,8 +17,8 @@ import { State } from './deliveries.view.tsx'
 import { isOpen, useDeliveryActions } from './delivery-actions.ts'
 import { strings } from './strings.ts'
 
-// A delivery is found among the newest of the shown list: the interface has no address for a single one.
-const lookedThrough = 1_000
+// A delivery is found among the newest of the shown list: the API has no address for a single one.
+const maxSearched = 1_000
 
 const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
   const { api, session } = useServices()
@@ -26,10 +26,10 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
     queryKey: ['delivery', id, query],
     queryFn: async ({ signal }) => {
       const find = async (filters: Record<string, string>) =>
-        (await api.call(listDeliveries, { query: { ...filters, PageSize: lookedThrough }, signal })).data.find(
+        (await api.call(listDeliveries, { query: { ...filters, PageSize: maxSearched }, signal })).data.find(
           (one: Delivery) => one.id === id,
         )
-      // One that was stuck and is delivered by now is in the list without filters.
+      // A delivery that was stuck and is now delivered is in the list without filters.
       return (await find(query)) ?? (await find({})) ?? null
     },
   })
@@ -44,8 +44,8 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
     )
   if (data === null)
     return (
-      <EmptyState icon="upload" title={strings.thisMessageIsNotHere}>
-        <p>{strings.theAddressIsNotRightOr}</p>
+      <EmptyState icon="upload" title={strings.notFound}>
+        <p>{strings.notFoundText}</p>
       </EmptyState>
     )
   return (
@@ -65,7 +65,7 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
           ) : null}
           {isOpen(data) && session.may('config:write') ? (
             <Button size="compact-sm" variant="default" onClick={() => drop([data])}>
-              {strings.drop}
+              {strings.dropMenu}
             </Button>
           ) : null}
         </div>
@@ -79,22 +79,22 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
             [strings.group, data.groupName],
             [strings.channel, channelLabels[data.channel]],
             [strings.to, <DeviceText key="to" value={data.destination} />],
-            [strings.writtenDown, <Time key="created" value={data.createdAt} form="local" />],
-            [strings.tries, data.attempts.toLocaleString('en')],
-            ...(data.nextAt === null ? [] : [[strings.nextTry, <Time key="next" value={data.nextAt} />] as const]),
+            [strings.created, <Time key="created" value={data.createdAt} form="local" />],
+            [strings.attempts, data.attempts.toLocaleString('en')],
+            ...(data.nextAt === null ? [] : [[strings.nextAttempt, <Time key="next" value={data.nextAt} />] as const]),
             ...(data.endedAt === null
               ? []
               : [[strings.ended, <Time key="ended" value={data.endedAt} form="local" />] as const]),
             [strings.id, <code key="id">{data.id}</code>],
           ]}
         />
-        <p className={text.note}>{strings.everyTryCarriesTheSameId}</p>
+        <p className={text.note}>{strings.attemptsHelp}</p>
       </div>
     </>
   )
 }
 
-/** The drawer of a delivery: where it stands, why, and what can be done. */
+/** The drawer of a delivery: its state, the reason, and the actions. */
 export const DeliveryDrawer = ({
   id,
   query,

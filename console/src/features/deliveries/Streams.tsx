@@ -16,51 +16,47 @@ import classes from './deliveries.module.css'
 import { streamState } from './stream-state.ts'
 import { strings } from './strings.ts'
 
-// A busy stream moves with every batch; figures that change faster cannot be read.
+// A busy stream moves with every batch; figures that change faster are unreadable.
 const refreshGap = 2_000
 
-const number = (value: number) => value.toLocaleString('en')
-const events = (count: number) => `${number(count)} ${count === 1 ? 'event' : 'events'}`
-
-/** How far a stream got, and when it is tried next. */
+/** Shows how far a stream is, and when it is tried next. */
 const Progress = ({ stream }: { stream: EventOutput }) => (
   <p className={text.note}>
-    {strings.sentSentTheReceiverHasEverything({
-      sent: events(stream.sent),
+    {(stream.behind === 0 ? strings.upToDate : strings.behind)({
+      sent: stream.sent,
       position: stream.position,
-      value: stream.behind === 0 ? 'nothing is missing' : strings.behindBehind({ behind: events(stream.behind) }),
-      value2:
-        stream.succeededAt === null ? null : strings.lastSuccessTime({ time: <Time value={stream.succeededAt} /> }),
-      value3: stream.nextAt === null ? null : strings.nextTryTime({ time: <Time value={stream.nextAt} /> }),
-    })}
+      behind: stream.behind,
+    })}{' '}
+    {stream.succeededAt === null ? null : strings.lastSuccess({ time: <Time value={stream.succeededAt} /> })}{' '}
+    {stream.nextAt === null ? null : strings.nextAttemptAt({ time: <Time value={stream.nextAt} /> })}
   </p>
 )
 
-/** Streams of events to SIEMs and webhooks: how far each is, what is wrong with it. */
+/** The event streams to SIEMs and webhooks, with their progress and errors. */
 export const Streams = () => {
   const { api, session, queries } = useServices()
   const queryKey = ['event-outputs']
   const streams = useQuery({ queryKey, queryFn: ({ signal }) => api.call(listEventOutputs, { signal }) })
-  // Each event that is stored puts a stream behind for a moment.
+  // Each stored event puts a stream behind for a moment.
   useLiveRefresh(['deliveries', 'events'], refreshGap, () => void streams.refetch())
-  const answered = (said: string) => (fresh: EventOutput[]) => {
+  const answered = (message: string) => (fresh: EventOutput[]) => {
     queries.setQueryData(queryKey, fresh)
-    tell(said)
+    tell(message)
   }
   const retry = ({ groupId, channel, groupName }: EventOutput) =>
     void api
       .call(retryEventOutput, { body: { groupId, channel } })
-      .then(answered(strings.groupnameValueTriedNow({ groupName, value: channelLabels[channel] })), tellFailure)
+      .then(answered(strings.streamRetried({ group: groupName, channel: channelLabels[channel] })), tellFailure)
   const skip = ({ groupId, channel, groupName, behind, destination }: EventOutput) =>
     confirm({
-      title: strings.skipWhatTheReceiverHasNot,
+      title: strings.skipTitle,
       names: [`${groupName}, ${channelLabels[channel]}: ${destination}`],
       count: behind,
       kind: ['event', 'events'],
-      consequence: strings.notSentToThisReceiverNow,
+      consequence: strings.skipConsequence,
       action: strings.skip,
       run: async () =>
-        answered(strings.skippedGroupnameGoesOnWithThe({ groupName }))(
+        answered(strings.skipped({ group: groupName }))(
           await api.call(skipEventOutput, { body: { groupId, channel } }),
         ),
     })
@@ -72,11 +68,11 @@ export const Streams = () => {
       <ErrorState failure={streams.error} retry={() => void streams.refetch()} inline />
     )
   return (
-    <section className={classes.streams} aria-label={strings.streamsOfEvents}>
-      <h2>{strings.streamsOfEvents}</h2>
+    <section className={classes.streams} aria-label={strings.streams}>
+      <h2>{strings.streams}</h2>
       {streams.data.length === 0 ? (
         <p className={text.note}>
-          {strings.noneAGroupWithSyslogSwitched({
+          {strings.noStreams({
             em: (text) => <em>{text}</em>,
             link: (text) => <Link to="/settings/notifications">{text}</Link>,
           })}
@@ -105,7 +101,7 @@ export const Streams = () => {
                     ) : null}
                     {stream.behind > 0 && stream.failures > 0 && session.may('config:write') ? (
                       <Button size="compact-xs" variant="default" onClick={() => skip(stream)}>
-                        {strings.skip2}
+                        {strings.skipMenu}
                       </Button>
                     ) : null}
                   </span>

@@ -8,16 +8,16 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import classes from './deliveries.module.css'
 import { strings } from './strings.ts'
 
-// A flood is folded in steps of a second or so.
+// During a flood, alerts are combined about once a second.
 const refreshGap = 2_000
 
-/** What groups have to tell and do not yet: no message is written down before its time. */
+/** Shows the notifications that groups hold back until a batch or quiet hours end. */
 export const Waiting = () => {
   const { api } = useServices()
   const waiting = useQuery({
     queryKey: ['waiting-notices'],
     queryFn: ({ signal }) => api.call(listWaitingNotices, { signal }),
-    // Some wait for seconds only, and nothing tells when they are told but a delivery.
+    // Some wait for seconds only, and only a delivery reports that they were sent.
     refetchInterval: 15_000,
   })
   useLiveRefresh(['notices', 'deliveries'], refreshGap, () => void waiting.refetch())
@@ -27,8 +27,8 @@ export const Waiting = () => {
     )
   if (waiting.data.length === 0) return null
   return (
-    <section className={classes.streams} aria-label={strings.waitsToBeTold}>
-      <h2>{strings.waitsToBeTold}</h2>
+    <section className={classes.streams} aria-label={strings.pendingTitle}>
+      <h2>{strings.pendingTitle}</h2>
       <ul>
         {waiting.data.map(({ groupId, groupName, channel, notices, isForQuietHours, nextAt }) => (
           <li key={`${groupId} ${channel}`} className={classes.stream}>
@@ -36,8 +36,10 @@ export const Waiting = () => {
               <strong>{groupName}</strong>
               <span className={classes.where}>{channelLabels[channel]}</span>
               <span>
-                {notices.toLocaleString('en')} {notices === 1 ? 'notice' : 'notices'},{' '}
-                {isForQuietHours ? 'until the quiet hours end' : 'gathered until'} <Time value={nextAt} form="local" />
+                {(isForQuietHours ? strings.pendingQuiet : strings.pendingBatch)({
+                  count: notices,
+                  time: <Time value={nextAt} form="local" />,
+                })}
               </span>
             </div>
           </li>

@@ -8,7 +8,7 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { strings } from './strings.ts'
 
-/** Filters of the list of deliveries, by the interface's names. */
+/** Filters of the list of deliveries, by the names of the API. */
 export const deliveryFilters = [
   { name: 'isStuck', label: strings.stuck, kind: 'yesNo' },
   {
@@ -25,8 +25,8 @@ export const deliveryFilters = [
   },
   { name: 'groupName', label: strings.group, kind: 'text' },
   { name: 'destination', label: strings.receiver, kind: 'text' },
-  { name: 'title', label: strings.whatItTells, kind: 'text' },
-  { name: 'createdAt', label: strings.writtenDown, kind: 'period' },
+  { name: 'title', label: strings.subject, kind: 'text' },
+  { name: 'createdAt', label: strings.created, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const deliveriesView: ViewSpec = {
@@ -35,11 +35,11 @@ export const deliveriesView: ViewSpec = {
   defaultColumns: ['state', 'title', 'to', 'error', 'created'],
 }
 
-/** Where a delivery stands: a shape and a word where it needs somebody. */
+/** The state of a delivery, with a shape if it needs attention. */
 export const State = ({ delivery: { state, isStuck, attempts } }: { delivery: Delivery }) => {
   if (state === 'failed') return <SeverityTag severity="red" word={deliveryLabels.failed} />
   if (isStuck)
-    return <SeverityTag severity="amber" word="stuck" title={strings.triedAttemptsTimesItIsTried({ attempts })} />
+    return <SeverityTag severity="amber" word={strings.stuckState} title={strings.stuckHelp({ count: attempts })} />
   return <span>{deliveryLabels[state]}</span>
 }
 
@@ -47,8 +47,9 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   { id: 'state', title: strings.state, width: 92, sortKey: 'state', cell: (row) => <State delivery={row} /> },
   {
     id: 'title',
-    title: strings.whatItTells,
-    // What people look for has what a window of 1,024 pixels leaves; a longer one is whole in its tip and the drawer.
+    title: strings.subject,
+    // The subject gets the width that a window of 1,024 pixels leaves; longer ones are complete in the tooltip and
+    // drawer.
     width: 300,
     grow: true,
     sortKey: 'title',
@@ -68,7 +69,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'error',
-    title: strings.whatIsWrongAndWhatHelps,
+    title: strings.problem,
     width: 100,
     grow: true,
     sortKey: 'error',
@@ -76,7 +77,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'created',
-    title: strings.written,
+    title: strings.createdColumn,
     width: 88,
     align: 'right',
     sortKey: 'createdAt',
@@ -85,7 +86,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     id: 'next',
-    title: strings.nextTry,
+    title: strings.nextAttempt,
     width: 76,
     align: 'right',
     sortKey: 'nextAt',
@@ -95,7 +96,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   { id: 'channel', title: strings.channel, width: 84, sortKey: 'channel', cell: (row) => channelLabels[row.channel] },
   {
     id: 'attempts',
-    title: strings.tries,
+    title: strings.attempts,
     width: 64,
     align: 'right',
     sortKey: 'attempts',

@@ -2,17 +2,17 @@ import type { EventOutput } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 import { strings } from './strings.ts'
 
-// A stream that works is behind by what was stored in the last moments; more than this it does not keep up.
+// A working stream is behind by the events of the last moments; more than this means that it does not keep up.
 const farBehind = 10_000
 
-/** How a stream is, in a word; no severity: it needs nobody. */
+/** Returns the state of a stream; without a severity it needs no attention. */
 export const streamState = ({
   failures,
   isPaused,
   behind,
 }: Pick<EventOutput, 'failures' | 'isPaused' | 'behind'>): { severity: Severity | null; word: string } => {
-  if (isPaused) return { severity: 'red', word: strings.failingFailuresTriesInARow({ failures }) }
-  if (failures > 0) return { severity: 'amber', word: strings.failedTriedAgainSoon }
+  if (isPaused) return { severity: 'red', word: strings.failing({ count: failures }) }
+  if (failures > 0) return { severity: 'amber', word: strings.retrying }
   if (behind > farBehind) return { severity: 'amber', word: strings.farBehind }
-  return { severity: null, word: behind === 0 ? 'up to date' : 'sending' }
+  return { severity: null, word: behind === 0 ? strings.streamUpToDate : strings.sending }
 }

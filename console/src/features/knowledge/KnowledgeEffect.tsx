@@ -10,11 +10,11 @@ import { strings } from './strings.ts'
 
 type Verdict = Effect['data'][number]['before']
 
-const VerdictWords = ({ verdict }: { verdict: Verdict }) => {
+const VerdictCell = ({ verdict }: { verdict: Verdict }) => {
   const finding = findingOf(verdict.severity)
   return (
     <span>
-      {finding === null ? 'nothing to see' : <SeverityTag severity={finding.severity} word={finding.word} />}
+      {finding === null ? strings.noFinding : <SeverityTag severity={finding.severity} word={finding.word} />}
       {verdict.findings === '' ? null : (
         <span className={classes.findings}>
           <DeviceText value={verdict.findings} />
@@ -26,17 +26,17 @@ const VerdictWords = ({ verdict }: { verdict: Verdict }) => {
 
 const number = (value: number) => value.toLocaleString('en')
 
-/** Whose verdict a candidate would change: in a sentence, then the devices, the severest first. */
+/** Describes which verdicts an update would change, and lists the devices, most severe first. */
 export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
   <>
     <p>
       {effect === undefined
-        ? strings.askingWhatItWouldChange
+        ? strings.calculating
         : effect.designs === 0
-          ? strings.itChangesNoVerdictInThis({
-              value: effect.renamed > 0 ? strings.renamedModelsGetAnotherName({ renamed: effect.renamed }) : '',
-            })
-          : strings.itChangesTheVerdictOfDevices({
+          ? effect.renamed > 0
+            ? strings.noEffectRenamed({ renamed: effect.renamed })
+            : strings.noEffect
+          : strings.effect({
               devices: effect.devices,
               hosts: effect.hosts,
               worse: effect.worse,
@@ -49,8 +49,8 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
         label={strings.changedVerdicts}
         head={[
           strings.device,
-          strings.now,
-          strings.thenText,
+          strings.before,
+          strings.after,
           { title: strings.hosts, align: 'right' },
           { title: strings.devices, align: 'right' },
         ]}
@@ -60,7 +60,7 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
             <span key="device" className={classes.device}>
               <Icon name={kindIcon(row.devIcon)} />
               <span>
-                <DeviceText value={row.guiPid} absent={strings.notNamed} />{' '}
+                <DeviceText value={row.guiPid} absent={strings.unnamed} />{' '}
                 <span className={classes.quiet}>
                   <DeviceText value={row.guiVid} absent="" />{' '}
                   <code>
@@ -69,8 +69,8 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
                 </span>
               </span>
             </span>,
-            <VerdictWords key="before" verdict={row.before} />,
-            <VerdictWords key="after" verdict={row.after} />,
+            <VerdictCell key="before" verdict={row.before} />,
+            <VerdictCell key="after" verdict={row.after} />,
             <Link key="hosts" to="/peripherals" search={{ vid: row.vid, pid: row.pid, present: 'true' }}>
               {number(row.agentsCount)}
             </Link>,

@@ -29,18 +29,18 @@ import classes from './KnowledgePage.module.css'
 import { ageText, judgingText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
 import { strings } from './strings.ts'
 
-const fileWords: Readonly<Record<KnowledgeFileName, string>> = {
-  usbIds: strings.namesOfVendorsAndProductsUsb,
+const fileLabels: Readonly<Record<KnowledgeFileName, string>> = {
+  usbIds: strings.fileUsbIds,
   attackTools: strings.attackTools,
   vulnerable: strings.vulnerableDevices,
-  genuine: strings.descriptorsOfGenuineProducts,
-  supplement: strings.namesBeyondUsbIds,
+  genuine: strings.fileGenuine,
+  supplement: strings.fileSupplement,
 }
 
-// A judgement of all designs takes seconds; its progress is worth this many questions.
+// Judging all fingerprints takes seconds, so the page refreshes its progress this often.
 const judgingGap = 2_000
 
-/** Uploads a file as candidate, and asks about the first key. */
+/** Uploads an update, and asks whether to trust the first key. */
 const useUpload = (reread: () => Promise<unknown>) => {
   const { api } = useServices()
   const [failure, setFailure] = useState<unknown>(null)
@@ -52,7 +52,7 @@ const useUpload = (reread: () => Promise<unknown>) => {
     setUnknownKey(null)
     try {
       await api.call(uploadKnowledge, { body: trust === undefined ? upload : { ...upload, trust } })
-      tell(strings.theFileIsACandidateNow)
+      tell(strings.updateUploaded)
       await reread()
     } catch (reason) {
       const fingerprint = reason instanceof CallFailure ? trustAsked(reason) : null
@@ -76,45 +76,45 @@ const useUpload = (reread: () => Promise<unknown>) => {
 
 type Candidate = NonNullable<ResponseOf<typeof getKnowledge>['candidate']>
 
-/** Asks before another version is put in force. */
+/** Asks for confirmation before another version becomes active. */
 const useVersions = (reread: () => Promise<unknown>) => {
   const { api, work } = useServices()
-  const afterChange = async (jobId: string, words: string) => {
+  const afterChange = async (jobId: string, message: string) => {
     work.follow(jobId)
-    tell(words)
+    tell(message)
     await reread()
   }
   const apply = (candidate: Candidate, hosts: number) => {
     confirm({
-      title: strings.putTheCandidateInForce,
-      names: [strings.versionVersionSignedByKey({ version: candidate.version, key: candidate.key.slice(0, 16) })],
+      title: strings.activateTitle,
+      names: [strings.signedVersion({ version: candidate.version, key: candidate.key.slice(0, 16) })],
       count: hosts,
       kind: ['host changes its verdict', 'hosts change their verdict'],
-      consequence: strings.newDevicesAreJudgedByIt,
-      action: strings.putInForce,
+      consequence: strings.activateConsequence,
+      action: strings.activateTitle,
       run: async () => {
         const { jobId, version } = await api.call(applyKnowledge, { body: { id: candidate.id } })
-        await afterChange(jobId, strings.versionVersionIsInForce({ version }))
+        await afterChange(jobId, strings.activated({ version }))
       },
     })
   }
   const goBack = (version: string) =>
     confirm({
-      title: strings.goBack,
-      names: [strings.fromVersionVersion({ version })],
+      title: strings.rollBackTitle,
+      names: [strings.fromVersion({ version })],
       kind: ['version', 'versions'],
-      consequence: strings.whatWasInForceBeforeCounts,
-      action: strings.goBack,
+      consequence: strings.rollBackConsequence,
+      action: strings.rollBackTitle,
       run: async () => {
         const { jobId, version: restored } = await api.call(rollbackKnowledge)
-        await afterChange(jobId, strings.versionRestoredIsInForceAgain({ restored }))
+        await afterChange(jobId, strings.rolledBack({ version: restored }))
       },
     })
 
   return { apply, goBack }
 }
 
-/** State and requests of the page of knowledge. */
+/** State and requests of the page. */
 const useKnowledge = () => {
   const { api, session } = useServices()
   const knowledge = useQuery({
@@ -168,18 +168,18 @@ interface UnknownKeyProps extends Pick<Knowledge, 'busy' | 'send' | 'forgetKey'>
   unknownKey: NonNullable<Knowledge['unknownKey']>
 }
 
-/** Asks whether the first key is to be trusted. */
+/** Asks whether to trust the first key. */
 const UnknownKey = ({ unknownKey, busy, send, forgetKey }: UnknownKeyProps) => (
   <section className={classes.card}>
-    <h2>{strings.whoseKeyIsThis}</h2>
-    <p>{strings.noKeyForKnowledgeIsTrusted}</p>
+    <h2>{strings.trustTitle}</h2>
+    <p>{strings.trustText}</p>
     <code className={classes.key}>{unknownKey.fingerprint}</code>
     <Group gap="sm">
       <Button size="compact-sm" loading={busy} onClick={() => void send(unknownKey.upload, unknownKey.fingerprint)}>
-        {strings.itIsTheSameTrustThis}
+        {strings.trustKey}
       </Button>
       <Button size="compact-sm" variant="default" onClick={forgetKey}>
-        {strings.notNow}
+        {strings.cancel}
       </Button>
     </Group>
   </section>
@@ -187,11 +187,10 @@ const UnknownKey = ({ unknownKey, busy, send, forgetKey }: UnknownKeyProps) => (
 
 const InForce = ({ data }: { data: Data }) => (
   <p className={classes.force}>
-    {strings.versionStrongIsInForceAgedays({
-      strong: <strong>{data.version}</strong>,
-      ageDays: ageText(data.ageDays),
-      value: data.source === 'release' ? strings.asShippedWithThisServer : '; this server was shipped with ',
-      value2: data.source === 'release' ? null : `${data.releaseVersion}.`,
+    {(data.source === 'release' ? strings.activeShipped : strings.activeUploaded)({
+      version: <strong>{data.version}</strong>,
+      age: ageText(data.ageDays),
+      shipped: data.releaseVersion,
       judging: judgingText(data.judging),
     })}
   </p>
@@ -204,19 +203,19 @@ interface CandidateProps extends Pick<Knowledge, 'effect' | 'canWrite' | 'apply'
 const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
   <section className={classes.card}>
     <Group justify="space-between">
-      <h2>{strings.candidateDevicetext({ deviceText: <DeviceText value={candidate.version} /> })}</h2>
+      <h2>{strings.updateTitle({ version: <DeviceText value={candidate.version} /> })}</h2>
       {canWrite ? (
         <Button size="compact-sm" disabled={effect.data === undefined} onClick={apply}>
-          {strings.putInForce2}
+          {strings.activateMenu}
         </Button>
       ) : null}
     </Group>
     <p className={classes.quiet}>
-      {strings.uploadedByDevicetextTimeMadeTime2({
-        deviceText: <DeviceText value={candidate.uploadedBy} />,
+      {strings.updateText({
+        name: <DeviceText value={candidate.uploadedBy} />,
         time: <Time value={candidate.uploadedAt} form="local" />,
-        time2: <Time value={candidate.createdAt} form="local" />,
-        brings: candidate.brings.map((name) => fileWords[name].toLowerCase()).join('; '),
+        created: <Time value={candidate.createdAt} form="local" />,
+        files: candidate.brings.map((name) => fileLabels[name].toLowerCase()).join('; '),
       })}
     </p>
     {effect.error === null ? null : <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />}
@@ -226,9 +225,9 @@ const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
 
 const Files = ({ data }: { data: Data | undefined }) => (
   <SmallTable
-    label={strings.knowledgeInForce}
+    label={strings.activeFiles}
     head={[
-      strings.what,
+      strings.content,
       strings.version,
       { title: strings.entries, align: 'right' },
       { title: strings.size, align: 'right' },
@@ -237,21 +236,28 @@ const Files = ({ data }: { data: Data | undefined }) => (
     rows={data?.files.map(({ name, version, entries, bytes, source }) => ({
       key: name,
       cells: [
-        fileWords[name],
+        fileLabels[name],
         <DeviceText key="version" value={version} />,
         entries.toLocaleString('en'),
         bytesText(bytes),
-        source === 'release' ? 'shipped with the server' : 'an uploaded file',
+        source === 'release' ? strings.shipped : strings.uploadedFile,
       ],
     }))}
-    empty={strings.nothing}
+    empty={strings.noFiles}
   />
 )
 
 const History = ({ data }: { data: Data | undefined }) => (
   <SmallTable
-    label={strings.historyOfKnowledge}
-    head={[strings.version, strings.state, strings.uploaded, strings.by, strings.inForceSince, strings.byWhom]}
+    label={strings.historyTitle}
+    head={[
+      strings.version,
+      strings.state,
+      strings.uploaded,
+      strings.uploadedByColumn,
+      strings.activeSince,
+      strings.activatedBy,
+    ]}
     rows={data?.history.map((set) => ({
       key: set.id,
       quiet: set.state === 'Replaced' || set.state === 'Withdrawn',
@@ -264,11 +270,11 @@ const History = ({ data }: { data: Data | undefined }) => (
         <DeviceText key="who" value={set.appliedBy} />,
       ],
     }))}
-    empty={strings.noFileWasUploadedYetWhat}
+    empty={strings.noHistory}
   />
 )
 
-/** What the server knows of USB devices: how fresh it is, and how newer knowledge comes into force. */
+/** The knowledge about USB devices: its age, updates and history. */
 export const KnowledgePage = () => {
   useTitle(strings.knowledge)
   const state = useKnowledge()
@@ -278,14 +284,14 @@ export const KnowledgePage = () => {
   return (
     <SettingsPage
       title={strings.knowledge}
-      intro={strings.namesAttackToolsWeaknessesAndGenuine}
+      intro={strings.intro}
       actions={
         <>
           {canWrite ? (
             <FileButton accept=".json,application/json" onChange={(file) => void choose(file)}>
               {(props) => (
                 <Button {...props} size="compact-sm" loading={busy} leftSection={<Icon name="upload" size={14} />}>
-                  {strings.tryANewerFile}
+                  {strings.uploadUpdate}
                 </Button>
               )}
             </FileButton>
@@ -301,25 +307,25 @@ export const KnowledgePage = () => {
       {unknownKey === null ? null : <UnknownKey {...{ unknownKey, busy, send, forgetKey }} />}
       {data === undefined ? null : <InForce data={data} />}
       {candidate === null ? null : <Candidate {...{ candidate, effect, canWrite, apply }} />}
-      <h2>{strings.inForce}</h2>
+      <h2>{strings.active}</h2>
       <Files data={data} />
       <Group justify="space-between">
         <h2>{strings.history}</h2>
         {canGoBack ? (
           <Button size="compact-sm" variant="default" onClick={goBack}>
-            {strings.goBackToWhatWasBefore}
+            {strings.rollBackMenu}
           </Button>
         ) : null}
       </Group>
       <History data={data} />
       {data !== undefined && data.trustedKeys.length > 0 ? (
         <p className={classes.quiet}>
-          {strings.trustedKeyTrustedkeys({
-            trustedKeys: data.trustedKeys.map(({ fingerprint, trustedBy }) => (
+          {strings.trustedKey({
+            keys: data.trustedKeys.map(({ fingerprint, trustedBy }) => (
               <span key={fingerprint}>
-                {strings.codeByDevicetext({
-                  code: <code className={classes.key}>{fingerprint}</code>,
-                  deviceText: <DeviceText value={trustedBy} />,
+                {strings.keyBy({
+                  key: <code className={classes.key}>{fingerprint}</code>,
+                  name: <DeviceText value={trustedBy} />,
                 })}
               </span>
             )),

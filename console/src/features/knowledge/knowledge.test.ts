@@ -4,25 +4,27 @@ import { ageText, judgingText, readKnowledgeFile, trustAsked } from './knowledge
 const fingerprint = 'ab'.repeat(32)
 
 describe('knowledge', () => {
-  it('refuses what is no signed file before anything is sent', () => {
+  it('refuses files that are not signed before sending anything', () => {
     expect(() => readKnowledgeFile('vid,pid')).toThrow(/not JSON/)
-    expect(() => readKnowledgeFile('null')).toThrow(/no signed knowledge file/)
-    expect(() => readKnowledgeFile('{"payload":"{}"}')).toThrow(/no signature/)
+    expect(() => readKnowledgeFile('null')).toThrow(/not a signed knowledge file/)
+    expect(() => readKnowledgeFile('{"payload":"{}"}')).toThrow(/signature is missing/)
     expect(readKnowledgeFile('{"payload":"{}","signature":"s"}')).toEqual({ payload: '{}', signature: 's' })
   })
 
-  it('knows when a key is to be confirmed', () => {
+  it('recognises when a key must be confirmed', () => {
     const message = `The file is signed by ${fingerprint}: send it with trust=${fingerprint} to pin that key.`
     expect(trustAsked({ code: 'knowledge_key_unknown', message })).toBe(fingerprint)
     expect(trustAsked({ code: 'knowledge_key_refused', message })).toBeNull()
   })
 
-  it('tells its age and how far the judging is', () => {
-    expect([ageText(0), ageText(1), ageText(1200)]).toEqual(['made today', 'made yesterday', 'made 1,200 days ago'])
-    expect(judgingText({ designs: 1200, waiting: 200, hosts: 9 })).toBe(
-      '1,000 of 1,200 designs of devices are judged by it so far.',
-    )
-    expect(judgingText({ designs: 1200, waiting: 0, hosts: 9 })).toBe('9 hosts still get their new verdict.')
-    expect(judgingText({ designs: 3, waiting: 0, hosts: 0 })).toBe('All 3 designs of devices are judged by it.')
+  it('describes its age and the progress of judging', () => {
+    expect([ageText(0), ageText(1), ageText(1200)]).toEqual([
+      'created today',
+      'created yesterday',
+      'created 1,200 days ago',
+    ])
+    expect(judgingText({ designs: 1200, waiting: 200, hosts: 9 })).toBe('1,000 of 1,200 fingerprints judged so far.')
+    expect(judgingText({ designs: 1200, waiting: 0, hosts: 9 })).toBe('9 hosts are still getting new verdicts.')
+    expect(judgingText({ designs: 3, waiting: 0, hosts: 0 })).toBe('All 3 fingerprints are judged with it.')
   })
 })

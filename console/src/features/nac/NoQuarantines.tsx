@@ -1,46 +1,36 @@
 import { nacSystemNames } from '@portcullis/contract'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { useNacSystems } from '../../ui/nac/useNac.ts'
 import { strings } from './strings.ts'
 
-/** Before the first quarantine: how a system is set up, who asks for one, and what happens by itself. */
+/** Shown before the first quarantine: how to set up a system, and what happens automatically. */
 export const NoQuarantines = () => {
   const { session } = useServices()
   const inUse = useNacSystems().map(({ system }) => nacSystemNames[system])
-  const links = (
-    <>
-      {strings.ciscoIseOrForescoutCounteract({
-        link: (text) => (
-          <Link to="/settings/$page" params={{ page: 'ise' }}>
-            {text}
-          </Link>
-        ),
-        link2: (text) => (
-          <Link to="/settings/$page" params={{ page: 'counteract' }}>
-            {text}
-          </Link>
-        ),
-      })}
-    </>
-  )
+  const links = {
+    ise: (text: ReactNode) => (
+      <Link to="/settings/$page" params={{ page: 'ise' }}>
+        {text}
+      </Link>
+    ),
+    cact: (text: ReactNode) => (
+      <Link to="/settings/$page" params={{ page: 'counteract' }}>
+        {text}
+      </Link>
+    ),
+  }
   return (
-    <EmptyState icon="lock" title={strings.noHostWasQuarantinedYet}>
-      <p>
-        {inUse.length > 0
-          ? strings.inuseCanTakeAHostOff({ inUse: inUse.join(' and ') })
-          : strings.ciscoIseOrForescoutCounteractCan}
-      </p>
+    <EmptyState icon="lock" title={strings.emptyTitle}>
+      <p>{inUse.length > 0 ? strings.canQuarantine({ systems: inUse.join(', ') }) : strings.cannotQuarantine}</p>
       {session.may('config:read') ? (
-        <p>
-          {inUse.length > 0 ? 'What happens by itself is set at ' : 'Set one up first: '}
-          {links}.
-        </p>
+        <p>{(inUse.length > 0 ? strings.setUpAutomatic : strings.setUpFirst)(links)}</p>
       ) : inUse.length > 0 ? null : (
-        <p>{strings.anAdministratorSetsThatUpIn}</p>
+        <p>{strings.askAdministrator}</p>
       )}
-      <p>{strings.byItselfNothingIsQuarantinedUntil}</p>
+      <p>{strings.automaticText}</p>
     </EmptyState>
   )
 }

@@ -25,24 +25,24 @@ import { Ends } from './quarantines.view.tsx'
 import { strings } from './strings.ts'
 import { timelineOf } from './timeline.ts'
 
-// A host is rarely quarantined so often; older ones are found by the list.
-const lookedThrough = 1_000
+// A host rarely has more quarantines; older ones are in the list.
+const maxSearched = 1_000
 
-const Story = ({ quarantine }: { quarantine: Quarantine }) => {
+const Timeline = ({ quarantine }: { quarantine: Quarantine }) => {
   const { lines, next } = timelineOf(quarantine)
   return (
-    <section aria-label={strings.story} className={classes.story}>
-      <h3>{strings.whatHappened}</h3>
+    <section aria-label={strings.timeline} className={classes.story}>
+      <h3>{strings.timeline}</h3>
       <StepList
         steps={[
-          ...lines.map(({ key, words, mark, seen, by, at }) => ({
+          ...lines.map(({ key, label, mark, seen, by, at }) => ({
             key,
-            words,
+            words: label,
             state: mark,
             seen,
             aside: (
               <>
-                <DeviceText value={by === 'system' ? 'this server' : by} /> · <Time value={at} />
+                <DeviceText value={by === 'system' ? strings.thisServer : by} /> · <Time value={at} />
               </>
             ),
           })),
@@ -53,36 +53,36 @@ const Story = ({ quarantine }: { quarantine: Quarantine }) => {
   )
 }
 
-const WhatIsMeant = ({ quarantine }: { quarantine: Quarantine }) => {
+const Details = ({ quarantine }: { quarantine: Quarantine }) => {
   const { system, policy, macs, targets, deviceID, uuid, attempts } = quarantine
   return (
     <Facts
       rows={[
         [strings.system, nacSystemNames[system]],
-        [system === 'ise' ? 'ANC policy' : strings.property, <DeviceText key="policy" value={policy} />],
+        [system === 'ise' ? strings.ancPolicy : strings.property, <DeviceText key="policy" value={policy} />],
         [strings.reason, <DeviceText key="reason" value={quarantine.reason} />],
         ...(deviceID === ''
           ? []
           : [
               [
-                strings.becauseOf,
+                strings.cause,
                 <PlainLink key="device" href={deviceAddress(uuid, deviceID)}>
-                  {strings.theAttachedDevice}
+                  {strings.attachedDevice}
                 </PlainLink>,
               ] as const,
             ]),
         [
-          strings.askedBy,
-          quarantine.isAutomatic ? strings.thisServerByItself : <DeviceText key="by" value={quarantine.by} />,
+          strings.requestedBy,
+          quarantine.isAutomatic ? strings.automatically : <DeviceText key="by" value={quarantine.by} />,
         ],
-        [strings.askedFor, <Time key="since" value={quarantine.createdAt} form="local" />],
-        [strings.ends, <Ends key="ends" quarantine={quarantine} />],
+        [strings.requested, <Time key="since" value={quarantine.createdAt} form="local" />],
+        [strings.expires, <Ends key="ends" quarantine={quarantine} />],
         [strings.addresses, <DeviceText key="macs" value={macs.join(', ')} />],
         [
-          strings.quarantinedByThisServer,
-          targets.length === 0 ? 'none' : <DeviceText key="targets" value={targets.join(', ')} />,
+          strings.quarantinedAddresses,
+          targets.length === 0 ? strings.none : <DeviceText key="targets" value={targets.join(', ')} />,
         ],
-        ...(attempts === 0 ? [] : [[strings.failedTries, attempts.toLocaleString('en')] as const]),
+        ...(attempts === 0 ? [] : [[strings.failedAttempts, attempts.toLocaleString('en')] as const]),
       ]}
     />
   )
@@ -91,7 +91,7 @@ const WhatIsMeant = ({ quarantine }: { quarantine: Quarantine }) => {
 const Body = ({ name }: { name: string }) => {
   const { api, session } = useServices()
   const [uuid = '', id = ''] = name.split('~')
-  const query = { uuid, PageSize: lookedThrough }
+  const query = { uuid, PageSize: maxSearched }
   const quarantine = useQuery({
     queryKey: ['quarantine', name],
     queryFn: async ({ signal }) =>
@@ -111,8 +111,8 @@ const Body = ({ name }: { name: string }) => {
     )
   if (quarantine.data === null)
     return (
-      <EmptyState icon="lock" title={strings.thisQuarantineIsNotHere}>
-        <p>{strings.theAddressIsNotRightOr}</p>
+      <EmptyState icon="lock" title={strings.notFound}>
+        <p>{strings.notFoundText}</p>
       </EmptyState>
     )
   const data = quarantine.data
@@ -125,7 +125,7 @@ const Body = ({ name }: { name: string }) => {
           </PlainLink>
         </h2>
         <MoreMenu
-          label={strings.moreOfThisQuarantine}
+          label={strings.moreActions}
           curl={() => curlOf(window.location.origin, listQuarantines, { query: { uuid: data.uuid } })}
         />
       </SidePanelHead>
@@ -137,21 +137,21 @@ const Body = ({ name }: { name: string }) => {
               {isWaiting(data) ? (
                 <>
                   <Button size="compact-sm" onClick={() => decide('approve', [data])}>
-                    {strings.quarantine}
+                    {strings.quarantineMenu}
                   </Button>
                   <Button size="compact-sm" variant="default" onClick={() => decide('dismiss', [data])}>
-                    {strings.dismiss}
+                    {strings.dismissMenu}
                   </Button>
                 </>
               ) : null}
               {data.state === 'failed' && inUse.some(({ system }) => system === data.system) ? (
                 <Button size="compact-sm" variant="default" onClick={() => setIsTryingAgain(true)}>
-                  {strings.tryAgain}
+                  {strings.retryMenu}
                 </Button>
               ) : null}
               {isClearable(data) ? (
                 <Button size="compact-sm" variant="default" onClick={() => decide('clear', [data])}>
-                  {strings.takeBack}
+                  {strings.releaseMenu}
                 </Button>
               ) : null}
             </>
@@ -162,8 +162,8 @@ const Body = ({ name }: { name: string }) => {
             <DeviceText value={data.error} />
           </p>
         )}
-        <Story quarantine={data} />
-        <WhatIsMeant quarantine={data} />
+        <Timeline quarantine={data} />
+        <Details quarantine={data} />
       </div>
       <QuarantineDialog
         question={
@@ -177,9 +177,9 @@ const Body = ({ name }: { name: string }) => {
   )
 }
 
-/** The drawer of a quarantine: how it stands, its story, and what can be decided. */
+/** The drawer of a quarantine: its state, its timeline, and the actions. */
 export const QuarantineDrawer = ({ name, close }: { name: string; close: () => void }) => (
-  <SidePanel label={strings.quarantine2} close={close}>
+  <SidePanel label={strings.quarantine} close={close}>
     <Body key={name} name={name} />
   </SidePanel>
 )

@@ -10,18 +10,18 @@ export interface QuarantinesBarProps {
   filtered: number | null
 }
 
-/** What can be decided about the selected quarantines: only what one of them allows. */
+/** The actions for the selected quarantines: those that at least one of them allows. */
 export const QuarantinesBar = ({ selection, filtered }: QuarantinesBarProps) => {
   const decide = useQuarantineActions(selection.clear)
   const rows = selection.rows()
   const offered: readonly (readonly [Decision, string])[] = [
     ...(rows.some(isWaiting)
       ? ([
-          ['approve', strings.quarantine],
-          ['dismiss', strings.dismiss],
+          ['approve', strings.quarantineMenu],
+          ['dismiss', strings.dismissMenu],
         ] as const)
       : []),
-    ...(rows.some(isClearable) ? ([['clear', strings.takeBack]] as const) : []),
+    ...(rows.some(isClearable) ? ([['clear', strings.releaseMenu]] as const) : []),
   ]
   return (
     <SelectionBar selection={selection} filtered={filtered}>
@@ -30,7 +30,7 @@ export const QuarantinesBar = ({ selection, filtered }: QuarantinesBarProps) => 
           {words}
         </Button>
       ))}
-      {rows.length > 0 && offered.length === 0 ? <span>{strings.nothingIsLeftToDecideAbout}</span> : null}
+      {rows.length > 0 && offered.length === 0 ? <span>{strings.nothingToDecide}</span> : null}
     </SelectionBar>
   )
 }

@@ -13,7 +13,10 @@ import { strings } from './strings.ts'
 
 const hrefOf = (quarantine: Quarantine) => quarantineAddress(quarantine)
 
-/** Hosts that were taken off the network, or are to be: who asked for it, how it stands, what helps where it failed. */
+/**
+ * The hosts that are isolated from the network or waiting for it: who requested it, the state, and remedies for
+ * failures.
+ */
 export const QuarantinesPage = () => {
   useTitle(strings.quarantines)
   const { session } = useServices()
@@ -26,7 +29,7 @@ export const QuarantinesPage = () => {
       title={strings.quarantines}
       list={list}
       filters={quarantineFilters}
-      searchPlaceholder={strings.hostAddressReasonWhoFailure}
+      searchPlaceholder={strings.searchPlaceholder}
       label={strings.quarantines}
       columns={quarantineColumns}
       topics={['agents']}

@@ -11,48 +11,49 @@ import { rereadQuarantines } from '../../ui/nac/useNac.ts'
 import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
-/** Waits for a person. */
+/** Tells whether a quarantine waits for approval. */
 export const isWaiting = ({ state }: Quarantine): boolean => state === 'waiting'
 
-/** In force or on its way, and nobody takes it back yet; or somebody does, and only a person's word can end it. */
+/**
+ * Tells whether a quarantine can be released: active or pending, and not being released, unless only a person can end
+ * it.
+ */
 export const isClearable = ({ state, isActive, isMoved }: Quarantine): boolean =>
   isActive && state !== 'waiting' && (state !== 'clearing' || isMoved)
-
-const counted = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'quarantine' : 'quarantines'}`
 
 const decisions = {
   clear: {
     operation: clearQuarantines,
-    title: strings.takeQuarantinesBack,
-    action: strings.takeBack2,
+    title: strings.releaseTitle,
+    action: strings.releaseTitle,
     does: isClearable,
-    consequence: strings.theSystemIsAskedToLet,
-    done: (n: number) => strings.nBeingTakenBack({ n: counted(n) }),
+    consequence: strings.releaseConsequence,
+    done: strings.released,
   },
   approve: {
     operation: approveQuarantines,
-    title: strings.quarantineNow,
-    action: strings.quarantine2,
+    title: strings.approveTitle,
+    action: strings.quarantine,
     does: isWaiting,
-    consequence: strings.theHostIsTakenOffThe,
-    done: (n: number) => strings.nOnTheWay({ n: counted(n) }),
+    consequence: strings.approveConsequence,
+    done: strings.approved2,
   },
   dismiss: {
     operation: dismissQuarantines,
-    title: strings.dismissQuarantines,
-    action: strings.dismiss2,
+    title: strings.dismissTitle,
+    action: strings.dismissTitle,
     does: isWaiting,
-    consequence: strings.theHostStaysOnTheNetwork,
-    done: (n: number) => strings.nDismissed({ n: counted(n) }),
+    consequence: strings.dismissConsequence,
+    done: strings.dismissedCount,
   },
 } as const
 
 export type Decision = keyof typeof decisions
 
-// As many as one request takes.
+// Limit of one request.
 const most = 1_000
 
-/** What can be decided about quarantines, one or many; each asks first. */
+/** Returns the actions for quarantines. Each asks for confirmation. */
 export const useQuarantineActions = (onDone: () => void) => {
   const { api, queries } = useServices()
   return (decision: Decision, among: readonly Quarantine[]) => {
@@ -61,10 +62,14 @@ export const useQuarantineActions = (onDone: () => void) => {
     const rest = among.length - rows.length
     confirm({
       title,
-      names: [...new Set(rows.map((row) => `${row.hostIdentifier}, ${nacSystemNames[row.system]}`))],
+      names: [
+        ...new Set(
+          rows.map((row) => strings.hostAndSystem({ host: row.hostIdentifier, system: nacSystemNames[row.system] })),
+        ),
+      ],
       count: rows.length,
       kind: ['quarantine', 'quarantines'],
-      consequence: `${consequence}${rest === 0 ? '' : ` ${rest.toLocaleString('en')} of the selected need it not, or cannot have it, and stay as they are.`}`,
+      consequence: rest === 0 ? consequence : `${consequence} ${strings.othersUnchanged({ count: rest })}`,
       action,
       run: async () => {
         let accepted = 0
@@ -73,7 +78,8 @@ export const useQuarantineActions = (onDone: () => void) => {
           accepted += (await api.call(operation, { body: { ids } })).accepted.length
         }
         const late = rows.length - accepted
-        tell(`${done(accepted)}${late === 0 ? '' : ` ${late.toLocaleString('en')} had changed meanwhile.`}`)
+        const message = done({ count: accepted })
+        tell(late === 0 ? message : `${message} ${strings.changedMeanwhile({ count: late })}`)
         onDone()
         await rereadQuarantines(queries)
       },

@@ -9,35 +9,35 @@ import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
-import { quarantineWords } from '../../ui/nac/labels.ts'
+import { quarantineLabels } from '../../ui/nac/labels.ts'
 import { State } from '../../ui/nac/State.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
 import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { strings } from './strings.ts'
 
-/** Filters of the list of quarantines, by the interface's names. */
+/** Filters of the list of quarantines, by the names of the API. */
 export const quarantineFilters = [
   {
     name: 'state',
     label: strings.state,
     kind: 'choice',
-    options: quarantineStates.map((value) => ({ value, label: quarantineWords[value].word })),
+    options: quarantineStates.map((value) => ({ value, label: quarantineLabels[value].word })),
   },
-  { name: 'isActive', label: strings.inForceOrOnItsWay, kind: 'yesNo' },
+  { name: 'isActive', label: strings.activeOrPending, kind: 'yesNo' },
   {
     name: 'system',
     label: strings.system,
     kind: 'choice',
     options: nacSystems.map((value) => ({ value, label: nacSystemNames[value] })),
   },
-  { name: 'isAutomatic', label: strings.withoutAPerson, kind: 'yesNo' },
+  { name: 'isAutomatic', label: strings.automatic, kind: 'yesNo' },
   { name: 'hostIdentifier', label: strings.host, kind: 'text' },
   { name: 'ipAddress', label: strings.address, kind: 'text' },
   { name: 'mac', label: strings.mac, kind: 'text' },
-  { name: 'uuid', label: strings.idOfTheHost, kind: 'text' },
-  { name: 'by', label: strings.askedBy, kind: 'text' },
-  { name: 'createdAt', label: strings.askedFor, kind: 'period' },
+  { name: 'uuid', label: strings.hostId, kind: 'text' },
+  { name: 'by', label: strings.requestedBy, kind: 'text' },
+  { name: 'createdAt', label: strings.requested, kind: 'period' },
 ] as const satisfies readonly Filter[]
 
 export const quarantinesView: ViewSpec = {
@@ -46,17 +46,17 @@ export const quarantinesView: ViewSpec = {
   defaultColumns: ['host', 'system', 'state', 'reason', 'error', 'by', 'since', 'ends'],
 }
 
-/** `system` is the product: a name that a person would understand. */
-const who = (by: string) => (by === 'system' ? 'by itself' : by)
+/** Returns who requested a quarantine; `system` is this server. */
+const who = (by: string) => (by === 'system' ? strings.byServer : by)
 
-/** What is wrong now, and what helps; of one that waits, why it does. */
+/** Returns the current problem; for a waiting quarantine, why it waits. */
 const troubleOf = ({ state, error, timeline }: Quarantine): string =>
   state === 'waiting' ? (timeline.findLast(({ step }) => step === 'waiting')?.message ?? error) : error
 
 const lasting: readonly QuarantineState[] = ['wanted', 'applying', 'applied', 'verified']
 
 export const Ends = ({ quarantine: { expiresAt, state } }: { quarantine: Quarantine }) =>
-  expiresAt === null ? <span>{lasting.includes(state) ? 'never' : '–'}</span> : <Time value={expiresAt} />
+  expiresAt === null ? <span>{lasting.includes(state) ? strings.never : '–'}</span> : <Time value={expiresAt} />
 
 export const quarantineColumns: readonly Column<Quarantine>[] = [
   {
@@ -91,7 +91,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'error',
-    title: strings.whatIsWrongAndWhatHelps,
+    title: strings.problem,
     width: 116,
     grow: true,
     sortKey: 'error',
@@ -109,7 +109,7 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'ends',
-    title: strings.ends,
+    title: strings.expires,
     width: 70,
     align: 'right',
     sortKey: 'expiresAt',
@@ -147,14 +147,14 @@ export const quarantineColumns: readonly Column<Quarantine>[] = [
   },
   {
     id: 'automatic',
-    title: strings.withoutAPerson,
+    title: strings.automatic,
     width: 120,
     sortKey: 'isAutomatic',
-    cell: (row) => (row.isAutomatic ? 'yes' : 'no'),
+    cell: (row) => (row.isAutomatic ? strings.yes : strings.no),
   },
   {
     id: 'attempts',
-    title: strings.failedTries,
+    title: strings.failedAttempts,
     width: 92,
     align: 'right',
     sortKey: 'attempts',

@@ -11,24 +11,24 @@ const step = (name: Quarantine['timeline'][number]['step'], ok = true) => ({
   message: 'm',
 })
 
-it('tells the story in words with the name of the system, and what is under way', () => {
+it('labels each step with the name of the system, and names the next one', () => {
   const { lines, next } = timelineOf({
     system: 'ise',
     state: 'applied',
     timeline: [step('asked'), step('applying'), step('delayed', false), step('applied')],
   })
-  expect(lines.map(({ words, mark }) => [words, mark])).toEqual([
-    ['Asked for', 'done'],
+  expect(lines.map(({ label, mark }) => [label, mark])).toEqual([
+    ['Requested', 'done'],
     ['Sent to Cisco ISE', 'done'],
-    ['Tried again later', 'failed'],
-    ['Taken by Cisco ISE', 'done'],
+    ['Will be retried', 'failed'],
+    ['Accepted by Cisco ISE', 'done'],
   ])
-  // Steps of one moment are still different lines.
+  // Steps of the same moment have different keys.
   expect(new Set(lines.map(({ key }) => key)).size).toBe(4)
-  expect(next).toBe('Read back from Cisco ISE')
+  expect(next).toBe('Verifying with Cisco ISE')
 })
 
-it('has nothing under way where it ended or a person has to act', () => {
+it('has no next step after the end or while a person has to act', () => {
   for (const state of ['verified', 'cleared', 'failed', 'dismissed', 'waiting'] as const)
     expect([state, timelineOf({ system: 'cact', state, timeline: [] }).next]).toEqual([state, null])
   const timeline = [step('asked'), step('waiting', false)]

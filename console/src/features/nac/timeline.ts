@@ -1,49 +1,50 @@
 import { nacSystemNames, type Quarantine, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** Steps of a story in words; `{system}` carries it out. */
-const stepWords: Readonly<Record<QuarantineStepName, string>> = {
-  asked: strings.askedFor,
-  waiting: strings.waitsForAPerson,
+/** Labels of the steps; `{system}` is the NAC system. */
+const stepLabels: Readonly<Record<QuarantineStepName, string | ((values: { system: string }) => string)>> = {
+  asked: strings.requested,
+  waiting: strings.stepWaiting,
   approved: strings.approved,
   dismissed: strings.dismissed,
-  applying: 'Sent to {system}',
-  applied: 'Taken by {system}',
-  verified: strings.readBackInForce,
-  attributes: 'Reason written to {system}',
-  delayed: strings.triedAgainLater,
+  applying: strings.stepSent,
+  applied: strings.stepAccepted,
+  verified: strings.stepVerified,
+  attributes: strings.stepAttributes,
+  delayed: strings.stepDelayed,
   failed: strings.failed,
-  clear: strings.takingBackAskedFor,
-  cleared: strings.readBackGone,
+  clear: strings.stepClear,
+  cleared: strings.stepCleared,
 }
 
-/** What comes next; states that are an end have nothing. */
-const nextWords: Readonly<Partial<Record<QuarantineState, string>>> = {
-  wanted: '{system} is asked',
-  applying: '{system} is asked',
-  applied: 'Read back from {system}',
-  clearing: strings.takenBackAndReadBackThat,
+/** Labels of the next step; final states have none. */
+const nextLabels: Readonly<Partial<Record<QuarantineState, string | ((values: { system: string }) => string)>>> = {
+  wanted: strings.nextRequest,
+  applying: strings.nextRequest,
+  applied: strings.nextVerify,
+  clearing: strings.nextRelease,
 }
 
-export interface StoryLine {
+export interface TimelineLine {
   key: string
-  words: string
-  /** One that waits is open until somebody decides. */
+  label: string
+  /** A waiting step is open until somebody decides. */
   mark: 'done' | 'failed' | 'open'
   seen: string
   by: string
   at: string
 }
 
-/** The story of a quarantine in words, oldest first, and what is under way. */
+/** Returns the steps of a quarantine, oldest first, and the next step. */
 export const timelineOf = ({ system, state, timeline }: Pick<Quarantine, 'system' | 'state' | 'timeline'>) => {
-  const named = (text: string) => text.replace('{system}', nacSystemNames[system])
-  const next = nextWords[state]
+  const named = (label: string | ((values: { system: string }) => string)) =>
+    typeof label === 'string' ? label : label({ system: nacSystemNames[system] })
+  const next = nextLabels[state]
   return {
     lines: timeline.map(
-      ({ step, ok, message, by, at }, index): StoryLine => ({
+      ({ step, ok, message, by, at }, index): TimelineLine => ({
         key: `${index} ${at}`,
-        words: named(stepWords[step]),
+        label: named(stepLabels[step]),
         mark: step === 'waiting' ? (state === 'waiting' ? 'open' : 'done') : ok ? 'done' : 'failed',
         seen: message,
         by,

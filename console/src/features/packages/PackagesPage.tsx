@@ -23,10 +23,10 @@ import { ReleaseKeySection } from './ReleaseKeySection.tsx'
 import { Steps } from './Steps.tsx'
 import { strings } from './strings.ts'
 
-// So many versions are counted; older ones run on no host that is looked after.
+// Hosts are counted for this many versions; older ones rarely run on a maintained host.
 const counted = 8
 
-/** Hosts that run each of the newest versions, by version. */
+/** Returns the number of hosts that run each of the newest versions. */
 const useVersions = (packages: readonly AgentPackage[]) => {
   const { api } = useServices()
   const versions = [...new Set(packages.map(({ version }) => version))].slice(0, counted)
@@ -44,11 +44,11 @@ const useVersions = (packages: readonly AgentPackage[]) => {
 const stateText = ({ state, isNewest }: AgentPackage): string => {
   if (state === 'Withdrawn') return strings.withdrawn
   if (state === 'Pending') return strings.waitingForApproval
-  if (state === 'Untrusted') return strings.notOfferedSignedByAnotherKey
-  return isNewest ? strings.newestUpdatesInstallIt : strings.older
+  if (state === 'Untrusted') return strings.untrusted
+  return isNewest ? strings.newest : strings.older
 }
 
-/** The agent builds that are handed out, who runs them, and how a new one is published. */
+/** The agent builds: how many hosts run them, and how to publish a new one. */
 export const PackagesPage = () => {
   useTitle(strings.agentBuilds)
   const { api, session } = useServices()
@@ -59,14 +59,14 @@ export const PackagesPage = () => {
 
   const withdraw = (one: AgentPackage) =>
     confirm({
-      title: strings.withdrawABuild,
-      names: [strings.versionForArchitecture({ version: one.version, architecture: one.architecture })],
+      title: strings.withdraw,
+      names: [strings.buildName({ version: one.version, architecture: one.architecture })],
       kind: ['build', 'builds'],
-      consequence: strings.noMoreHostsInstallItHosts,
+      consequence: strings.withdrawConsequence,
       action: strings.withdraw,
       run: async () => {
         await api.call(withdrawPackage, { params: { id: one.id } })
-        tell(strings.withdrawn2)
+        tell(strings.buildWithdrawn)
         await packages.refetch()
       },
     })
@@ -74,7 +74,7 @@ export const PackagesPage = () => {
   return (
     <SettingsPage
       title={strings.agentBuilds}
-      intro={strings.hostsInstallOnlyBuildsThatAre}
+      intro={strings.intro}
       actions={
         <>
           {session.may('packages:manage') ? (
@@ -87,7 +87,7 @@ export const PackagesPage = () => {
           ) : null}
           {session.may('fleet:write') && list !== undefined && list.length > 0 ? (
             <LinkButton to="/rollouts/new" search={{ kind: 'update' }} size="compact-sm">
-              {strings.updateHostsInRings}
+              {strings.updateInRings}
             </LinkButton>
           ) : null}
           <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listPackages)} />
@@ -102,7 +102,7 @@ export const PackagesPage = () => {
         label={strings.agentBuilds}
         head={[
           strings.version,
-          strings.forText,
+          strings.architecture,
           { title: strings.size, align: 'right' },
           { title: strings.hosts, align: 'right' },
           strings.published,
@@ -131,17 +131,17 @@ export const PackagesPage = () => {
               stateText(one),
               one.state !== 'Withdrawn' && session.may('packages:manage') ? (
                 <Button key="withdraw" size="compact-xs" variant="default" onClick={() => withdraw(one)}>
-                  {strings.withdraw2}
+                  {strings.withdrawMenu}
                 </Button>
               ) : null,
             ],
           }
         })}
-        empty={strings.noBuildsArePublishedSoUpdates}
+        empty={strings.empty}
       />
       <section className={classes.how}>
         {packages.data === undefined ? null : <ReleaseKeySection answer={packages.data} />}
-        <h2>{strings.howToPublishABuild}</h2>
+        <h2>{strings.publishTitle}</h2>
         <Steps steps={signSteps} />
       </section>
     </SettingsPage>

@@ -9,46 +9,44 @@ import { Steps } from './Steps.tsx'
 import { strings } from './strings.ts'
 
 const meaning: Record<HostsByReleaseKey['state'], string> = {
-  Current: strings.installsBuildsOfThisReleaseKey,
-  Earlier: strings.trustsAnEarlierKeyFollowsThe,
-  Foreign: strings.trustsAnotherKeyInstallTheAgent,
-  None: strings.noReleaseKeyTheAgentWas,
-  Unreported: strings.noBuiltInReleaseKeyAn,
+  Current: strings.keyCurrent,
+  Earlier: strings.keyEarlier,
+  Foreign: strings.keyForeign,
+  None: strings.keyNone,
+  Unreported: strings.keyUnreported,
 }
 
 const sourceText: Record<ReleaseKey['source'], string> = {
-  file: strings.theFileThatPortcullisReleaseKey,
-  build: 'the agent build of this server',
+  file: strings.sourceFile,
+  build: strings.sourceBuild,
 }
 
 const Configured = ({ releaseKey }: { releaseKey: ReleaseKey }) => (
   <p>
-    {strings.codeBrConfiguredInValueValue2({
-      code: <code className={classes.key}>{releaseKey.fingerprint}</code>,
-      br: <br />,
-      value: sourceText[releaseKey.source],
-      value2:
-        releaseKey.rotatedAt === null ? null : (
-          <>
-            {' '}
-            {strings.rotationSequenceTime({
-              sequence: releaseKey.sequence,
-              time: <Time value={releaseKey.rotatedAt} form="local" />,
-            })}
-          </>
-        ),
-      value3:
-        releaseKey.earlier.length === 0
-          ? null
-          : strings.brReplacesEarlier({
-              br: <br />,
-              earlier: releaseKey.earlier.map((fingerprint) => (
-                <code key={fingerprint} className={classes.key}>
-                  {fingerprint}{' '}
-                </code>
-              )),
-            }),
-    })}
+    <code className={classes.key}>{releaseKey.fingerprint}</code>
+    <br />
+    {sourceText[releaseKey.source]}
+    {releaseKey.rotatedAt === null ? null : (
+      <>
+        {' '}
+        {strings.rotation({
+          sequence: releaseKey.sequence,
+          time: <Time value={releaseKey.rotatedAt} form="local" />,
+        })}
+      </>
+    )}
+    {releaseKey.earlier.length === 0 ? null : (
+      <>
+        <br />
+        {strings.replaces({
+          keys: releaseKey.earlier.map((fingerprint) => (
+            <code key={fingerprint} className={classes.key}>
+              {fingerprint}{' '}
+            </code>
+          )),
+        })}
+      </>
+    )}
   </p>
 )
 
@@ -59,20 +57,20 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
   return (
     <>
       <h2>{strings.releaseKey}</h2>
-      {releaseKey === null ? <p>{strings.thisServerHasNoReleaseKey}</p> : <Configured releaseKey={releaseKey} />}
+      {releaseKey === null ? <p>{strings.noKey}</p> : <Configured releaseKey={releaseKey} />}
       {formerlyPinned === null ? null : (
         <p>
-          {strings.formerlyPinnedCodeByDevicetextTime({
+          {strings.formerlyPinned({
             strong: (text) => <strong>{text}</strong>,
-            code: <code className={classes.key}>{formerlyPinned.fingerprint}</code>,
-            deviceText: <DeviceText value={formerlyPinned.pinnedBy} />,
+            key: <code className={classes.key}>{formerlyPinned.fingerprint}</code>,
+            name: <DeviceText value={formerlyPinned.pinnedBy} />,
             time: <Time value={formerlyPinned.pinnedAt} form="local" />,
           })}
         </p>
       )}
-      <h2>{strings.releaseKeysOfHosts}</h2>
+      <h2>{strings.hostKeys}</h2>
       <SmallTable
-        label={strings.releaseKeysOfHosts}
+        label={strings.hostKeys}
         head={[strings.key, { title: strings.hosts, align: 'right' }, strings.meaning]}
         rows={hosts.map((group) => ({
           key: group.releaseKey,
@@ -85,16 +83,16 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
             meaning[group.state],
           ],
         }))}
-        empty={strings.noHostHasAnAgentYet}
+        empty={strings.noHosts}
       />
       {releaseKey === null ? (
         <>
-          <h2>{strings.howToConfigureAReleaseKey}</h2>
+          <h2>{strings.configureTitle}</h2>
           <Steps steps={[...keySteps, ...hostSteps]} />
         </>
       ) : isIncomplete ? (
         <>
-          <h2>{strings.howToPinTheKeyOn}</h2>
+          <h2>{strings.pinTitle}</h2>
           <Steps steps={hostSteps} />
         </>
       ) : null}

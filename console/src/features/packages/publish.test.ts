@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { hostSteps, keySteps, signSteps } from './publish.ts'
 
-describe('how a build is published', () => {
-  it('configures the key on the server, and never over the network', () => {
+describe('the steps to publish a build', () => {
+  it('configure the key on the server, never over the network', () => {
     const commands = [...keySteps, ...hostSteps, ...signSteps].map(({ command }) => command ?? '')
     expect(commands.join('\n')).toContain('release-key new')
     expect(commands.join('\n')).toContain('PORTCULLIS_RELEASE_KEY_FILE')

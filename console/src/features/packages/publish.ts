@@ -8,11 +8,11 @@ export interface Step {
 /** The steps that configure a release key, from the build machine to the server. */
 export const keySteps: readonly Step[] = [
   {
-    what: strings.onTheBuildMachineCreateThe,
-    command: strings.npmRunCliReleaseKeyNew,
+    what: strings.stepCreateKey,
+    command: 'npm run cli -- release-key new --out release.key --passphrase-file passphrase.txt',
   },
   {
-    what: strings.copyReleaseKeyPubToThe,
+    what: strings.stepCopyKey,
     command: 'PORTCULLIS_RELEASE_KEY_FILE=/etc/portcullis/release-key.pub',
   },
 ]
@@ -20,15 +20,16 @@ export const keySteps: readonly Step[] = [
 /** The step that gives the key to hosts whose agent does not have it. */
 export const hostSteps: readonly Step[] = [
   {
-    what: strings.onEachHostWithoutThisKey,
+    what: strings.stepReinstall,
   },
 ]
 
 /** The steps from an executable to a package file. */
 export const signSteps: readonly Step[] = [
   {
-    what: strings.onTheBuildMachineSignThe,
-    command: strings.npmRunCliPackageSignBuild,
+    what: strings.stepSign,
+    command:
+      'npm run cli -- package sign build/agent/portcullis-agent-linux-x64 --version <version of the build> --architecture x64 --key release.key --passphrase-file passphrase.txt --out agent-x64.pkg',
   },
-  { what: strings.choosePublishPackageOnThisPage },
+  { what: strings.stepPublish },
 ]

@@ -13,23 +13,23 @@ import { rereadQuarantines, useNacSystems } from './useNac.ts'
 export interface QuarantineQuestion {
   uuid: string
   hostIdentifier: string
-  /** Addresses that are meant, where they are known. */
+  /** The addresses to quarantine, where they are known. */
   macs?: readonly string[]
-  /** What it is about when one that failed is tried again. */
+  /** System and reason when a failed quarantine is retried. */
   system?: NacSystem
   reason?: string
 }
 
-// When the configured time is none.
+// Used if the configured duration is unlimited.
 const usualHours = 24
 
-/** The answers to the question, and the request they make. */
+/** State and request of the dialog. */
 const useQuarantine = (question: QuarantineQuestion, close: () => void) => {
   const { api, queries } = useServices()
   const inUse = useNacSystems()
   const [chosen, setChosen] = useState(question.system)
   const { system, policy, hours: usual } = inUse.find((one) => one.system === chosen) ?? inUse[0] ?? { hours: 0 }
-  // Until somebody says otherwise, as it is configured for the chosen system.
+  // The configured duration of the chosen system, until the user changes it.
   const [hours, setHours] = useState<number | '' | null>(null)
   const [endless, setEndless] = useState<boolean | null>(null)
   const isEndless = endless ?? usual === 0
@@ -48,9 +48,9 @@ const useQuarantine = (question: QuarantineQuestion, close: () => void) => {
       })
       close()
       const name = nacSystemNames[by]
-      if (notFound.length > 0) tell(strings.thisHostIsNotHereAny)
-      else if (accepted.length === 0) tell(strings.nameQuarantinesThisHostAlreadyThat({ name }))
-      else tell(strings.nameIsBeingAskedTheHost({ name }))
+      if (notFound.length > 0) tell(strings.hostGone)
+      else if (accepted.length === 0) tell(strings.alreadyQuarantined({ system: name }))
+      else tell(strings.requested({ system: name }))
       await rereadQuarantines(queries)
     })
   return {
@@ -70,7 +70,7 @@ const useQuarantine = (question: QuarantineQuestion, close: () => void) => {
   }
 }
 
-/** Which host is meant, what happens to it, and by which addresses. */
+/** Shows which host is quarantined, with what effect, and by which addresses. */
 const Meant = ({
   question: { hostIdentifier, macs },
   system,
@@ -82,21 +82,20 @@ const Meant = ({
 }) => (
   <>
     <div>
-      {strings.strongIsTakenOffTheNetwork({
-        strong: (
+      {(system === 'ise' ? strings.effectAnc : strings.effectProperty)({
+        host: (
           <strong>
             <DeviceText value={hostIdentifier} />
           </strong>
         ),
-        value: system === 'ise' ? strings.theAncPolicy : 'what your policies make of the property',
-        deviceText: <DeviceText value={policy ?? ''} />,
+        policy: <DeviceText value={policy ?? ''} />,
       })}
     </div>
     {macs === undefined ? null : (
       <div role={macs.length === 0 ? 'alert' : undefined}>
         {macs.length === 0
-          ? strings.itReportsNoNetworkInterfaceThat
-          : `Meant: ${macs.slice(0, quarantineLimits.macs).join(', ').toUpperCase()}`}
+          ? strings.noAddress
+          : strings.addresses({ addresses: macs.slice(0, quarantineLimits.macs).join(', ').toUpperCase() })}
       </div>
     )}
   </>
@@ -105,7 +104,7 @@ const Meant = ({
 const Body = ({ question, close }: { question: QuarantineQuestion; close: () => void }) => {
   const form = useQuarantine(question, close)
   const { system, policy } = form
-  if (system === undefined) return <p>{strings.neitherCiscoIseNorCounteractIs}</p>
+  if (system === undefined) return <p>{strings.noSystem}</p>
   return (
     <form
       onSubmit={(event) => {
@@ -125,7 +124,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
         ) : null}
         <TextInput
           label={strings.reason}
-          description={strings.forTheStoryTheAuditAnd}
+          description={strings.reasonHelp}
           value={form.reason}
           maxLength={500}
           required
@@ -133,7 +132,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
           onChange={(event) => form.setReason(event.currentTarget.value)}
         />
         <NumberInput
-          label={strings.endsAfterHours}
+          label={strings.hours}
           value={form.hours}
           min={1}
           max={quarantineLimits.hours}
@@ -144,13 +143,13 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
           onChange={(value) => form.setHours(typeof value === 'number' ? value : '')}
         />
         <Checkbox
-          label={strings.untilAPersonTakesItBack}
+          label={strings.endless}
           checked={form.isEndless}
           onChange={(event) => form.setEndless(event.currentTarget.checked)}
         />
         {form.failure === null ? null : <ErrorState failure={form.failure} inline />}
         <AskFoot
-          action="Quarantine"
+          action={strings.title}
           isDangerous
           busy={form.busy}
           isReady={question.macs?.length !== 0 && form.reason.trim() !== ''}
@@ -163,9 +162,9 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
   )
 }
 
-/** Asks for the quarantine of a host: by which system, how long, why. */
+/** Asks for the system, duration and reason of a quarantine. */
 export const QuarantineDialog = ({ question, close }: { question: QuarantineQuestion | null; close: () => void }) => (
-  <Modal opened={question !== null} onClose={close} title={strings.quarantineThisHost}>
+  <Modal opened={question !== null} onClose={close} title={strings.title}>
     {question === null ? null : <Body question={question} close={close} />}
   </Modal>
 )

@@ -1,9 +1,9 @@
 import type { QuarantineState } from '@portcullis/contract'
 import { SeverityTag } from '../SeverityTag.tsx'
-import { quarantineWords } from './labels.ts'
+import { quarantineLabels } from './labels.ts'
 
-/** State of a quarantine in words. */
+/** The state of a quarantine. */
 export const State = ({ state }: { state: QuarantineState }) => {
-  const { word, severity } = quarantineWords[state]
+  const { word, severity } = quarantineLabels[state]
   return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
 }

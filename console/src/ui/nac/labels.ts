@@ -2,20 +2,20 @@ import type { Quarantine, QuarantineState } from '@portcullis/contract'
 import type { Severity } from '../theme/tokens.ts'
 import { strings } from './strings.ts'
 
-/** States as a person would call them; without a severity it is over. */
-export const quarantineWords: Readonly<Record<QuarantineState, { word: string; severity: Severity | null }>> = {
-  waiting: { word: strings.waitsForAPerson, severity: 'amber' },
-  wanted: { word: strings.aboutToBeAskedFor, severity: 'neutral' },
-  applying: { word: strings.beingAskedFor, severity: 'neutral' },
-  applied: { word: strings.takenNotReadBackYet, severity: 'neutral' },
-  verified: { word: strings.inForce, severity: 'red' },
-  clearing: { word: strings.beingTakenBack, severity: 'neutral' },
-  cleared: { word: strings.takenBack, severity: null },
+/** Labels of the states; states without a severity are final. */
+export const quarantineLabels: Readonly<Record<QuarantineState, { word: string; severity: Severity | null }>> = {
+  waiting: { word: strings.waiting, severity: 'amber' },
+  wanted: { word: strings.wanted, severity: 'neutral' },
+  applying: { word: strings.applying, severity: 'neutral' },
+  applied: { word: strings.applied, severity: 'neutral' },
+  verified: { word: strings.verified, severity: 'red' },
+  clearing: { word: strings.clearing, severity: 'neutral' },
+  cleared: { word: strings.cleared, severity: null },
   failed: { word: strings.failed, severity: 'amber' },
   dismissed: { word: strings.dismissed, severity: null },
 }
 
-/** Name of a quarantine in an address: the list is asked by host, and holds no filter by id. */
+/** Key of a quarantine in addresses. It contains the host, because the list has a filter by host but not by id. */
 export const quarantineKey = ({ uuid, id }: Pick<Quarantine, 'uuid' | 'id'>): string => `${uuid}~${id}`
 
 export const quarantineAddress = (quarantine: Pick<Quarantine, 'uuid' | 'id'>): string =>

@@ -1,28 +1,30 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
-  thisHostIsNotHereAny: 'This host is not here any more.',
-  nameQuarantinesThisHostAlreadyThat: '{name} quarantines this host already; that stays as it is.',
-  nameIsBeingAskedTheHost: '{name} is being asked; the host shows how it goes.',
-  theAncPolicy: 'the ANC policy',
-  strongIsTakenOffTheNetwork:
-    '{strong} is taken off the network by {value} {deviceText}. It may not reach this server then, either.',
-  itReportsNoNetworkInterfaceThat:
-    'It reports no network interface that is up, so there is no address to quarantine. Wait for its next report.',
-  neitherCiscoIseNorCounteractIs: 'Neither Cisco ISE nor CounterACT is in use.',
+  hostGone: 'Host not found. It may have been deleted.',
+  alreadyQuarantined: '{system} already quarantines this host.',
+  requested: 'Quarantine requested from {system}. The host page shows the progress.',
+  effectAnc:
+    '{host} will be isolated from the network by the ANC policy {policy}. It may also lose its connection to this server.',
+  noAddress:
+    'The host reports no active network interface, so there is no address to quarantine. Wait for its next report.',
+  noSystem: 'Neither Cisco ISE nor CounterACT is enabled.',
   system: 'System',
   reason: 'Reason',
-  forTheStoryTheAuditAnd: 'For the story, the audit and, where it is set up, the system.',
-  endsAfterHours: 'Ends after hours',
-  untilAPersonTakesItBack: 'Until a person takes it back',
-  quarantineThisHost: 'Quarantine this host',
-  waitsForAPerson: 'Waits for a person',
-  aboutToBeAskedFor: 'About to be asked for',
-  beingAskedFor: 'Being asked for',
-  takenNotReadBackYet: 'Taken, not read back yet',
-  inForce: 'In force',
-  beingTakenBack: 'Being taken back',
-  takenBack: 'Taken back',
+  reasonHelp: 'Appears in the timeline, the audit trail and, if configured, in the system.',
+  hours: 'Duration (hours)',
+  endless: 'Until released by a person',
+  title: 'Quarantine host',
+  waiting: 'Awaiting approval',
+  wanted: 'Queued',
+  applying: 'Requesting',
+  applied: 'Accepted, not verified yet',
+  verified: 'Quarantined',
+  clearing: 'Releasing',
+  cleared: 'Released',
   failed: 'Failed',
   dismissed: 'Dismissed',
+  effectProperty:
+    '{host} gets the property {policy}, and your policies isolate it from the network. It may also lose its connection to this server.',
+  addresses: 'Addresses: {addresses}',
 })

@@ -3,12 +3,12 @@ import { type QueryClient, useQueries, useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { useLiveRefresh } from '../useLive.ts'
 
-// Counts in the corner of the eye: more often than this, nobody looks.
+// Milliseconds between refreshes of the counts.
 const refreshGap = 10_000
 
 /**
- * Systems that take hosts off the network, with their configuration: those that are in use. Only who may read the
- * configuration knows; for others none is.
+ * Returns the enabled systems that can isolate hosts, with their configuration. Readers without permission for the
+ * configuration get none.
  */
 export const useNacSystems = () => {
   const { api, session } = useServices()
@@ -41,7 +41,10 @@ export const useNacSystems = () => {
 
 const countsKey = ['quarantine-counts']
 
-/** Whether quarantines are of any interest here: a system is in use, or there are some; and how many wait for a person. */
+/**
+ * Tells whether the console shows quarantines, because a system is enabled or quarantines exist, and how many wait for
+ * approval.
+ */
 export const useNac = (isReady = true) => {
   const { api, session } = useServices()
   const enabled = isReady && session.may('fleet:read')
@@ -64,7 +67,7 @@ export const useNac = (isReady = true) => {
   }
 }
 
-/** The same for the frame, which is always there: it keeps the counts fresh for all. */
+/** Returns the same for the frame, and keeps the counts fresh. */
 export const useLiveNac = (isReady: boolean) => {
   const { queries } = useServices()
   useLiveRefresh(['agents'], refreshGap, () => void queries.invalidateQueries({ queryKey: countsKey }))
@@ -73,6 +76,6 @@ export const useLiveNac = (isReady: boolean) => {
 
 const changing = ['rows', 'quarantine', 'quarantine-counts', 'quarantines-of', 'quarantines']
 
-/** Reads again what a change of quarantines may have changed. */
+/** Refreshes what a change of quarantines may have changed. */
 export const rereadQuarantines = (queries: QueryClient): Promise<unknown> =>
   Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))
