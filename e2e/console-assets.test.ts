@@ -70,7 +70,7 @@ describe('the asset stream in the console', unless(reason), () => {
   it('says that NATS is away, and that it is back', async () => {
     await nats.kill()
     await host.unplug('1-3')
-    await consumer('NATS JetStream').getByText('Away:').waitFor()
+    await consumer('NATS JetStream').getByText('Unreachable:').waitFor()
     await nats.start()
     await consumer('NATS JetStream').getByText('up to date').waitFor({ timeout: 60_000 })
     await consumer('NATS JetStream').getByText('Connected').waitFor()
@@ -86,15 +86,15 @@ describe('the asset stream in the console', unless(reason), () => {
     await messages().getByRole('row').filter({ hasText: 'Replay completed' }).waitFor()
   })
 
-  it('announces places that hosts have left, with their number before', async () => {
-    const button = page.getByRole('button', { name: /^Announce old places/ })
+  it('publishes previous locations and shows their number first', async () => {
+    const button = page.getByRole('button', { name: /^Publish previous locations/ })
     expect(await button.isDisabled()).toBe(true)
     Object.assign(host.facts, { address: '10.0.0.2' })
     await host.inventory()
-    await page.getByRole('button', { name: 'Announce old places (1)…' }).click()
+    await page.getByRole('button', { name: 'Publish previous locations (1)…' }).click()
     await dialog().getByRole('button', { name: 'Publish previous locations', exact: true }).click()
     await messages().getByRole('row').filter({ hasText: 'Previous location' }).waitFor()
-    await page.getByRole('button', { name: 'Announce old places (0)…' }).waitFor()
+    await page.getByRole('button', { name: 'Publish previous locations (0)…' }).waitFor()
   })
 
   it('forgets a reader that is gone', async () => {

@@ -219,7 +219,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await dialog(page).getByLabel('Passkey name').fill('Again')
     await dialog(page).getByLabel('Your password').fill(adminPassword)
     await dialog(page).getByRole('button', { name: 'Add passkey' }).click()
-    await dialog(page).getByText('This device holds a passkey of yours already.').waitFor()
+    await dialog(page).getByText('This device already holds one of your passkeys.').waitFor()
     expect(await dialog(page).getByLabel('Passkey name').inputValue()).toBe('Again')
     await dialog(page).getByRole('button', { name: 'Cancel' }).click()
 

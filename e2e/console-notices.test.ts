@@ -90,7 +90,9 @@ describe('notices', unless(whyNoChromium), () => {
       .getByRole('region', { name: 'Notifications' })
       .getByText(/Nobody was notified/)
       .waitFor()
-    expect(await drawer().getByRole('link', { name: 'Open host', exact: true }).getAttribute('href')).toBe(`/agents/${host.agentId}`)
+    expect(await drawer().getByRole('link', { name: 'Open host', exact: true }).getAttribute('href')).toBe(
+      `/agents/${host.agentId}`,
+    )
 
     await page.keyboard.press('p')
     await drawer().getByRole('button', { name: 'Unpin' }).waitFor()
@@ -260,13 +262,13 @@ describe('notices', unless(whyNoChromium), () => {
     await streams.getByText(/Nothing listens at 127.0.0.1:1/).waitFor()
     await streams.getByText(/\d+ events? behind/).waitFor()
     await streams.getByRole('button', { name: 'Try now' }).click()
-    await page.getByText('All events, Syslog: tried now.').waitFor()
+    await page.getByText('Trying All events, Syslog now.').waitFor()
     await streams.getByRole('button', { name: 'Skip…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(/^\d+ events?$/).waitFor()
-    await dialog.getByText(/not sent to this receiver/).waitFor()
-    await dialog.getByRole('button', { name: 'Skip', exact: true }).click()
-    await streams.getByText(/nothing is missing/).waitFor()
+    await dialog.getByText(/never sent to this receiver/).waitFor()
+    await dialog.getByRole('button', { name: 'Skip events', exact: true }).click()
+    await streams.getByText(/Nothing is pending/).waitFor()
     await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
     await server.post('systemNotification/notifications/update', { id: 6, channels: { syslog: { isEnabled: false } } })
   })

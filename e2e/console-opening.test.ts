@@ -187,7 +187,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
 
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.goto('/agentless?open=*')
-    const add = page.getByRole('button', { name: 'Add agentless host' })
+    const add = page.getByRole('complementary').getByRole('button', { name: 'Add agentless host' })
     await page.getByLabel('Host', { exact: true }).fill('polled.example')
     await add.click()
     await stored()

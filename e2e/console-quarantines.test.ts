@@ -60,16 +60,16 @@ describe('quarantines', unless(whyNoChromium), () => {
   const row = (text: string) =>
     page.getByRole('grid', { name: 'Quarantines' }).getByRole('row').filter({ hasText: text })
   const drawer = () => page.getByRole('complementary', { name: 'Quarantine' })
-  const story = () => drawer().getByRole('region', { name: 'Story' }).getByRole('listitem')
+  const story = () => drawer().getByRole('region', { name: 'Timeline' }).getByRole('listitem')
   const dialog = () => page.getByRole('dialog')
   const newest = async () => (await server.get<{ data: Quarantine[] }>('nac/quarantines')).data[0]
   const ask = async (reason: string) => {
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Quarantine…' }).click()
     // Only the interface that is up is meant.
-    await dialog().getByText(`Meant: ${mac}`, { exact: true }).waitFor()
+    await dialog().getByText(`Addresses: ${mac}`, { exact: true }).waitFor()
     await dialog().getByLabel('Reason').fill(reason)
-    await dialog().getByRole('button', { name: 'Quarantine', exact: true }).click()
+    await dialog().getByRole('button', { name: 'Quarantine host', exact: true }).click()
     await dialog().waitFor({ state: 'detached' })
   }
 
@@ -99,14 +99,14 @@ describe('quarantines', unless(whyNoChromium), () => {
     await page.goto(`/agents/${host.agentId}`)
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Quarantine…' }).click()
-    const button = dialog().getByRole('button', { name: 'Quarantine', exact: true })
+    const button = dialog().getByRole('button', { name: 'Quarantine host', exact: true })
     expect(await button.isDisabled()).toBe(true)
     expect(await dialog().getByLabel('Duration (hours)').inputValue()).toBe('8')
     await dialog().getByLabel('Duration (hours)').fill('2')
     await dialog().getByLabel('Reason').fill(`found a stick ${hostileTexts.html}`)
     await button.click()
     await dialog().waitFor({ state: 'detached' })
-    await page.getByText('Active', { exact: true }).waitFor()
+    await page.getByText('Quarantined', { exact: true }).waitFor()
     expect(ise.policyOf(mac)).toBe('Quarantine')
     const asked = (await newest()) as Quarantine
     expect(Date.parse(asked.expiresAt ?? '') - Date.parse(asked.createdAt)).toBeLessThanOrEqual(2 * 3_600_000 + 60_000)
@@ -120,7 +120,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     await page.getByRole('link', { name: 'Open the quarantine' }).click()
     await page.waitForURL(/\/quarantines\?open=/)
     await story().filter({ hasText: 'Requested' }).getByText(hostileTexts.html).waitFor()
-    for (const words of ['Sent to Cisco ISE', 'Taken by Cisco ISE', 'Verified: host is isolated'])
+    for (const words of ['Sent to Cisco ISE', 'Accepted by Cisco ISE', 'Verified: host is isolated'])
       await story().filter({ hasText: words }).getByRole('img', { name: 'done' }).waitFor()
     await rail().waitFor()
 
@@ -128,8 +128,8 @@ describe('quarantines', unless(whyNoChromium), () => {
     await dialog().getByRole('button', { name: 'Release quarantines', exact: true }).click()
     // Nobody reloads anything.
     await story().filter({ hasText: 'Verified: host is released' }).waitFor()
-    await drawer().getByText('Taken back', { exact: true }).waitFor()
-    await row('front-desk').getByText('Taken back').waitFor()
+    await drawer().getByText('Released', { exact: true }).waitFor()
+    await row('front-desk').getByText('Released').waitFor()
     expect(await drawer().getByRole('button', { name: 'Release…' }).count()).toBe(0)
     expect(ise.policyOf(mac)).toBeUndefined()
     expect(await page.locator('img[src="x"]').count()).toBe(0)
@@ -151,15 +151,15 @@ describe('quarantines', unless(whyNoChromium), () => {
       .waitFor()
     await drawer().getByRole('button', { name: 'Retry…' }).click()
     expect(await dialog().getByLabel('Reason').inputValue()).toBe('second time')
-    await dialog().getByRole('button', { name: 'Quarantine', exact: true }).click()
-    await drawer().getByText('Active', { exact: true }).waitFor()
+    await dialog().getByRole('button', { name: 'Quarantine host', exact: true }).click()
+    await drawer().getByText('Quarantined', { exact: true }).waitFor()
     expect(await drawer().getByRole('note').count()).toBe(0)
   })
 
   it('are filtered by the address, decided for a selection, and kept on the screen', async () => {
     await page.setViewportSize({ width: 1024, height: 768 })
     await page.goto('/quarantines?state=verified')
-    await row('front-desk').getByText('Active').waitFor()
+    await row('front-desk').getByText('Quarantined').waitFor()
     await page.getByText('1 of 2').waitFor()
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
     expect(beyond).toBeLessThanOrEqual(0)
@@ -186,7 +186,7 @@ describe('quarantines', unless(whyNoChromium), () => {
       .getByRole('grid', { name: 'Quarantines' })
       .getByRole('row')
       .filter({ hasText: 'second time' })
-    await first.getByText('Taken back').click()
+    await first.getByText('Released').click()
     const panel = own.page.getByRole('complementary', { name: 'Quarantine' })
     await panel.getByText('Verified: host is isolated').waitFor()
     expect(await panel.getByRole('button').allInnerTexts()).toEqual(['', ''])
@@ -217,8 +217,8 @@ describe('quarantines', unless(whyNoChromium), () => {
     })
     await rail().click()
     for (const [button, confirm] of [
-      ['Quarantine…', 'Quarantine'],
-      ['Dismiss…', 'Dismiss'],
+      ['Quarantine…', 'Quarantine now'],
+      ['Dismiss…', 'Dismiss quarantines'],
     ] as const) {
       await row('front-desk').first().waitFor()
       await page.getByLabel('Select the rows of this list').click()
@@ -226,7 +226,7 @@ describe('quarantines', unless(whyNoChromium), () => {
       expect(await bar.getByRole('button', { name: 'Release…' }).count()).toBe(0)
       await bar.getByRole('button', { name: button }).click()
       await dialog()
-        .getByText(/1 of the selected/)
+        .getByText(/1 selected quarantine/)
         .waitFor()
       await dialog().getByRole('button', { name: confirm, exact: true }).click()
       await bar.waitFor({ state: 'detached' })

@@ -156,7 +156,7 @@ describe('reports', unless(whyNoChromium), () => {
   it('are deleted after a question; their history stays', async () => {
     await page.goto('/reports')
     await row('weekly')
-      .getByRole('button', { name: /^More of/ })
+      .getByRole('button', { name: /^More actions for/ })
       .click()
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()

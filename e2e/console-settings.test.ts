@@ -299,7 +299,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     expect(await manager.page.getByRole('button', { name: 'Run test' }).count()).toBe(0)
     await manager.page.getByRole('tab', { name: 'History' }).click()
     await manager.page.getByRole('list', { name: 'Versions' }).getByRole('listitem').first().waitFor()
-    expect(await manager.page.getByRole('button', { name: /^Go back/ }).count()).toBe(0)
+    expect(await manager.page.getByRole('button', { name: /^Restore/ }).count()).toBe(0)
     const reader = await as('reader')
     const list = reader.page.getByRole('navigation', { name: 'Settings' })
     await list.getByRole('link', { name: 'Tags' }).waitFor()

@@ -153,7 +153,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
       .locator('input[type=file]')
       .setInputFiles({ name: 'computers.csv', mimeType: 'text/csv', buffer: Buffer.from('ComputerName,Tags\n') })
     await dialog(page).getByText('This newly allows devices on 2 hosts.').waitFor()
-    const run = dialog(page).getByRole('button', { name: 'Store 2 computers' })
+    const run = dialog(page).getByRole('button', { name: 'Save 2 hosts' })
     expect(await run.isDisabled()).toBe(true)
     await dialog(page).getByRole('textbox', { name: 'Reason' }).fill('The lab is open')
     await run.click()

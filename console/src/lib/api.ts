@@ -40,8 +40,7 @@ export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params
   const params = (input.params ?? {}) as Record<string, unknown>
   const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = params[name]
-    if (value === undefined || value === null || value === '')
-      throw new Error(strings.pathParameterNameIsMissing({ name }))
+    if (value === undefined || value === null || value === '') throw new Error(`path parameter ${name} is missing`)
     return encodeURIComponent(String(value))
   })
   const query = new URLSearchParams()
@@ -84,7 +83,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       body = JSON.stringify(input.body)
       sent['content-type'] = 'application/json'
     }
-    if (token !== null) sent.authorization = strings.bearerToken({ token })
+    if (token !== null) sent.authorization = `Bearer ${token}`
     const address = addressOf(operation, input)
     let response: Response
     try {
@@ -144,7 +143,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
       return await sendRenewing(operation, input, headers)
     } catch (failure) {
       if (!(failure instanceof CallFailure) || failure.code !== 'reauthentication_required') throw failure
-      if (!(await confirmIdentity())) throw new CallFailure('not_confirmed', strings.youDidNotConfirmYourIdentity)
+      if (!(await confirmIdentity())) throw new CallFailure('not_confirmed', strings.notConfirmed)
       return sendRenewing(operation, input, headers)
     }
   }
@@ -159,7 +158,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     call: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<ResponseOf<O>> => {
       const response = await sendConfirmed(operation, input ?? {})
       return (await response.json().catch(() => {
-        throw new CallFailure('unreadable', strings.theAnswerIsNotJson, { status: response.status })
+        throw new CallFailure('unreadable', strings.notJson, { status: response.status })
       })) as ResponseOf<O>
     },
     /** Calls an operation that answers a file; gives its bytes and the name the server chose. */

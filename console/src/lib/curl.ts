@@ -1,6 +1,5 @@
 import type { AnyOperation } from '@portcullis/contract'
 import { addressOf, type CallInput } from './api.ts'
-import { strings } from './strings.ts'
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -10,12 +9,12 @@ export const curlOf = <O extends AnyOperation>(
   operation: O,
   input: Partial<CallInput<O>> = {},
 ): string => {
-  const parts = [strings.curlSs]
+  const parts = ['curl -sS']
   if (operation.method !== 'GET') parts.push(`-X ${operation.method}`)
-  parts.push(strings.hAuthorizationBearerPortcullisToken)
+  parts.push('-H "Authorization: Bearer $PORTCULLIS_TOKEN"')
   if (input.file !== undefined) parts.push(`-F ${quoted(`file=@${input.file.name ?? 'file'}`)}`)
   else if (input.body !== undefined) {
-    parts.push(strings.hContentTypeApplicationJson, `--data ${quoted(JSON.stringify(input.body))}`)
+    parts.push("-H 'Content-Type: application/json'", `--data ${quoted(JSON.stringify(input.body))}`)
   }
   parts.push(quoted(`${origin}${addressOf(operation, input)}`))
   return parts.join(' ')

@@ -1,4 +1,4 @@
-import { strings } from './strings.ts'
+
 /** One key or sequence (`j`, `g a`, `Escape`) and what it does. */
 export interface KeyBinding {
   keys: string
@@ -81,7 +81,7 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
 export type Keys = ReturnType<typeof createKeys>
 
 /** Dialogs, popovers, menus and lists of choices that are open. */
-const openLayers = strings.roleDialogRoleAlertdialogRoleMenu
+const openLayers = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox]'
 
 /** Returns what has the focus. While a dialog, popover or menu is open, the screen behind it has no keys. */
 export const domFocus = (target: EventTarget | null): FocusKind => {

@@ -32,16 +32,16 @@ export const endPasskeyQuestion = (): void => WebAuthnAbortService.cancelCeremon
 /** Words for a passkey that did not work; null when it was this console that ended the question. */
 export const passkeyRefusal = (failure: unknown): string | null => {
   if (failure instanceof CallFailure) {
-    if (failure.code === 'mfa_code_wrong') return strings.thisPasskeyIsNotAccepted
+    if (failure.code === 'mfa_code_wrong') return strings.passkeyRefused
     const { detail, cure } = messageOf(failure)
     return `${detail} ${cure}`
   }
   const code = failure instanceof WebAuthnError ? failure.code : undefined
   const name = failure instanceof Error ? failure.name : ''
   if (code === 'ERROR_CEREMONY_ABORTED') return null
-  if (code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') return strings.thisDeviceHoldsAPasskeyOf
-  if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID') return strings.thisPageIsOpenUnderAnother
+  if (code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') return strings.passkeyExists
+  if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID') return strings.passkeyDomain
   // The browser does not tell which: somebody cancelled, nobody answered in time, or no passkey fits.
-  if (name === 'NotAllowedError' || name === 'AbortError') return strings.theBrowserGotNoPasskeyIt
-  return strings.theBrowserCouldNotUseA({ value: failure instanceof Error ? failure.message : String(failure) })
+  if (name === 'NotAllowedError' || name === 'AbortError') return strings.passkeyMissing
+  return strings.passkeyFailed({ error: failure instanceof Error ? failure.message : String(failure) })
 }

@@ -3,14 +3,14 @@ import { strings } from './strings.ts'
 export const passwordRules = {
   min: 12,
   max: 128,
-  text: strings.n12To128CharactersNotA,
+  text: strings.passwordRules,
 } as const
 
 /** What is wrong with a new password, or null. The server knows the common ones and judges in the end. */
 export const passwordFault = (password: string, userName = ''): string | null => {
   const length = [...password.normalize('NFC')].length
-  if (length < passwordRules.min) return strings.minMoreCharactersAreNeeded({ min: passwordRules.min - length })
-  if (length > passwordRules.max) return strings.lengthCharactersTooLong({ length: length - passwordRules.max })
-  if (userName !== '' && password.toLowerCase() === userName.toLowerCase()) return strings.thePasswordIsTheUserName
+  if (length < passwordRules.min) return strings.passwordTooShort({ count: passwordRules.min - length })
+  if (length > passwordRules.max) return strings.passwordTooLong({ count: length - passwordRules.max })
+  if (userName !== '' && password.toLowerCase() === userName.toLowerCase()) return strings.passwordIsName
   return null
 }

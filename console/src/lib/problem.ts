@@ -42,37 +42,37 @@ const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, co
 export const messageOf = (failure: unknown): Message => {
   if (isLoadFailure(failure)) {
     return {
-      title: strings.cantReachTheServer,
-      detail: strings.partOfTheConsoleFailedTo,
-      cure: strings.checkTheNetworkAndThatThe,
+      title: strings.cantReachServer,
+      detail: strings.partFailed,
+      cure: strings.reloadCure,
     }
   }
   if (!(failure instanceof CallFailure)) {
     return {
-      title: strings.somethingWentWrongInTheConsole,
+      title: strings.consoleError,
       detail: failure instanceof Error ? failure.message : String(failure),
-      cure: strings.reloadThePageIfItStays,
+      cure: strings.consoleErrorCure,
     }
   }
   if (failure.code === 'network') {
     return {
-      title: strings.cantReachTheServer,
+      title: strings.cantReachServer,
       detail: failure.message,
-      cure: strings.checkTheNetworkAndThatThe2,
+      cure: strings.networkCure,
     }
   }
   if (failure.code === 'unreadable') {
     return {
-      title: strings.theAnswerCouldNotBeRead,
+      title: strings.unreadable,
       detail: failure.message,
-      cure: strings.aProxyBetweenYouAndThe,
+      cure: strings.unreadableCure,
     }
   }
   if (failure.code === 'not_confirmed') {
     return {
       title: strings.identityNotConfirmed,
       detail: failure.message,
-      cure: strings.toContinueStartTheActionAgain,
+      cure: strings.confirmCure,
     }
   }
   const entry = errorTable[failure.code]
@@ -81,14 +81,14 @@ export const messageOf = (failure: unknown): Message => {
     detail: failure.message,
     cure:
       failure.traceId !== null && failure.status >= 500
-        ? strings.cureTraceTraceid({ cure: entry.cure, traceId: failure.traceId })
+        ? strings.cureWithTrace({ cure: entry.cure, traceId: failure.traceId })
         : entry.cure,
   }
 }
 
 /** What happened and its cure, by a problem code that came with an address; words for an unknown one too. */
 export const problemText = (code: string): string => {
-  if (!isCode(code)) return strings.signingInDidNotWorkTry
+  if (!isCode(code)) return strings.signInFailed
   const { title, cure } = errorTable[code]
   return `${title}. ${cure}`
 }
@@ -106,7 +106,7 @@ export const failureOf = async (response: Response): Promise<CallFailure> => {
   const retryAfter = Number.isFinite(retryHeader) && retryHeader > 0 ? retryHeader : null
   const problem = (await response.json().catch(() => null)) as Partial<Problem> | null
   if (problem === null || typeof problem.code !== 'string' || !isCode(problem.code)) {
-    return new CallFailure('unreadable', strings.theAnswerHadStatusStatusAnd({ status: response.status }), {
+    return new CallFailure('unreadable', strings.noProblemDetails({ status: response.status }), {
       status: response.status,
       retryAfter,
     })

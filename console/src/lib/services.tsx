@@ -6,7 +6,6 @@ import type { Identity } from './identity.ts'
 import type { Keys } from './keys.ts'
 import type { Live } from './live.ts'
 import type { Session } from './session.ts'
-import { strings } from './strings.ts'
 import type { Work } from './work.ts'
 
 /** What the screens are built on; made once in `app/main.tsx`. */
@@ -29,7 +28,7 @@ export const ServicesProvider = ({ services, children }: { services: Services; c
 
 export const useServices = (): Services => {
   const services = useContext(ServicesContext)
-  if (services === null) throw new Error(strings.servicesproviderIsMissing)
+  if (services === null) throw new Error('ServicesProvider is missing')
   return services
 }
 

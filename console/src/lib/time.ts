@@ -28,7 +28,7 @@ export const relativeTime = (at: number, now: number): string => {
 
 /** The instant in UTC to the second, as shown on hover: `2031-05-04 10:11:12 UTC`. */
 export const exactUtc = (at: number): string =>
-  strings.valueUtc({ value: new Date(at).toISOString().slice(0, 19).replace('T', ' ') })
+  strings.utc({ time: new Date(at).toISOString().slice(0, 19).replace('T', ' ') })
 
 /** The instant in the reader's own zone. */
 export const localTime = (at: number): string =>

@@ -19,7 +19,7 @@ const rule: PolicyRuleResource = {
   reason: 'desk',
   overrideAttackTool: false,
   origin: 'rule',
-  state: 'Active',
+  state: 'In force',
   createdAt: '2031-05-01T00:00:00Z',
   createdBy: 'mia',
   changedAt: '2031-05-01T00:00:00Z',
