@@ -15,7 +15,7 @@ interface Call {
   body: string | null
 }
 
-/** A client before a scripted server; `answer` gets each call with the number of refreshes so far. */
+/** Creates a client with a scripted server; `answer` receives each call with the number of refreshes so far. */
 const clientBefore = (
   answer: (call: Call, refreshes: number) => Response | Promise<Response>,
   refresh?: () => Promise<void>,
@@ -56,7 +56,7 @@ const clientBefore = (
 const isFresh = (call: Call) => call.authorization === 'Bearer token-1'
 
 describe('the address of a call', () => {
-  it('encodes what stands in the path and leaves empty query values out', () => {
+  it('encodes path parameters and omits empty query values', () => {
     const operation = { path: '/a/{id}/b' } as AnyOperation
     expect(
       addressOf(operation, {
@@ -66,13 +66,13 @@ describe('the address of a call', () => {
     ).toBe('/a/..%2Fx%3Fy/b?Q=a%26b&list=x%2Cy')
   })
 
-  it('refuses a path with a hole', () => {
+  it('rejects a path without its parameter', () => {
     expect(() => addressOf({ path: '/a/{id}' } as AnyOperation, { params: { id: '' } })).toThrow(/id is missing/)
   })
 })
 
 describe('the client', () => {
-  it('renews an expired token once for all calls that wait, and repeats each of them', async () => {
+  it('renews an expired token once for all waiting calls and repeats each of them', async () => {
     const { api, calls, counts } = clientBefore((call) =>
       isFresh(call) ? json({ ok: true }) : problem(401, 'unauthorized'),
     )
@@ -104,7 +104,7 @@ describe('the client', () => {
     expect(counts()).toEqual({ refreshes: 0, signedOut: 1 })
   })
 
-  it('keeps the session when the server is away during the refresh', async () => {
+  it('keeps the session when the server is unreachable during the refresh', async () => {
     const { api, counts } = clientBefore(
       () => problem(401, 'unauthorized'),
       async () => {
@@ -115,19 +115,19 @@ describe('the client', () => {
     expect(counts().signedOut).toBe(0)
   })
 
-  it('does not renew for a wrong second factor: the session is as good as before', async () => {
+  it('does not renew for a wrong second factor, because the session is still valid', async () => {
     const { api, calls, counts } = clientBefore(() => problem(401, 'mfa_code_wrong'))
     await expect(api.call(get)).rejects.toMatchObject({ code: 'mfa_code_wrong' })
     expect([calls.length, counts()]).toEqual([1, { refreshes: 0, signedOut: 0 }])
   })
 
-  it('does not renew for a refusal by profile', async () => {
+  it('does not renew when the profile lacks a permission', async () => {
     const { api, counts } = clientBefore(() => problem(403, 'forbidden'))
     await expect(api.call(get)).rejects.toMatchObject({ code: 'forbidden', status: 403, traceId: 't' })
     expect(counts()).toEqual({ refreshes: 0, signedOut: 0 })
   })
 
-  it('tells no answer, an answer of a proxy and a long wait apart', async () => {
+  it('distinguishes no response, the response of a proxy and a long wait', async () => {
     const away = clientBefore(() => Promise.reject(new TypeError('failed to fetch')))
     await expect(away.api.call(get)).rejects.toMatchObject({ code: 'network' })
     const proxy = clientBefore(() => new Response('<h1>Bad gateway</h1>', { status: 502 }))
@@ -136,7 +136,7 @@ describe('the client', () => {
     await expect(busy.api.call(get)).rejects.toMatchObject({ code: 'too_many_requests', retryAfter: 90 })
   })
 
-  it('lets a cancelled call end as cancelled, not as a failure of the server', async () => {
+  it('reports a cancelled call as cancelled, not as a failure of the server', async () => {
     const controller = new AbortController()
     const { api } = clientBefore(async () => {
       controller.abort(new DOMException('gone', 'AbortError'))
@@ -160,7 +160,7 @@ describe('the client', () => {
 describe('an operation that needs fresh authentication', () => {
   const post = { method: 'POST', path: '/x' } as AnyOperation
 
-  it('asks the person, is repeated once with the same body and keeps the session', async () => {
+  it('asks the person, repeats the call once with the same body and keeps the session', async () => {
     let asked = 0
     const { api, calls, counts, confirmations } = clientBefore(() =>
       asked++ === 0 ? problem(401, 'reauthentication_required') : json({ done: true }),
@@ -170,7 +170,7 @@ describe('an operation that needs fresh authentication', () => {
     expect([counts(), confirmations()]).toEqual([{ refreshes: 0, signedOut: 0 }, 1])
   })
 
-  it('is given up when the person cancels, and nothing is sent again', async () => {
+  it('is abandoned when the person cancels, and nothing is sent again', async () => {
     const { api, calls, counts, confirmations } = clientBefore(
       () => problem(401, 'reauthentication_required'),
       undefined,

@@ -15,27 +15,27 @@ interface CallParts<O> {
   signal?: AbortSignal
 }
 
-/** Arguments after the operation: none are needed where its path has no parameters. */
+/** Arguments after the operation: optional if its path has no parameters. */
 type Inputs<O> = keyof ParamsOf<O> extends never ? [input?: CallInput<O>] : [input: CallInput<O>]
 
-/** What a sign-in or a refresh brings. */
+/** The result of a sign-in or a refresh. */
 export interface TokenAnswer {
   token: string
 }
 
 export interface ApiDeps {
   fetch: typeof globalThis.fetch
-  /** Asks for a new access token by the cookie. Throws a CallFailure when it is refused. */
+  /** Requests a new access token with the cookie. Throws a CallFailure when it is refused. */
   refresh: (send: Api['send']) => Promise<TokenAnswer>
   /** Called once when the session cannot be renewed. */
   onSignedOut: () => void
   /** Asks the person to confirm their identity; false when they cancel. */
   confirmIdentity: () => Promise<boolean>
-  /** Runs `work` while no other tab does: refresh tokens rotate, and a reused one ends the session. */
+  /** Runs `work` while no other tab does: refresh tokens rotate, and reusing one ends the session. */
   exclusively: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** The address of a call: path parameters encoded, empty query values left out, arrays as comma lists. */
+/** Returns the address of a call: encodes path parameters, omits empty query values, joins arrays by commas. */
 export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params?: unknown; query?: unknown } = {}) => {
   const params = (input.params ?? {}) as Record<string, unknown>
   const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
@@ -55,19 +55,19 @@ export const addressOf = (operation: Pick<AnyOperation, 'path'>, input: { params
 /** Refusals with status 401 that a new access token does not change. */
 const saysNothingOfTheToken: ReadonlySet<string> = new Set(['mfa_code_wrong', 'reauthentication_required'])
 
-/** The name the server chose for a file. */
+/** Returns the name that the server chose for a file. */
 const fileName = (response: Response): string =>
   /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'portcullis-download'
 
 /**
- * The console's client over the contract. The access token lives in memory only; when it has expired, one refresh by
- * the HttpOnly cookie serves all calls that wait for it, and each is repeated once.
+ * The console's client for the contract. The access token is only in memory. When it expires, one refresh with the
+ * HttpOnly cookie serves all waiting calls, and each call is repeated once.
  */
 export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclusively }: ApiDeps) => {
   let token: string | null = null
   let renewal: Promise<boolean> | null = null
 
-  /** One request without renewal; answers that are not a success throw. */
+  /** Sends one request without renewal. Throws for responses that are not a success. */
   const send = async (
     operation: Pick<AnyOperation, 'method' | 'path'>,
     input: { params?: unknown; query?: unknown; body?: unknown; file?: Blob & { name?: string }; signal?: AbortSignal },
@@ -102,7 +102,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     return response
   }
 
-  /** Gets a new access token; true when there is one. Callers at the same time share one refresh. */
+  /** Requests a new access token. Returns whether there is one. Concurrent callers share one refresh. */
   const renew = (): Promise<boolean> => {
     renewal ??= exclusively(async () => {
       try {
@@ -110,7 +110,7 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
         token = (await refresh(send)).token
         return true
       } catch (failure) {
-        // Only a refusal ends the session; a server that is away keeps it for the next try.
+        // Only a refusal ends the session. If the server is unreachable, the session stays for the next attempt.
         if (failure instanceof CallFailure && failure.status >= 400 && failure.status < 429) return false
         throw failure
       }
@@ -125,10 +125,10 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     try {
       return await send(operation, input, headers)
     } catch (failure) {
-      // Neither a wrong second factor nor a session that is no longer fresh means that the access token is invalid.
+      // Neither a wrong second factor nor the need for fresh authentication means that the access token is invalid.
       if (!(failure instanceof CallFailure) || failure.status !== 401 || saysNothingOfTheToken.has(failure.code))
         throw failure
-      // Another call may have renewed the token while this one was under way.
+      // Another call may have renewed the token meanwhile.
       if (token === used && !(await renew())) {
         onSignedOut()
         throw failure
@@ -154,19 +154,19 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
     setToken: (next: string | null) => {
       token = next
     },
-    /** Calls an operation and reads its JSON answer. */
+    /** Calls an operation and reads its JSON response. */
     call: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<ResponseOf<O>> => {
       const response = await sendConfirmed(operation, input ?? {})
       return (await response.json().catch(() => {
         throw new CallFailure('unreadable', strings.notJson, { status: response.status })
       })) as ResponseOf<O>
     },
-    /** Calls an operation that answers a file; gives its bytes and the name the server chose. */
+    /** Calls an operation that returns a file. Returns its bytes and the name that the server chose. */
     download: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>) => {
       const response = await sendConfirmed(operation, input ?? {}, { accept: '*/*' })
       return { blob: await response.blob(), name: fileName(response) }
     },
-    /** The same for a file that may be long: its bytes are read as they arrive. */
+    /** Opens a long file, whose bytes are read as they arrive. */
     openFile: async <O extends AnyOperation>(operation: O, ...[input]: Inputs<O>): Promise<OpenFile> => {
       const response = await sendConfirmed(operation, input ?? {}, { accept: '*/*' })
       const size = Number(response.headers.get('content-length') ?? 0)
@@ -174,11 +174,11 @@ export const createApi = ({ fetch, refresh, onSignedOut, confirmIdentity, exclus
         body: response.body ?? new Blob().stream(),
         type: response.headers.get('content-type') ?? 'application/octet-stream',
         name: fileName(response),
-        // Of a compressed answer the length is that of what travels, not of what is read.
+        // The length of a compressed response is that of the transfer, not of the content.
         size: size > 0 && response.headers.get('content-encoding') === null ? size : null,
       }
     },
-    /** Opens an endless answer. */
+    /** Opens an endless response. */
     stream: (operation: Pick<AnyOperation, 'method' | 'path'>, signal: AbortSignal) =>
       sendRenewing(operation, { signal }, { accept: 'text/event-stream' }),
   }

@@ -1,4 +1,4 @@
-/** Bytes in the unit that leaves one to three digits before the point. */
+/** Returns a size in the unit that leaves one to three digits before the decimal point. */
 export const bytesText = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let value = bytes

@@ -1,4 +1,4 @@
-/** The only place of the console that reads the clock; tests hand in another. */
+/** The only code of the console that reads the clock; tests pass another one. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number

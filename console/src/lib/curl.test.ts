@@ -7,14 +7,14 @@ import { curlOf } from './curl.ts'
 const post = { method: 'POST', path: '/prime/webui/tags/{id}' } as AnyOperation
 
 describe('a call as curl', () => {
-  it('has no token of the session in it', () => {
+  it('contains no token of the session', () => {
     expect(curlOf('https://host', { method: 'GET', path: '/a' } as AnyOperation)).toBe(
       `curl -sS -H "Authorization: Bearer $PORTCULLIS_TOKEN" 'https://host/a'`,
     )
   })
 
-  it('gives the shell exactly the body and address, whatever is in them', () => {
-    // Without U+0000, which no argument of a program can hold.
+  it('passes the exact body and address to the shell, whatever they contain', () => {
+    // Without U+0000, which the argument of a program cannot contain.
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((value) => !value.includes('\0'))
     fc.assert(
       fc.property(text, text, (id, value) => {

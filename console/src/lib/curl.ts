@@ -3,7 +3,7 @@ import { addressOf, type CallInput } from './api.ts'
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The same call as a shell command. The token is a variable: a copied command must not carry a session. */
+/** Returns a call as a shell command. The token is a variable: a copied command must not contain a session. */
 export const curlOf = <O extends AnyOperation>(
   origin: string,
   operation: O,

@@ -37,7 +37,7 @@ describe('strings of devices', () => {
     },
   )
 
-  it('never let an invisible or direction-changing character through as text', () => {
+  it('never show an invisible or direction-changing character as text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (value) => {
         const shown = segmentsOf(value).flatMap((s) => (s.kind === 'text' ? [s.text] : []))

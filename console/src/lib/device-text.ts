@@ -1,5 +1,5 @@
 import { strings } from './strings.ts'
-/** A piece of a string from a host or a device: text to show as it is, or a mark to show as a box. */
+/** A part of a string from a host or a device: text to show as it is, or a mark to show as a label. */
 export type Segment = { kind: 'text'; text: string } | { kind: 'mark'; label: string; title: string; count: number }
 
 const names: Readonly<Record<number, string>> = {
@@ -35,19 +35,19 @@ const names: Readonly<Record<number, string>> = {
   65533: 'replaced character',
 }
 
-// Control, format, surrogate, private use and unassigned; line and paragraph separators; blanks that are not the
-// blank; letters that are drawn empty (Hangul fillers, Braille blank); variation selectors; the replacement character.
+// Control, format, surrogate, private use and unassigned characters; line and paragraph separators; blanks other than
+// U+0020; letters that look empty (Hangul fillers, Braille blank); variation selectors; the replacement character.
 const markPattern =
   /[\p{C}\p{Zl}\p{Zp}\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000\u115F\u1160\u3164\uFFA0\u2800\uFFFD]|[\uFE00-\uFE0F]/u
 
 const combiningPattern = /\p{M}/u
 
-// More combining marks on one letter draw over the neighbouring rows; no written language needs a fourth.
+// More combining marks on one letter cover the neighbouring rows; no written language needs a fourth.
 const combiningAllowed = 3
 
 const labelOf = (codePoint: number) => `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Splits a string into text and marks. A run of the same mark is one segment with its count. */
+/** Splits a string into text and marks. A run of one mark is one segment with its count. */
 export const segmentsOf = (value: string): Segment[] => {
   const segments: Segment[] = []
   const pushText = (text: string) => {
@@ -78,11 +78,11 @@ export const segmentsOf = (value: string): Segment[] => {
   return segments
 }
 
-/** True for a string that is shown monospaced: it has marks, markup or outer blanks. */
+/** Tells whether a string is shown in a monospaced font: it contains marks, markup or outer blanks. */
 export const isOdd = (value: string): boolean =>
   value !== value.trim() || /[<>{}`|\\^]|^[=+@]/.test(value) || segmentsOf(value).some((s) => s.kind === 'mark')
 
-/** One line without any mark, for titles and accessible names: marks are written as their label in brackets. */
+/** Returns one line for titles and accessible names, with the labels of marks in brackets. */
 export const plainText = (value: string): string =>
   segmentsOf(value)
     .map((segment) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { exportBody } from './export-body.ts'
 
 describe('the body of an export', () => {
-  it('has the filters of the list by the names a body has, and the columns', () => {
+  it('contains the filters of the list by their names in a body, and the columns', () => {
     expect(exportBody({ HasKnownAttackTools: 'true', GlobalSearch: 'kiosk' }, ['hostIdentifier'])).toEqual({
       hasKnownAttackTools: 'true',
       globalSearch: 'kiosk',
@@ -10,7 +10,7 @@ describe('the body of an export', () => {
     })
   })
 
-  it('without columns is every column', () => {
+  it('omits the columns to export all of them', () => {
     expect(exportBody({})).toEqual({})
   })
 })

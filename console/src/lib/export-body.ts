@@ -1,4 +1,4 @@
-/** The body of an export: the filters of a list by the names of its query, which a body writes with a small first letter. */
+/** Returns the body of an export: the filters of a list. Their names in a body start with a small letter. */
 export const exportBody = (
   query: Readonly<Record<string, string>>,
   columns?: readonly string[],

@@ -6,7 +6,7 @@ export const createIdentity = () => {
     for (const watcher of watchers) watcher()
   }
   return {
-    /** True once the person confirmed; false when they cancelled. */
+    /** True if the person confirmed, false if they cancelled. */
     ask: (): Promise<boolean> => {
       if (question === null) {
         const { promise, resolve } = Promise.withResolvers<boolean>()

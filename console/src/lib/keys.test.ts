@@ -28,14 +28,14 @@ const setUp = () => {
 }
 
 describe('the keyboard', () => {
-  it('runs a key and takes it from the browser', () => {
+  it('runs the command of a key and prevents the default of the browser', () => {
     const { bind, press, done } = setUp()
     bind('j')
     expect([press('j'), press('q')]).toEqual([true, false])
     expect(done).toEqual(['j'])
   })
 
-  it('takes nothing while somebody types, nor with a modifier', () => {
+  it('ignores keys while somebody types, and keys with a modifier', () => {
     const { bind, press, done, setFocus } = setUp()
     bind('j', 'Enter')
     press('j', { ctrlKey: true })
@@ -46,7 +46,7 @@ describe('the keyboard', () => {
     expect(done).toEqual([])
   })
 
-  it('leaves Enter to a button, but not j', () => {
+  it('leaves Enter to a focused button, but not j', () => {
     const { bind, press, done, setFocus } = setUp()
     bind('j', 'Enter')
     setFocus('control')
@@ -55,7 +55,7 @@ describe('the keyboard', () => {
     expect(done).toEqual(['j'])
   })
 
-  it('starts a sequence with a key that a screen binds by itself, and runs only the sequence', () => {
+  it('runs only the sequence if its first key is also bound alone', () => {
     const { bind, press, done } = setUp()
     bind('g a', 'g')
     press('g')
@@ -64,7 +64,7 @@ describe('the keyboard', () => {
     expect(done).toEqual(['g a'])
   })
 
-  it('knows sequences, within their time only', () => {
+  it('recognises sequences only within their time', () => {
     const { bind, press, done, wait } = setUp()
     bind('g a', 'a')
     press('g')
@@ -75,7 +75,7 @@ describe('the keyboard', () => {
     expect(done).toEqual(['g a', 'a'])
   })
 
-  it('prefers the newest screen and forgets it when it goes', () => {
+  it('prefers the newest screen until it closes', () => {
     const { keys, press, done } = setUp()
     keys.add([{ keys: 'x', description: '', run: () => done.push('below') }])
     const remove = keys.add([{ keys: 'x', description: '', run: () => done.push('above') }])

@@ -1,12 +1,11 @@
-
-/** One key or sequence (`j`, `g a`, `Escape`) and what it does. */
+/** One key or sequence (`j`, `g a`, `Escape`) and its command. */
 export interface KeyBinding {
   keys: string
   description: string
   run: () => void
 }
 
-/** The part of a keyboard event that matters here. */
+/** The members of a keyboard event that are used here. */
 export interface KeyPress {
   key: string
   ctrlKey: boolean
@@ -17,17 +16,17 @@ export interface KeyPress {
   preventDefault: () => void
 }
 
-/** What has the focus: a text field takes every key, a control takes Enter and blank, anything else none. */
+/** The focused element: a text field takes every key, a control takes Enter and Space, others take none. */
 export type FocusKind = 'text' | 'control' | 'none'
 
-// A sequence such as `g a` is typed within this time.
+// Milliseconds in which the next key of a sequence must follow.
 const sequenceLimit = 1200
 
 const own = new Set(['Enter', ' '])
 
 /**
- * The keyboard of the console: bindings of the shown screens, the newest first. One listener for all of them, so that
- * a key is never taken while somebody types.
+ * The keyboard of the console: the bindings of the shown screens, newest first. One listener serves all of them, so
+ * that a key never runs a command while somebody types.
  */
 export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarget | null) => FocusKind) => {
   const layers: { bindings: readonly KeyBinding[] }[] = []
@@ -42,7 +41,7 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
   }
 
   return {
-    /** Adds bindings above those that are there; returns how to remove them. */
+    /** Adds bindings above the existing ones. Returns a function that removes them. */
     add: (bindings: readonly KeyBinding[]): (() => void) => {
       const layer = { bindings }
       layers.push(layer)
@@ -50,7 +49,7 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
         layers.splice(layers.indexOf(layer), 1)
       }
     },
-    /** Every binding in force now, newest first; a hidden one is left out. */
+    /** Returns the active bindings, newest first, without hidden ones. */
     list: (): KeyBinding[] => {
       const seen = new Set<string>()
       return layers
@@ -65,7 +64,7 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
       const started = prefix !== null && clock.now() - prefix.at < sequenceLimit ? prefix.key : null
       prefix = null
       const isPrefix = layers.some((layer) => layer.bindings.some(({ keys }) => keys.startsWith(`${event.key} `)))
-      // A key that begins sequences does nothing by itself: `g a` must not first do what a screen binds to `g`.
+      // A key that starts sequences has no command of its own: `g a` must not first run what a screen binds to `g`.
       const single = isPrefix ? undefined : find(event.key)
       const binding = (started === null ? undefined : find(`${started} ${event.key}`)) ?? single
       if (binding !== undefined) {
@@ -80,17 +79,17 @@ export const createKeys = (clock: { now(): number }, focusOf: (target: EventTarg
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** Dialogs, popovers, menus and lists of choices that are open. */
+/** Selects open dialogs, popovers, menus and lists of choices. */
 const openLayers = '[role=dialog], [role=alertdialog], [role=menu], [role=listbox]'
 
-/** Returns what has the focus. While a dialog, popover or menu is open, the screen behind it has no keys. */
+/** Returns the focused element. While a dialog, popover or menu is open, the screen behind it receives no keys. */
 export const domFocus = (target: EventTarget | null): FocusKind => {
   if (!(target instanceof HTMLElement)) return 'none'
   if (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select')) {
     return 'text'
   }
-  // Wherever the focus is: what has just opened may not have taken it yet.
-  // A closed list of choices stays in the page, without a box.
+  // Independent of the focus, because a layer that has just opened may not have it yet.
+  // A closed list of choices stays in the page, but without a size.
   const layers = [...target.ownerDocument.querySelectorAll(openLayers)]
   if (layers.some((layer) => layer.getClientRects().length > 0)) return 'text'
   return target.matches('a, button, input, summary, [role=tab], [role=menuitem], [role=checkbox]') ? 'control' : 'none'

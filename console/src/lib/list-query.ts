@@ -1,8 +1,8 @@
 import type { ViewSpec, ViewState } from './view-state.ts'
 
 /**
- * The list query of a view: its filters by the interface's names, the search and the sort. The usual sort is left to the
- * server, whose own order breaks ties by name and not by id.
+ * Returns the query of a list: filters by the names of the API, search and sort order. The default order is left to the
+ * server, which breaks ties by name and not by id.
  */
 export const listQueryOf = (
   view: Pick<ViewState, 'filters' | 'search' | 'sort'>,

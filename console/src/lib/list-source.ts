@@ -11,8 +11,8 @@ interface AnyPage<Row> {
 }
 
 /**
- * The rows of a list operation as a table reads them. The query is text by name, because it comes from the address; the
- * server refuses what it does not know.
+ * Returns the source of a table's rows. The query contains texts by name, because it comes from the address; the server
+ * refuses unknown names.
  */
 export const listSource = <O extends AnyOperation>(
   api: Pick<Api, 'call'>,

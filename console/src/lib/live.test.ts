@@ -4,7 +4,7 @@ import { backOff, createLive } from './live.ts'
 import { createEventParser } from './server-events.ts'
 
 describe('server-sent events', () => {
-  it('reads events out of any pieces', () => {
+  it('reads events from arbitrary chunks', () => {
     const text =
       'event: agents\ndata: {"changed":["a"]}\n\n: comment\n\nevent: ping\ndata: {}\n\ndata: plain\ndata: two\n\n'
     const whole = createEventParser()(text)
@@ -25,7 +25,7 @@ describe('server-sent events', () => {
 })
 
 describe('back-off', () => {
-  it('doubles to half a minute and is spread', () => {
+  it('doubles to half a minute with random variation', () => {
     expect([1, 2, 3, 20].map((attempt) => backOff(attempt, 1))).toEqual([500, 1000, 2000, 30_000])
     expect(backOff(1, 0)).toBe(250)
   })
@@ -48,7 +48,7 @@ const until = async (condition: () => boolean) => {
 }
 
 describe('the live channel', () => {
-  it('hands events to who listens, and says when it is lost and back', async () => {
+  it('passes events to listeners, and reports when the connection is lost and restored', async () => {
     let endFirst: () => void = () => undefined
     const first = new Promise<void>((resolve) => {
       endFirst = resolve
@@ -80,7 +80,7 @@ describe('the live channel', () => {
     await until(() => live.status().state === 'lost')
     goOn()
     await until(() => live.status().state === 'live')
-    // What happened while it was away is not known: everybody reads again.
+    // Events during the outage are unknown, so all listeners read again.
     expect(heard).toEqual([{ changed: ['u1'] }, { changed: null }])
     expect(states).toEqual(['live', 'lost', 'live'])
     live.stop()

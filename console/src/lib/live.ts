@@ -4,12 +4,12 @@ import type { Clock } from './clock.ts'
 import { CallFailure } from './problem.ts'
 import { createEventParser, type ServerEvent } from './server-events.ts'
 
-/** A topic of the stream that screens listen to. */
+/** A topic of the stream. */
 export type LiveTopic = Exclude<keyof LiveEvents, 'ping'>
 
 export interface LiveStatus {
   state: 'connecting' | 'live' | 'lost'
-  /** When the last word of the server arrived, ms since 1970; null before the first. */
+  /** Time of the last message of the server, ms since 1970; null before the first. */
   lastHeard: number | null
 }
 
@@ -21,15 +21,17 @@ export interface LiveDeps {
   random: () => number
 }
 
-// The server pings every 15 s; silence of three pings means that the connection is dead though nobody closed it.
+// The server pings every 15 s. After three missing pings, the connection is dead even if nobody closed it.
 const silenceLimit = 45_000
 const topics: readonly string[] = ['agents', 'peripherals', 'events', 'summary', ...liveHints] satisfies LiveTopic[]
 
-/** Back-off before connection attempt `n` (from 1): 0.5 s doubling to 30 s, between half and all of it at random. */
+/** Returns the delay before connection attempt `n` (from 1): 0.5 s doubling to 30 s, of which half to all at random. */
 export const backOff = (attempt: number, random: number): number =>
   Math.min(30_000, 500 * 2 ** Math.min(attempt - 1, 6)) * (0.5 + random / 2)
 
-/** The one live channel of the console: connects while somebody listens, reconnects with back-off, and says how it is. */
+/**
+ * The live channel of the console: connects while somebody listens, reconnects with back-off, and reports its state.
+ */
 export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
   const listeners = new Map<string, Set<(data: unknown) => void>>()
   const watchers = new Set<() => void>()
@@ -48,7 +50,7 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
     for (const listener of listeners.get(name) ?? []) listener(value)
   }
 
-  /** Tells every listener that anything may have changed while the channel was away. */
+  /** Tells all listeners that anything may have changed during the outage. */
   const emitAll = () => {
     for (const set of listeners.values()) {
       for (const listener of set) listener({ changed: null })
@@ -105,7 +107,7 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
       running = null
       status = { state: 'connecting', lastHeard: null }
     },
-    /** Hears a topic; returns how to stop. */
+    /** Listens to a topic. Returns a function that stops listening. */
     on: <T extends LiveTopic>(topic: T, listener: (data: LiveEvents[T]) => void): (() => void) => {
       const set = listeners.get(topic) ?? new Set()
       const hear = (data: unknown) => listener(data as LiveEvents[T])

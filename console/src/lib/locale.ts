@@ -1,8 +1,8 @@
-/** The pseudo-locale: accented letters and 40 % longer, to show text that is hard-coded or that does not fit. */
+/** The pseudo-locale shows hard-coded and overflowing text: its letters are accented and its texts 40 % longer. */
 const pseudo = 'xx'
 const key = 'portcullis-lang'
 
-/** Reads the language from `?lang=`; a tab keeps it until it names another one. */
+/** Reads the language from `?lang=`. The tab keeps it until another language is given. */
 const chosen = (): string | null => {
   if (typeof window === 'undefined') return null
   const named = new URLSearchParams(window.location.search).get('lang')

@@ -3,9 +3,9 @@ import { createElement, Fragment, type ReactNode } from 'react'
 import { isPseudo, language } from './locale.ts'
 import { pseudoMessage, pseudoText } from './pseudo.ts'
 
-/** The text up to the first character that ends a name. */
+/** The text before the first comma. */
 type Name<S extends string> = S extends `${infer N},${string}` ? N : S
-/** What follows `{name, plural,`: branches without arguments of their own, then the rest of the message. */
+/** The text after the branches of a plural or select, which contain no arguments. */
 type AfterBranches<S extends string> = S extends `${string}{${string}}${infer Rest}`
   ? Rest extends `${infer Gap}}${infer After}`
     ? Gap extends `${string}{${string}`
@@ -13,7 +13,7 @@ type AfterBranches<S extends string> = S extends `${string}{${string}}${infer Re
       : After
     : ''
   : ''
-/** The arguments of an ICU message, as pairs of name and kind. */
+/** The arguments of an ICU message as pairs of name and type. */
 type Arguments<S extends string> = S extends `${string}{${infer Rest}`
   ? Rest extends `${infer Head}}${infer Tail}`
     ? Head extends `${infer N}, ${infer Kind}`
@@ -25,19 +25,19 @@ type Arguments<S extends string> = S extends `${string}{${infer Rest}`
       : [Name<Head>, ReactNode] | Arguments<Tail>
     : never
   : never
-/** The tags of a message: `<link>text</link>` needs a function that draws it. */
+/** The tags of a message: `<link>text</link>` needs a function that renders it. */
 type Tags<S extends string> = S extends `${string}</${infer N}>${infer Rest}`
   ? [N, (text: ReactNode) => ReactNode] | Tags<Rest>
   : never
 type Pairs<S extends string> = Arguments<S> | Tags<S>
 type Values<S extends string> = { [P in Pairs<S> as P[0]]: P[1] }
 
-/** Formats one message. The result is a string unless one of the values is an element or draws one. */
+/** Formats a message. The result is a string unless a value is an element or renders one. */
 type Format<S extends string> = <V extends Values<S>>(
   values: V,
 ) => [V[keyof Values<S> & keyof V]] extends [string | number] ? string : ReactNode
 
-/** The texts of a feature: a string each, or a function of the values that its message names. */
+/** The texts of a feature: strings, or functions of the values in their messages. */
 export type Messages<T extends Record<string, string>> = {
   readonly [K in keyof T]: [Pairs<T[K]>] extends [never] ? string : Format<T[K]>
 }
@@ -58,7 +58,7 @@ const compile = (text: string): IntlMessageFormat => {
   return isPseudo ? new IntlMessageFormat(pseudoMessage(message.getAst()), language) : message
 }
 
-/** A tag's function gets its text as parts; React wants them as one node. */
+/** Joins the parts that the formatter passes to a tag into one React node. */
 const keyed = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [

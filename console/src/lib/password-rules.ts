@@ -1,12 +1,12 @@
 import { strings } from './strings.ts'
-/** The rules that can be told before asking the server, in characters as people count them. */
+/** The rules that the console checks itself, in characters as people count them. */
 export const passwordRules = {
   min: 12,
   max: 128,
   text: strings.passwordRules,
 } as const
 
-/** What is wrong with a new password, or null. The server knows the common ones and judges in the end. */
+/** Returns what is wrong with a new password, or null. The server also rejects common passwords. */
 export const passwordFault = (password: string, userName = ''): string | null => {
   const length = [...password.normalize('NFC')].length
   if (length < passwordRules.min) return strings.passwordTooShort({ count: passwordRules.min - length })

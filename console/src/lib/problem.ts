@@ -2,17 +2,17 @@ import { type ErrorCode, errorTable, type FieldError, type Problem } from '@port
 import { isLoadFailure } from './code.ts'
 import { strings } from './strings.ts'
 
-/** What a failed call is, for code: the server's problem code, or a failure before there was an answer. */
+/** The code of a failed call: the server's problem code, or a failure without a response. */
 export type FailureCode = ErrorCode | 'network' | 'unreadable' | 'not_confirmed'
 
-/** A call that did not succeed. Screens switch on `code`, never on text. */
+/** A failed call. Screens depend on `code`, never on text. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure'
   readonly code: FailureCode
   readonly status: number
   readonly fields: readonly FieldError[]
   readonly traceId: string | null
-  /** Seconds the server asked to wait, when it said so. */
+  /** Seconds to wait, if the server gave them. */
   readonly retryAfter: number | null
 
   constructor(
@@ -29,7 +29,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** What a person is told: what happened, the cause in this case, and the cure. */
+/** The message for a person: what happened, the cause, and the remedy. */
 export interface Message {
   title: string
   detail: string
@@ -38,7 +38,7 @@ export interface Message {
 
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code)
 
-/** Turns anything thrown by a call into words. */
+/** Returns the message for anything that a call throws. */
 export const messageOf = (failure: unknown): Message => {
   if (isLoadFailure(failure)) {
     return {
@@ -86,21 +86,21 @@ export const messageOf = (failure: unknown): Message => {
   }
 }
 
-/** What happened and its cure, by a problem code that came with an address; words for an unknown one too. */
+/** Returns the message for a problem code in an address, including unknown codes. */
 export const problemText = (code: string): string => {
   if (!isCode(code)) return strings.signInFailed
   const { title, cure } = errorTable[code]
   return `${title}. ${cure}`
 }
 
-/** The message for one field of a form (`body.userName`, ignoring case), or undefined. */
+/** Returns the message for a field of a form (`body.userName`, ignoring case), or undefined. */
 export const fieldMessage = (failure: unknown, field: string): string | undefined => {
   if (!(failure instanceof CallFailure)) return undefined
   const wanted = `body.${field}`.toLowerCase()
   return failure.fields.find((fault) => fault.field.toLowerCase() === wanted)?.message
 }
 
-/** Reads the failure out of an answer that is not a success. */
+/** Reads the failure from a response. */
 export const failureOf = async (response: Response): Promise<CallFailure> => {
   const retryHeader = Number(response.headers.get('retry-after'))
   const retryAfter = Number.isFinite(retryHeader) && retryHeader > 0 ? retryHeader : null
@@ -119,6 +119,9 @@ export const failureOf = async (response: Response): Promise<CallFailure> => {
   })
 }
 
-/** Returns true if the server stored the change as a request for a second approver. Sending it again would store another one. */
+/**
+ * Tells whether the server stored the change as a request for a second approver. Sending it again would store another
+ * one.
+ */
 export const isStoredRequest = (failure: unknown): boolean =>
   failure instanceof CallFailure && failure.code === 'second_person_required'

@@ -14,13 +14,13 @@ const accent = (text: string): string =>
     return at === -1 ? letter : (accented[at] ?? letter)
   }).join('')
 
-/** Returns text as the pseudo-locale shows it: accented, and longer by 40 %. */
+/** Returns text in the pseudo-locale: accented and 40 % longer. */
 export const pseudoText = (text: string): string => {
   const letters = text.replaceAll(/[^A-Za-z]/g, '').length
   return accent(text) + '·'.repeat(Math.ceil(letters * growth))
 }
 
-/** Returns a parsed message whose literal parts are pseudo text. */
+/** Returns a parsed message with its literal parts in the pseudo-locale. */
 export const pseudoMessage = (elements: Elements): Elements =>
   elements.map((element) => {
     if ('children' in element) return { ...element, children: pseudoMessage(element.children) }

@@ -1,18 +1,18 @@
-/** What a fresh read of a page means for the page that is shown. */
+/** The result of reconciling a shown page with its newer version. */
 export interface Reconciled<Row> {
-  /** The shown rows in their shown order, with new values where the fresh page has them. */
+  /** The shown rows in their order, with new values where the newer version has them. */
   rows: Row[]
-  /** Ids whose values differ from what was shown. */
+  /** Ids of rows whose values changed. */
   changed: string[]
-  /** Rows of the fresh page that are not shown here. */
+  /** Number of rows that are only in the newer version. */
   arrived: number
-  /** Shown rows that the fresh page has not, or has elsewhere. */
+  /** Number of shown rows that the newer version lacks or has elsewhere. */
   moved: number
 }
 
 /**
- * Lays a fresh page over the shown one without moving a row: values change in place, the order stays. Rows that came,
- * went or moved are only counted; they show when the reader asks for them.
+ * Applies a newer version of a page without moving rows: values change in place. New, removed and moved rows are only
+ * counted until the reader shows them.
  */
 export const reconcile = <Row>(
   shown: readonly Row[],

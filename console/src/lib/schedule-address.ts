@@ -1,19 +1,19 @@
 import type { ReportListName } from '@portcullis/contract'
 import { exportBody } from './export-body.ts'
 
-/** What the editor of a new report is opened with. */
+/** The values with which the editor of a new report opens. */
 export interface ScheduleStart {
   list: ReportListName
   /** The query of the list: filters, search, sort. */
   query?: Readonly<Record<string, string>>
-  /** Keys of the columns in their order; all when absent. */
+  /** Keys of the columns in their order; all columns if absent. */
   columns?: readonly string[]
 }
 
-/** The names in the address of the editor. */
+/** Names of search parameters of the editor. */
 export type ScheduleName = 'list' | 'sortBy' | 'columns' | `filter.${string}`
 
-/** Search part of the address of the editor: all it begins with, so that a pasted link begins with the same. */
+/** Returns the search parameters of the editor with all its values, so that a copied link opens the same. */
 export const scheduleSearch = ({
   list,
   query = {},

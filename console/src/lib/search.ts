@@ -4,12 +4,12 @@ export type NamesOf<Filters extends readonly { name: string }[]> = Filters[numbe
 type Texts<Names extends string> = { [Name in Names]?: string }
 type Lists = Readonly<Record<string, readonly string[]>>
 
-/** The search parameters of every list page, besides its filters. */
+/** The search parameters of every list page except its filters. */
 export type ListName = 'q' | 'globalSearch' | 'sort' | 'cols' | 'open' | 'tab'
 
 /**
- * Declares search parameters with any text. There is nothing to check: the router parses an address to one text per name,
- * and the server refuses filter values that it does not know.
+ * Declares search parameters with any text. They need no check: the router parses an address to one text per name, and
+ * the server refuses unknown filter values.
  */
 export const textSearch =
   <Names extends string>() =>

@@ -5,8 +5,8 @@ export interface ServerEvent {
 }
 
 /**
- * Reads server-sent events out of text that arrives in any pieces. Returns a function that takes a piece and gives the
- * events that are complete. Comments, ids and retry lines are skipped: the channel does not resume, it refreshes.
+ * Returns a function that reads server-sent events from chunks of text and returns the complete ones. It skips
+ * comments, ids and retry lines, because the channel refreshes instead of resuming.
  */
 export const createEventParser = () => {
   let rest = ''

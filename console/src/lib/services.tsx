@@ -8,7 +8,7 @@ import type { Live } from './live.ts'
 import type { Session } from './session.ts'
 import type { Work } from './work.ts'
 
-/** What the screens are built on; made once in `app/main.tsx`. */
+/** The services of all screens, created once in `app/main.tsx`. */
 export interface Services {
   api: Api
   live: Live
@@ -32,7 +32,7 @@ export const useServices = (): Services => {
   return services
 }
 
-/** The session as it is now; the component follows its changes. */
+/** Returns the current session; the component renders again when it changes. */
 export const useSession = () => {
   const { session } = useServices()
   return useSyncExternalStore(session.watch, session.state)

@@ -17,34 +17,36 @@ import { CallFailure } from './problem.ts'
 export type Profile = ResponseOf<typeof getProfile>
 export type Providers = ResponseOf<typeof authProviders>
 
-/** What proves its owner after the password: one of them. */
+/** One proof of identity after the password. */
 export type SecondFactor = Omit<BodyOf<typeof finishSignIn>, 'mfaToken'>
 
 export type SessionState =
-  /** Asking the server whether the cookie still stands for a session. */
+  /** The console asks the server whether the cookie has a session. */
   | { phase: 'starting' }
   | { phase: 'out'; why: 'never in' | 'ended' | 'signed out' }
   | { phase: 'in'; profile: Profile }
-  /** The server could not be asked. */
+  /** The server did not respond. */
   | { phase: 'failed'; failure: unknown }
 
-/** Asks for a new access token by the HttpOnly cookie of the console. */
+/** Requests a new access token with the HttpOnly cookie of the console. */
 export const refreshByCookie = async (send: Api['send']): Promise<TokenAnswer> => {
   const response = await send(refreshToken, { body: {} }, { [consoleHeader]: '1' })
   return (await response.json()) as TokenAnswer
 }
 
-/** Remembers that this browser has had a session, so that a first visit does not ask for one in vain. */
+/** Remembers that this browser had a session, so that a first visit sends no refresh request. */
 export interface SessionMark {
   isSet: () => boolean
   set: (has: boolean) => void
 }
 
-/** Whether the account must set up a second factor before it can do anything else. */
+/** Tells whether the account must set up a second factor before anything else. */
 export const isFactorDue = ({ secondFactorDueAt }: Profile, now: number): boolean =>
   secondFactorDueAt !== null && Date.parse(secondFactorDueAt) <= now
 
-/** Who is signed in. Only the access token is held here, in memory; the refresh token is a cookie no script can read. */
+/**
+ * The session. It holds only the access token, in memory; the refresh token is in a cookie that scripts cannot read.
+ */
 export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'renew'>, mark: SessionMark) => {
   let state: SessionState = { phase: 'starting' }
   const watchers = new Set<() => void>()
@@ -61,7 +63,7 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
       watchers.add(watcher)
       return () => watchers.delete(watcher)
     },
-    /** At the start of the console: goes on with the session of the cookie, when there is one. */
+    /** Resumes the session of the cookie when the console starts. */
     start: async () => {
       if (!mark.isSet()) return set({ phase: 'out', why: 'never in' })
       set({ phase: 'starting' })
@@ -72,7 +74,7 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
         set({ phase: 'failed', failure })
       }
     },
-    /** Gives what is still asked for after the password; null when nobody asks for more. */
+    /** Signs in with the password. Returns the required second factor, or null. */
     signIn: async (username: string, password: string): Promise<MfaRequired | null> => {
       api.setToken(null)
       const response = await api.send(localLogin, { body: { username, password } }, { [consoleHeader]: '1' })
@@ -82,19 +84,19 @@ export const createSession = (api: Pick<Api, 'call' | 'send' | 'setToken' | 'ren
       await reload()
       return null
     },
-    /** The second step of a sign-in. */
+    /** Completes a sign-in with the second factor. */
     finishSignIn: async ({ mfaToken }: Pick<MfaRequired, 'mfaToken'>, factor: SecondFactor): Promise<void> => {
       const response = await api.send(finishSignIn, { body: { mfaToken, ...factor } }, { [consoleHeader]: '1' })
       api.setToken(((await response.json()) as TokenAnswer).token)
       await reload()
     },
-    /** Reads the own account and permissions again, after a change of them. */
+    /** Reads the own account and permissions again after a change. */
     reload,
     signOut: async () => {
       try {
         await api.call(logout)
       } catch (failure) {
-        // A session that is over already is what was wanted.
+        // The session has already ended.
         if (!(failure instanceof CallFailure) || failure.status !== 401) throw failure
       } finally {
         api.setToken(null)

@@ -28,7 +28,7 @@ const setUp = (gap: number) => {
 }
 
 describe('throttle', () => {
-  it('runs at once, then at most once per gap, and never loses the last call', () => {
+  it('runs immediately, then at most once per gap, and never loses the last call', () => {
     const { call, pass, runs } = setUp(1_000)
     call()
     expect(runs()).toBe(1)
@@ -44,7 +44,7 @@ describe('throttle', () => {
     expect(runs()).toBe(3)
   })
 
-  it('is silent once stopped', () => {
+  it('does nothing after stop', () => {
     const { call, stop, pass, runs } = setUp(1_000)
     call()
     call()

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** Runs something later; returns how to cancel it. */
+/** Schedules a function. Returns a function that cancels it. */
 export type Later = (run: () => void, milliseconds: number) => () => void
 
 const browserLater: Later = (run, milliseconds) => {
@@ -8,7 +8,7 @@ const browserLater: Later = (run, milliseconds) => {
   return () => clearTimeout(handle)
 }
 
-/** Runs at the first call and then at most once per gap; a call within the gap is carried out at its end. */
+/** Runs a function at the first call and then at most once per gap. A call within the gap runs at its end. */
 export const throttle = (run: () => void, gap: number, clock: Clock, later: Later = browserLater) => {
   let last = Number.NEGATIVE_INFINITY
   let cancel: (() => void) | undefined

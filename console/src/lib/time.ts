@@ -1,5 +1,5 @@
 import { strings } from './strings.ts'
-/** Reads a time of the interface: RFC 3339, or UTC without a zone as the field's clients know it. Null when it is none. */
+/** Parses a time of the API: RFC 3339, or UTC if the zone is missing. Returns null for other text. */
 export const parseTime = (text: string | null | undefined): number | null => {
   if (text === null || text === undefined || text === '') return null
   const zoned = /(?:[zZ]|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`
@@ -16,7 +16,7 @@ const units: [limit: number, size: number, name: string][] = [
   [Number.POSITIVE_INFINITY, 31_557_600, 'y'],
 ]
 
-/** How long ago (or ahead) in one short unit: `now`, `42 s`, `3 h`, `in 2 d`. */
+/** Returns the time since or until a moment in one short unit: `now`, `42 s`, `3 h`, `in 2 d`. */
 export const relativeTime = (at: number, now: number): string => {
   const seconds = Math.round((now - at) / 1000)
   const size = Math.abs(seconds)
@@ -26,15 +26,15 @@ export const relativeTime = (at: number, now: number): string => {
   return seconds < 0 ? strings.inAmount({ amount }) : amount
 }
 
-/** The instant in UTC to the second, as shown on hover: `2031-05-04 10:11:12 UTC`. */
+/** Returns a time in UTC to the second, as shown on hover: `2031-05-04 10:11:12 UTC`. */
 export const exactUtc = (at: number): string =>
   strings.utc({ time: new Date(at).toISOString().slice(0, 19).replace('T', ' ') })
 
-/** The instant in the reader's own zone. */
+/** Returns a time in the reader's own zone. */
 export const localTime = (at: number): string =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(at)
 
-/** A duration in the two largest units: `3 d 4 h`, `12 min 5 s`. */
+/** Returns a duration in its two largest units: `3 d 4 h`, `12 min 5 s`. */
 export const durationText = (seconds: number): string => {
   const parts: [number, string][] = [
     [Math.floor(seconds / 86_400), 'd'],

@@ -17,7 +17,7 @@ const spec: ViewSpec = {
 }
 
 describe('the state of a view in its address', () => {
-  it('is the default for an empty address, and writes nothing for it', () => {
+  it('is the default for an empty address, which it does not extend', () => {
     const state = readView({}, spec)
     expect(state).toEqual({
       filters: {},
@@ -30,31 +30,31 @@ describe('the state of a view in its address', () => {
     expect(writeView({}, spec, { sort: state.sort, columns: state.columns, search: '' })).toEqual({})
   })
 
-  it('adds, changes and removes filters, and keeps the rest', () => {
+  it('adds, changes and removes filters and keeps the rest', () => {
     const one = writeView({ q: 'kiosk' }, spec, { filters: { Status: 'Armed' } })
     expect(one).toEqual({ q: 'kiosk', Status: 'Armed' })
     expect(writeView(one, spec, { filters: { Status: null } })).toEqual({ q: 'kiosk' })
   })
 
-  it('takes the search by the name that links of the interface have, too, and writes its own', () => {
+  it('accepts the search parameter of API links and writes its own', () => {
     const search = { globalSearch: 'Agent silent' }
     expect(readView(search, spec).search).toBe('Agent silent')
     expect(writeView(search, spec, { search: 'kiosk' })).toEqual({ q: 'kiosk' })
     expect(writeView(search, spec, { search: '' })).toEqual({})
   })
 
-  it('knows a filter however it is spelt, and writes it as the interface does', () => {
+  it('matches filter names in any case and writes them as in the API', () => {
     expect(readView({ hashtags: 'kiosk' }, spec).filters).toEqual({ Hashtags: 'kiosk' })
     expect(writeView({ hashtags: 'kiosk' }, spec, { filters: { Hashtags: 'lab' } })).toEqual({ Hashtags: 'lab' })
     expect(writeView({ hashtags: 'kiosk' }, spec, { filters: { Hashtags: null } })).toEqual({})
   })
 
-  it('never reads a name that is not a filter of this view', () => {
+  it('ignores names that are not filters of the view', () => {
     expect(readView({ Evil: '1', Status: 'Free' }, spec).filters).toEqual({ Status: 'Free' })
     expect(readView({ constructor: 'x' }, { ...spec, filters: [] }).filters).toEqual({})
   })
 
-  it('round-trips any state through the text of an address', () => {
+  it('survives a round trip through an address', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 })
     fc.assert(
       fc.property(
@@ -71,13 +71,13 @@ describe('the state of a view in its address', () => {
     )
   })
 
-  it('takes the first of a name given twice', () => {
+  it('uses the first value of a repeated name', () => {
     expect(parseSearchText('?a=1&a=2')).toEqual({ a: '1' })
   })
 })
 
 describe('sorting by a click', () => {
-  it('goes natural, reverse, default', () => {
+  it('switches from natural to reverse to default order', () => {
     const first = nextSort('severity_desc', 'host', 'asc', 'severity_desc')
     const second = nextSort(first, 'host', 'asc', 'severity_desc')
     expect([first, second, nextSort(second, 'host', 'asc', 'severity_desc')]).toEqual([

@@ -1,32 +1,32 @@
-/** The search part of an address as the router holds it: flat, one text per name. */
+/** The search part of an address in the router: one text per name. */
 export type Search = Readonly<Record<string, string | undefined>>
 
-/** What a list screen can hold in its address. */
+/** The possible state of a list in its address. */
 export interface ViewSpec {
-  /** Names of the filters, as in the interface. */
+  /** Names of the filters in the API. */
   filters: readonly string[]
   defaultSort: string
-  /** Columns shown when the address names none. */
+  /** Columns that are shown if the address names none. */
   defaultColumns: readonly string[]
 }
 
-/** The state of a list screen. All of it is in the address, so that a pasted link shows the same. */
+/** The state of a list. All of it is in the address, so that a copied link shows the same. */
 export interface ViewState {
   filters: Record<string, string>
   search: string
   /** `key_asc` or `key_desc`. */
   sort: string
   columns: readonly string[]
-  /** Id of the row in the drawer. */
+  /** Id of the row that is open in the drawer. */
   open: string | null
-  /** Tab inside the drawer or page. */
+  /** Open tab of the drawer or page. */
   tab: string | null
 }
 
-/** Reads an address. Names that are not of this screen are left alone by `writeView`, never sent to the server. */
+/** Reads the state from an address. Unknown names are never sent to the server, and `writeView` keeps them. */
 export const readView = (search: Search, spec: ViewSpec): ViewState => {
   const filters: Record<string, string> = {}
-  // As the interface does: an address that was typed means a filter however it is spelt, and never all rows.
+  // Filter names match in any case, as in the API: a typed address never shows all rows by accident.
   const anyCase = new Map(Object.entries(search).map(([name, value]) => [name.toLowerCase(), value]))
   for (const name of spec.filters) {
     const value = search[name] ?? anyCase.get(name.toLowerCase())
@@ -34,7 +34,7 @@ export const readView = (search: Search, spec: ViewSpec): ViewState => {
   }
   return {
     filters,
-    // Links of the interface have its own name for the search.
+    // Links of the API use another name for the search.
     search: search.q ?? search.globalSearch ?? '',
     sort: search.sort ?? spec.defaultSort,
     columns: search.cols === undefined ? spec.defaultColumns : search.cols.split(',').filter((id) => id !== ''),
@@ -43,7 +43,7 @@ export const readView = (search: Search, spec: ViewSpec): ViewState => {
   }
 }
 
-/** A change of the state; a filter set to null is removed. */
+/** A change of the state; null removes a filter. */
 export interface ViewChange {
   filters?: Record<string, string | null>
   search?: string
@@ -56,7 +56,7 @@ export interface ViewChange {
 const sameList = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((value, index) => value === other[index])
 
-/** Writes a change into an address. What equals the screen's default is left out, so that addresses stay short. */
+/** Writes a change into an address. Defaults are omitted, so that addresses stay short. */
 export const writeView = (search: Search, spec: ViewSpec, change: ViewChange): Search => {
   const next: Record<string, string | undefined> = { ...search }
   for (const [name, value] of Object.entries(change.filters ?? {})) {
@@ -76,7 +76,7 @@ export const writeView = (search: Search, spec: ViewSpec, change: ViewChange): S
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== ''))
 }
 
-/** The sort after a click on a column: first its natural direction, then the other, then the default again. */
+/** Returns the order after a click on a column: first its natural direction, then the reverse, then the default. */
 export const nextSort = (current: string, key: string, natural: 'asc' | 'desc', defaultSort: string): string => {
   const other = natural === 'asc' ? 'desc' : 'asc'
   if (current === `${key}_${natural}`) return `${key}_${other}`
@@ -84,11 +84,11 @@ export const nextSort = (current: string, key: string, natural: 'asc' | 'desc', 
   return `${key}_${natural}`
 }
 
-/** Direction in which a key sorts now, or null. */
+/** Returns the direction in which a column is sorted, or null. */
 export const sortDirection = (current: string, key: string): 'asc' | 'desc' | null =>
   current === `${key}_asc` ? 'asc' : current === `${key}_desc` ? 'desc' : null
 
-/** The address's search text as the router's flat record, and back. The first of a repeated name counts. */
+/** Converts the search text of an address to the router's record and back. The first of a repeated name counts. */
 export const parseSearchText = (text: string): Record<string, string> => {
   const result: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(text)) if (!Object.hasOwn(result, name)) result[name] = value

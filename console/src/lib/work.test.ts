@@ -8,7 +8,7 @@ const file = (body: ReadableStream<Uint8Array<ArrayBuffer>>, size: number | null
   size,
 })
 
-/** A body that is fed by hand, and a work list on a clock that moves by a second at each look. */
+/** Creates a body that the test fills, and a work list on a clock that advances by a second at each reading. */
 const setup = () => {
   let now = 0
   const saved: { blob: Blob; name: string }[] = []
@@ -32,8 +32,8 @@ const setup = () => {
   return { work, saved, feed, body, until, bytes: (text: string) => new TextEncoder().encode(text) }
 }
 
-describe('a file on its way', () => {
-  it('shows its share by the lines that are expected, and is saved under the server’s name', async () => {
+describe('a file being fetched', () => {
+  it('shows its progress by the expected lines and is saved under the server’s name', async () => {
     const { work, saved, feed, body, until, bytes } = setup()
     work.fetchFile({ name: 'Agents', lines: 4, open: async () => file(body) })
     expect(work.transfers()).toMatchObject([{ name: 'Agents', state: 'running', share: null }])
@@ -41,7 +41,7 @@ describe('a file on its way', () => {
     await until(() => work.transfers()[0]?.share === 0.5)
     expect(work.transfers()[0]?.name).toBe('agents.csv')
     feed.enqueue(bytes('B\r\nC\r\nD\r\nE\r\n'))
-    // More rows than were counted: never more than 99 % before the end.
+    // With more rows than expected, the progress stays at 99 % before the end.
     await until(() => work.transfers()[0]?.share === 0.99)
     feed.close()
     await until(() => work.transfers()[0]?.state === 'completed')
@@ -49,7 +49,7 @@ describe('a file on its way', () => {
     expect(await saved[0]?.blob.text()).toBe('host\r\nA\r\nB\r\nC\r\nD\r\nE\r\n')
   })
 
-  it('cancelled, it is not saved', async () => {
+  it('is not saved when it was cancelled', async () => {
     const { work, saved, feed, body, until, bytes } = setup()
     work.fetchFile({
       name: 'Agents',
@@ -67,7 +67,7 @@ describe('a file on its way', () => {
     expect(work.transfers()).toEqual([])
   })
 
-  it('keeps why it failed', async () => {
+  it('keeps the reason of a failure', async () => {
     const { work, until } = setup()
     const refusal = new Error('too many rows')
     work.fetchFile({ name: 'Agents', open: () => Promise.reject(refusal) })
@@ -75,7 +75,7 @@ describe('a file on its way', () => {
     expect(work.transfers()[0]).toMatchObject({ failure: refusal, state: 'failed' })
   })
 
-  it('is shown to nobody after a sign-out', () => {
+  it('is hidden after a sign-out', () => {
     const { work, body } = setup()
     work.fetchFile({ name: 'Agents', open: async () => file(body) })
     work.follow('job-1')

@@ -3,39 +3,41 @@ import type { Clock } from './clock.ts'
 /** A file that this tab is fetching, as the job tray shows it. */
 export interface Transfer {
   id: number
-  /** Name of the file; a guess until the server has said it. */
+  /** Name of the file: a guess until the server has sent it. */
   name: string
   state: 'running' | 'completed' | 'failed' | 'cancelled'
-  /** Bytes that have arrived. */
+  /** Bytes received. */
   bytes: number
-  /** How far it is, 0 to 1; null while nobody knows. */
+  /** Progress from 0 to 1; null if unknown. */
   share: number | null
   failure: unknown
-  /** When it ended, ms since 1970. */
+  /** Time of its end, ms since 1970. */
   endedAt: number | null
 }
 
-/** An answer that is read piece by piece. */
+/** A response that is read in chunks. */
 export interface OpenFile {
   body: ReadableStream<Uint8Array<ArrayBuffer>>
   type: string
   /** The name the server chose. */
   name: string
-  /** Bytes it said there will be; null when it did not. */
+  /** Expected number of bytes, or null. */
   size: number | null
 }
 
 export interface TransferInput {
-  /** Name until the server has said one. */
+  /** Name until the server sends one. */
   name: string
   open: (signal: AbortSignal) => Promise<OpenFile>
-  /** Lines of text to expect: a file made as it is sent has no length, but its rows are known. */
+  /**
+   * Expected lines of text: a file that is generated while it is sent has no length, but its number of rows is known.
+   */
   lines?: number
 }
 
 export interface WorkDeps {
   clock: Clock
-  /** Hands the finished file to the person. */
+  /** Saves the finished file. */
   save: (file: { blob: Blob; name: string }) => void
 }
 
@@ -47,12 +49,12 @@ const linesIn = (piece: Uint8Array): number => {
   return lines
 }
 
-// Redrawing for every piece of 64 KiB would cost more than the transfer.
+// Rendering for every chunk of 64 KiB would cost more than the transfer.
 const tellEvery = 100
 
 /**
- * What this tab has started and is not done with: files on their way, and jobs of the server that its person wants to see
- * to their end. Outlives every screen.
+ * The unfinished work of this tab: files being fetched, and server jobs that the person follows. It outlives every
+ * screen.
  */
 export const createWork = ({ clock, save }: WorkDeps) => {
   let transfers: readonly Transfer[] = []
@@ -83,11 +85,11 @@ export const createWork = ({ clock, save }: WorkDeps) => {
       if (lines !== undefined) read += linesIn(value)
       if (clock.now() - told < tellEvery) continue
       told = clock.now()
-      // Rows that came or went since the list was counted must not show as 101 %.
+      // Rows that changed since the list was counted must not show as 101 %.
       const whole = file.size === null ? (lines === undefined ? null : read / lines) : bytes / file.size
       set(id, { bytes, share: whole === null ? null : Math.min(0.99, whole) })
     }
-    // An answer that ended while the person cancelled it is not a file.
+    // A response that ended while the person cancelled it is not saved.
     signal.throwIfAborted()
     save({ blob: new Blob(pieces, { type: file.type }), name: file.name })
     set(id, { state: 'completed', bytes, share: 1, endedAt: clock.now() })
@@ -120,17 +122,17 @@ export const createWork = ({ clock, save }: WorkDeps) => {
         .finally(() => aborts.delete(id))
     },
     cancel: (id: number): void => aborts.get(id)?.abort(),
-    /** Takes an ended transfer out of sight. */
+    /** Hides an ended transfer. */
     forget: (id: number): void => {
       transfers = transfers.filter((one) => one.id !== id || one.state === 'running')
       tell()
     },
-    /** A job that this tab has started: it is shown to its end, however soon that is. */
+    /** Follows a job that this tab has started until its end. */
     follow: (jobId: string): void => {
       followed = [...followed.filter((id) => id !== jobId), jobId].slice(-50)
       tell()
     },
-    /** What one person started is not for the next to see. */
+    /** Work of one person is not shown to the next. */
     clear: (): void => {
       for (const abort of aborts.values()) abort.abort()
       transfers = []
