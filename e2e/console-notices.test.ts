@@ -169,10 +169,10 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await isInSight()).toBe(true)
     expect(await page.evaluate('document.activeElement?.getAttribute("aria-label")')).toBe('New secret')
     // It stays over another save and a try to leave, until somebody has it.
-    await page.getByLabel('Enabled', { exact: true }).click({ force: true })
+    await page.getByLabel(/^Enabled/).click({ force: true })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.', { exact: true }).waitFor()
-    await page.getByLabel('Enabled', { exact: true }).click({ force: true })
+    await page.getByLabel(/^Enabled/).click({ force: true })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'All groups' }).click()
