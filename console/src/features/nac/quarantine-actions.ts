@@ -33,7 +33,7 @@ const decisions = {
   approve: {
     operation: approveQuarantines,
     title: strings.approveTitle,
-    action: strings.quarantine,
+    action: strings.approveTitle,
     does: isWaiting,
     consequence: strings.approveConsequence,
     done: strings.approved2,
