@@ -25,7 +25,7 @@ export interface LiveDeps {
 const silenceLimit = 45_000
 const topics: readonly string[] = ['agents', 'peripherals', 'events', 'summary', ...liveHints] satisfies LiveTopic[]
 
-/** Returns the delay before connection attempt `n` (from 1): 0.5 s doubling to 30 s, of which half to all at random. */
+/** Returns the delay before connection attempt `n` (from 1): a random time between half and all of 0.5 s doubling to 30 s. */
 export const backOff = (attempt: number, random: number): number =>
   Math.min(30_000, 500 * 2 ** Math.min(attempt - 1, 6)) * (0.5 + random / 2)
 
@@ -39,9 +39,9 @@ export const createLive = ({ api, clock, pause, random }: LiveDeps) => {
   let running: AbortController | null = null
 
   const setStatus = (next: LiveStatus) => {
-    const told = next.state !== status.state || (next.lastHeard ?? 0) - (status.lastHeard ?? 0) > 1000
-    status = told ? next : status
-    if (told) for (const watcher of watchers) watcher()
+    const hasChanged = next.state !== status.state || (next.lastHeard ?? 0) - (status.lastHeard ?? 0) > 1000
+    status = hasChanged ? next : status
+    if (hasChanged) for (const watcher of watchers) watcher()
   }
 
   const emit = ({ name, data }: ServerEvent) => {

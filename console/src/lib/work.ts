@@ -50,7 +50,7 @@ const linesIn = (piece: Uint8Array): number => {
 }
 
 // Rendering for every chunk of 64 KiB would cost more than the transfer.
-const tellEvery = 100
+const reportEvery = 100
 
 /**
  * The unfinished work of this tab: files being fetched, and server jobs that the person follows. It outlives every
@@ -76,18 +76,18 @@ export const createWork = ({ clock, save }: WorkDeps) => {
     const pieces: Uint8Array<ArrayBuffer>[] = []
     let bytes = 0
     let read = 0
-    let told = clock.now()
+    let reportedAt = clock.now()
     for (const reader = file.body.getReader(); ; ) {
       const { done, value } = await reader.read()
       if (done) break
       pieces.push(value)
       bytes += value.length
       if (lines !== undefined) read += linesIn(value)
-      if (clock.now() - told < tellEvery) continue
-      told = clock.now()
+      if (clock.now() - reportedAt < reportEvery) continue
+      reportedAt = clock.now()
       // Rows that changed since the list was counted must not show as 101 %.
-      const whole = file.size === null ? (lines === undefined ? null : read / lines) : bytes / file.size
-      set(id, { bytes, share: whole === null ? null : Math.min(0.99, whole) })
+      const share = file.size === null ? (lines === undefined ? null : read / lines) : bytes / file.size
+      set(id, { bytes, share: share === null ? null : Math.min(0.99, share) })
     }
     // A response that ended while the person cancelled it is not saved.
     signal.throwIfAborted()

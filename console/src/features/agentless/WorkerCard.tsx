@@ -116,7 +116,7 @@ export const WorkerCard = () => {
       data-pending={adminStatus === 'Pending' || undefined}
     >
       <State worker={data} />
-      <div className={classes.workerWords}>
+      <div className={classes.workerSummary}>
         <Summary worker={data} />
       </div>
       <div className={classes.workerActions}>

@@ -25,9 +25,9 @@ export const QuarantinesBar = ({ selection, filtered }: QuarantinesBarProps) => 
   ]
   return (
     <SelectionBar selection={selection} filtered={filtered}>
-      {offered.map(([decision, words]) => (
+      {offered.map(([decision, label]) => (
         <Button key={decision} size="compact-sm" variant="default" onClick={() => decide(decision, rows)}>
-          {words}
+          {label}
         </Button>
       ))}
       {rows.length > 0 && offered.length === 0 ? <span>{strings.nothingToDecide}</span> : null}

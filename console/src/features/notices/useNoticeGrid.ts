@@ -95,14 +95,14 @@ export const useNoticeGrid = ({ list, view, name, read, canDismiss, selection }:
     if (open !== null) view.set({ open: String(line.id) }, { replace: true })
   }
   // Without a cursor, keys act on the open alert, which was opened by mouse or by its address.
-  const meant = () => current ?? lines.find(({ id }) => String(id) === open)
+  const target = () => current ?? lines.find(({ id }) => String(id) === open)
   useNoticeKeys({
     step: (by) => moveTo(at === -1 ? (by === 1 ? 0 : lines.length - 1) : at + by),
     toFirst: () => moveTo(0),
     toLast: () => moveTo(lines.length - 1),
     open: () => current !== undefined && show(current.id),
     pin: () => {
-      const line = meant()
+      const line = target()
       if (line !== undefined && !line.isDismissed) actions.pin(line)
     },
     leave: () => {
@@ -113,7 +113,7 @@ export const useNoticeGrid = ({ list, view, name, read, canDismiss, selection }:
     change: canDismiss
       ? {
           dismiss: () => {
-            const line = meant()
+            const line = target()
             if ((selection?.size ?? 0) > 0) actions.dismiss(selection?.rows() ?? [], selection?.clear)
             else if (line !== undefined) actions.dismiss([line])
           },

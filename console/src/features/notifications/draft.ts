@@ -180,9 +180,9 @@ export const faultsOfFailure = (failure: unknown): Record<string, string> => {
   if (failure.fields.length === 0 && named !== null) return { [named[1] as string]: sentence(named[2] as string) }
   const faults: Record<string, string> = {}
   for (const { field, message } of failure.fields) {
-    const whole = field.startsWith('body.') ? field.slice('body.'.length) : ''
-    const member = /\[(\d{1,9})\]|\.\d/.exec(whole)
-    const path = whole.slice(0, member?.index)
+    const fieldPath = field.startsWith('body.') ? field.slice('body.'.length) : ''
+    const member = /\[(\d{1,9})\]|\.\d/.exec(fieldPath)
+    const path = fieldPath.slice(0, member?.index)
     const index = member?.[1]
     if (path !== '')
       faults[path] ??= index === undefined ? sentence(message) : `${Number(index) + 1}: ${sentence(message)}`

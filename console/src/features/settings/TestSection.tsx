@@ -19,7 +19,7 @@ export interface TestSectionProps {
   test: ReturnType<typeof useGroupTest>
   /** The unsaved values, which the test uses. */
   body: Record<string, string | null>
-  start: (whole: Record<string, string | null>) => void
+  start: (values: Record<string, string | null>) => void
 }
 
 /** The progress and the result of the test. */
@@ -64,7 +64,7 @@ export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
     if (busy || result !== null) section.current?.scrollIntoView({ block: 'nearest' })
   }, [busy, result])
   if (definition === undefined) return null
-  const whole = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
+  const values = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
   const isDirty = Object.keys(body).length > 0
   const field = ({ name, label, description, isSecret }: TestField) => {
     const frame = {
@@ -89,7 +89,7 @@ export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
         className={classes.testForm}
         onSubmit={(event) => {
           event.preventDefault()
-          start(whole)
+          start(values)
         }}
       >
         <div className={classes.testHead}>
@@ -100,7 +100,7 @@ export const TestSection = ({ group, test, body, start }: TestSectionProps) => {
             curl={() =>
               curlOf(window.location.origin, definition.operation, {
                 body: shownBody({
-                  ...whole,
+                  ...values,
                   ...Object.fromEntries(
                     definition.fields
                       .filter((one) => one.isSecret && given[one.name])

@@ -95,9 +95,9 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       const found = faults[name] ?? fieldMessage(failure, name) ?? fieldMessage(test.failure, name)
       return found === undefined ? undefined : withLabels(found)
     },
-    runTest: (whole: Record<string, string | null>) => {
+    runTest: (values: Record<string, string | null>) => {
       setChangedFields(new Set())
-      void test.start(whole)
+      void test.start(values)
     },
     discard: () => {
       setEdits(noEdits)

@@ -5,7 +5,7 @@ import classes from './second-factor.module.css'
 const quietZone = 4
 
 /**
- * A text as a QR code, drawn in the browser and sent to nobody. Dark on light in both themes, because not every camera
+ * A text as a QR code, drawn in the browser and never sent. Dark on light in both themes, because not every camera
  * reads the reverse.
  */
 export const QrCode = ({ text, label }: { text: string; label: string }) => {
