@@ -83,7 +83,7 @@ const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
       await pause(500)
       clock = await lookAtClock()
     }
-    const told = / (\d+) hosts? (?:has a clock|have clocks) that/.exec(clock?.description ?? '')
+    const told = / (\d+) hosts? ha(?:s a|ve) wrong clocks?/.exec(clock?.description ?? '')
     return [
       {
         what: `server ${name}: connected hosts whose clocks are called wrong`,

@@ -84,7 +84,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await host.fill('127.0.0.1')
     await page.getByText('is neither a host name').waitFor({ state: 'detached' })
     await save(page).click()
-    await page.getByText('is needed to send mail').waitFor()
+    await page.getByText('is required to send mail').waitFor()
     await sender.fill('portcullis@example.org')
     await page.getByLabel('User', { exact: true }).fill('portcullis')
     await page.getByLabel('Password', { exact: true }).fill('a secret of mail')
@@ -376,7 +376,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await give(`${head}Tag,,,from a file\nAgent,nobody,,x\n`)
     await dialog(page).getByText('1 line can be imported, 1 not').waitFor()
     await dialog(page)
-      .getByText(/Line 3: There is no agent nobody/)
+      .getByText(/Line 3: The agent nobody does not exist/)
       .waitFor()
     await dialog(page).getByRole('button', { name: 'Cancel' }).click()
     expect((await server.get<{ name: string }[]>(`${base}/gethashtags`)).map(({ name }) => name)).not.toContain(

@@ -22,8 +22,8 @@ it('a name that leads to loopback is a place for directories only where the oper
   expect([refused.statusCode, refused.json().code]).toEqual([422, 'destination_refused'])
   expect((await post(open, 'AddOrUpdateLDAPServer', items)).statusCode).toBe(200)
   const said = async (t: TestApp) => (await post(t, 'TestLDAP', items)).json().steps[0].message as string
-  expect(await said(closed)).toMatch(/does not connect to/)
-  expect(await said(open)).not.toMatch(/does not connect to/)
+  expect(await said(closed)).toMatch(/never connects to/)
+  expect(await said(open)).not.toMatch(/never connects to/)
 })
 
 it('and for mail', async () => {

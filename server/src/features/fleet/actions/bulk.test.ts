@@ -182,7 +182,7 @@ describe('a person with twenty running jobs', () => {
     await wait(busy.userName, 1)
     const refused = await order(busy.api)
     expect([refused.statusCode, refused.json().code]).toEqual([409, 'conflict'])
-    expect(refused.json().detail).toContain('20 of your jobs are under way')
+    expect(refused.json().detail).toContain('20 of your jobs are already running')
     expect((await order(other.api)).statusCode).toBe(200)
     await t.db.execute(sql`delete from jobs where lease_until = 'infinity'`)
     expect((await order(busy.api)).statusCode).toBe(200)

@@ -101,7 +101,7 @@ describe('the test of CounterACT', () => {
     const moved = await n.post('generalconfig/TestCACT', { CACT_URL: 'https://evil.example.org' })
     expect([moved.statusCode, moved.json().detail]).toEqual([
       400,
-      expect.stringMatching(/CACT_PASSWORD: is needed again.*CACT_DEX_PASSWORD: is needed again/),
+      expect.stringMatching(/CACT_PASSWORD: must be entered again.*CACT_DEX_PASSWORD: must be entered again/),
     ])
   }, 30_000)
 })

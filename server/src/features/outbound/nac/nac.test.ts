@@ -458,7 +458,7 @@ describe('the test of Cisco ISE', () => {
     const moved = await n.post('generalconfig/TestISE', { ISE_URL: 'https://evil.example.org' })
     expect([moved.statusCode, moved.json().detail]).toEqual([
       400,
-      expect.stringMatching(/ISE_PASSWORD: is needed again/),
+      expect.stringMatching(/ISE_PASSWORD: must be entered again/),
     ])
     const [isOk, , said] = lastStep(await tried({ ISE_URL: 'https://169.254.169.254' }))
     expect([isOk, said]).toEqual([false, expect.stringMatching(/does not connect to/)])
