@@ -11,31 +11,34 @@ import { SeverityShape } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
 import type { Severity } from './theme/tokens.ts'
 
-// Above this many things a click is too easy: the number is typed.
+// Above this number, the user types it to confirm.
 const typedAbove = 1_000
 const namesShown = 8
 
 export interface Confirmation {
   title: string
-  /** Names of what is meant. */
+  /** Names of the affected items. */
   names: readonly string[]
-  /** Every part of what is meant, shown completely. */
+  /** All parts of the change, shown in full. */
   details?: readonly string[]
-  /** How many things are meant, when that is not the number of names. */
+  /** Number of affected items, if it differs from the number of names. */
   count?: number
-  /** What they are, for one and for many. */
-  kind: readonly [one: string, many: string]
-  /** What will happen, and whether it can be taken back. */
+  /** Formats the number with its noun, such as `3 hosts`; or the noun for one and for many. */
+  kind: readonly [one: string, many: string] | ((values: { count: number }) => string)
+  /** What will happen, and whether it can be undone. */
   consequence: string
-  /** Words of the button. */
+  /** Label of the button. */
   action: string
-  /** Blocked devices that work again, in words. */
+  /** Says which blocked devices work again. */
   worksAgain?: { severity: Severity; text: string } | null
-  /** Asks for a reason: what it is for stands in the empty field. */
+  /** Asks for a reason, with this placeholder. */
   reasonFor?: string
-  /** Gets the reason; empty when none is asked for. */
+  /** Receives the reason; empty if none was requested. */
   run: (reason: string) => Promise<unknown>
 }
+
+const countText = (kind: Confirmation['kind'], count: number): string =>
+  typeof kind === 'function' ? kind({ count }) : `${count.toLocaleString('en')} ${count === 1 ? kind[0] : kind[1]}`
 
 const Body = ({
   names,
@@ -53,7 +56,7 @@ const Body = ({
   const [reason, setReason] = useState('')
   const { busy, failure, isStored, run: send } = useChange()
   const mustType = count > typedAbove
-  // What allows devices starts at Cancel, however many things are meant.
+  // Focus starts at Cancel if the change allows devices.
   const startsAtCancel = !mustType || worksAgain !== null || reasonFor !== undefined
   return (
     <form
@@ -68,10 +71,7 @@ const Body = ({
       }}
     >
       <p>
-        <strong>
-          {count.toLocaleString('en')} {count === 1 ? kind[0] : kind[1]}
-        </strong>
-        : {consequence}
+        <strong>{countText(kind, count)}</strong>: {consequence}
       </p>
       {names.length === 0 ? null : (
         <ul className={classes.names}>
@@ -80,7 +80,7 @@ const Body = ({
               <DeviceText value={name} />
             </li>
           ))}
-          {names.length > namesShown ? <li>{strings.andNamesMore({ names: names.length - namesShown })}</li> : null}
+          {names.length > namesShown ? <li>{strings.andMore({ count: names.length - namesShown })}</li> : null}
         </ul>
       )}
       {worksAgain === null ? null : (
@@ -92,7 +92,7 @@ const Body = ({
       {details.length === 0 ? null : <DetailLines lines={details} />}
       {mustType && !isStored ? (
         <TextInput
-          label={strings.typeCountToGoOn({ count })}
+          label={strings.typeCount({ count })}
           value={typed}
           inputMode="numeric"
           data-autofocus={!startsAtCancel || undefined}
@@ -116,7 +116,7 @@ const Body = ({
   )
 }
 
-/** The question before something that hurts. */
+/** Asks for confirmation before a change with consequences. */
 export const ConfirmDialog = ({ confirmation, close }: { confirmation: Confirmation | null; close: () => void }) => (
   <Modal
     opened={confirmation !== null}

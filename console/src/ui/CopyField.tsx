@@ -7,13 +7,13 @@ import { strings } from './strings.ts'
 
 export interface CopyFieldProps {
   value: string
-  /** What it is, for the message after copying. */
+  /** Name of the value, for the message after copying. */
   what: string
-  /** The value as it is shown, where it is easier to read another way. */
+  /** The value in a form that is easier to read. */
   shown?: ReactNode
 }
 
-/** A value to be copied whole: a command, a token, a link. */
+/** A value to copy: a command, a token, a link. */
 export const CopyField = ({ value, what, shown }: CopyFieldProps) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {

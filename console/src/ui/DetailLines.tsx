@@ -2,10 +2,10 @@ import classes from './DetailLines.module.css'
 import { DeviceText } from './DeviceText.tsx'
 import { strings } from './strings.ts'
 
-/** Every part of a change, one per line. It scrolls, so that hundreds of lines leave room for the buttons. */
+/** The parts of a change, one per line. Scrolls, so that many lines leave room for the buttons. */
 export const DetailLines = ({ lines }: { lines: readonly string[] }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard
-  <section className={classes.scroll} tabIndex={0} aria-label={strings.detailsOfTheChange}>
+  <section className={classes.scroll} tabIndex={0} aria-label={strings.changeDetails}>
     <ul className={classes.lines}>
       {lines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines may repeat and never move

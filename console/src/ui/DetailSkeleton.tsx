@@ -1,6 +1,6 @@
 import classes from './DetailSkeleton.module.css'
 
-/** The shape of a detail while it is on the way. */
+/** Placeholder while details load. */
 export const DetailSkeleton = () => (
   <div className={classes.skeleton} aria-busy="true">
     {[38, 60, 24, 92, 84, 88, 70, 90].map((width) => (

@@ -9,8 +9,8 @@ export interface DeviceTextProps {
 }
 
 /**
- * A string from outside, shown as data: marks that would not be seen or would change their surroundings are boxes,
- * an odd string is monospaced, its direction stays its own, and copying gives the whole original.
+ * Shows an untrusted string as data. Invisible characters and characters that affect the surrounding text are labelled, the
+ * text direction is isolated, and copying yields the original.
  */
 export const DeviceText = ({ value, absent = '–' }: DeviceTextProps) => {
   if (value === null || value === undefined || value === '') return <span className={classes.absent}>{absent}</span>

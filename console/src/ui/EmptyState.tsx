@@ -8,7 +8,7 @@ export interface EmptyStateProps {
   children?: ReactNode
 }
 
-/** A list with nothing in it: says what would come here, and offers the first step. */
+/** An empty list: says what appears here and offers the first step. */
 export const EmptyState = ({ icon, title, children }: EmptyStateProps) => (
   <div className={classes.empty}>
     <Icon name={icon} size={28} />

@@ -7,11 +7,11 @@ import { strings } from './strings.ts'
 export interface ErrorStateProps {
   failure: unknown
   retry?: () => void
-  /** A strip above what is still shown, instead of a page of its own. */
+  /** Shows a strip above the content instead of a page. */
   inline?: boolean
 }
 
-/** A failure in words: what happened, the cure, and the way to try again. */
+/** Shows a failure: what happened, the remedy, and a button to try again. */
 export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) => {
   const { title, detail, cure } = messageOf(failure)
   if (isStoredRequest(failure))
@@ -19,9 +19,9 @@ export const ErrorState = ({ failure, retry, inline = false }: ErrorStateProps) 
       <div className={inline ? classes.strip : classes.page} role="status">
         <SeverityShape severity="amber" />
         <div className={classes.words}>
-          <strong>{strings.waitingForASecondApprover}</strong>
-          <span>{strings.detailNothingHasChangedYet({ detail })}</span>
-          <a href="/policy/requests">{strings.openTheRequest}</a>
+          <strong>{strings.waitingForApprover}</strong>
+          <span>{strings.storedDetail({ detail })}</span>
+          <a href="/policy/requests">{strings.openRequest}</a>
         </div>
       </div>
     )

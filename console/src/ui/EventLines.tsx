@@ -6,7 +6,7 @@ import { Icon, kindIcon } from './icons.tsx'
 import { SeverityTag } from './SeverityTag.tsx'
 import { Time } from './Time.tsx'
 
-/** A few events, newest first; `withHost` when they are of more than one host. */
+/** A few events, newest first. `withHost` shows the host of each event. */
 export const EventLines = ({ events, withHost = false }: { events: readonly FleetEvent[]; withHost?: boolean }) => (
   <ol className={classes.lines}>
     {events.map((event) => (

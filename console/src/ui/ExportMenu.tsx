@@ -10,19 +10,19 @@ import { Icon } from './icons.tsx'
 import { ScheduleItem } from './ScheduleItem.tsx'
 import { strings } from './strings.ts'
 
-/** A list that can be taken away: its filters, its order, its columns. */
+/** A list to export, with its filters, order and columns. */
 export interface ExportedList {
   /** Heading above its files. */
   label: string
-  /** Name of the file until the server has said one, without its ending. */
+  /** File name without extension, until the server sends one. */
   name: string
   /** The query of the list: filters, search, sort. */
   query: Readonly<Record<string, string>>
-  /** Keys of the columns in their order; all when absent. */
+  /** Keys of the columns in order; all if absent. */
   columns?: readonly string[]
-  /** The list as reports call it. */
+  /** Name of the list in reports. */
   report: ReportListName
-  /** Rows that the filters leave. */
+  /** Number of rows that match the filters. */
   rows: number | null
   files: readonly { title: string; ending: 'csv' | 'pdf'; operation: AnyOperation }[]
 }
@@ -31,14 +31,14 @@ const inputOf = ({ query: { SortBy, ...filters }, columns }: ExportedList) => ({
   body: { ...exportBody(filters, columns), ...(SortBy === undefined ? {} : { sortBy: SortBy }) },
 })
 
-/** Takes one list or several away as files. They come in the job tray. */
+/** Exports one or more lists as files. Progress appears in the job tray. */
 export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) => {
   const { api, session, work } = useServices()
   if (!session.may('export:read')) return null
   const take = (list: ExportedList, { ending, operation }: ExportedList['files'][number]) =>
     work.fetchFile({
       name: `${list.name}.${ending}`,
-      // The header is a line, too.
+      // The header is a line too.
       ...(list.rows === null || ending !== 'csv' ? {} : { lines: list.rows + 1 }),
       open: (signal) => api.openFile(operation, { ...inputOf(list), signal } as unknown as CallInput<AnyOperation>),
     })
@@ -83,28 +83,28 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
 }
 
 export interface ExportMenuProps {
-  /** Name of the file until the server has said one, without its ending. */
+  /** File name without extension, until the server sends one. */
   name: string
   csv: AnyOperation
   pdf: AnyOperation
   /** The query of the list: filters, search, sort. */
   query: Readonly<Record<string, string>>
-  /** The list as reports call it. */
+  /** Name of the list in reports. */
   report: ReportListName
-  /** Keys of the columns that are shown, in their order. */
+  /** Keys of the shown columns, in order. */
   columns: readonly string[]
-  /** Rows that the filters leave. */
+  /** Number of rows that match the filters. */
   rows: number | null
 }
 
-/** Takes a list away as it is shown: its filters, its order, its columns. */
+/** Exports a list with its current filters, order and columns. */
 export const ExportMenu = ({ csv, pdf, rows, ...list }: ExportMenuProps) => (
   <ExportListsMenu
     lists={[
       {
         ...list,
         rows,
-        label: rows === null ? strings.whatIsShown : strings.rowsRowsAsShown({ rows }),
+        label: rows === null ? strings.currentView : strings.currentRows({ rows }),
         files: [
           { title: strings.csv, ending: 'csv', operation: csv },
           { title: strings.pdf, ending: 'pdf', operation: pdf },

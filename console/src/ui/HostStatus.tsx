@@ -5,7 +5,7 @@ export interface HostStatusProps {
   status: string
 }
 
-/** State of a host: a full dot while it reports, a ring when it does not, a shield when it is armed. */
+/** State of a host: shield if armed, dot if free, ring if disconnected. */
 export const HostStatus = ({ status }: HostStatusProps) => {
   const kind =
     status === 'Armed' ? 'armed' : status === 'Free' ? 'free' : status === 'Disconnected' ? 'gone' : 'licence'

@@ -6,12 +6,12 @@ import { strings } from './strings.ts'
 
 export interface MoreMenuProps {
   label: string
-  /** The call behind this view or action, as a shell command. */
+  /** Returns the request of this view or action as a shell command. */
   curl?: () => string
   children?: ReactNode
 }
 
-/** The menu of a list or thing: its rarer actions, and the same call as curl. */
+/** A menu with less frequent actions and the request as a curl command. */
 export const MoreMenu = ({ label, curl, children }: MoreMenuProps) => (
   <Menu position="bottom-end">
     <Menu.Target>

@@ -2,8 +2,8 @@ import { useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 /**
- * A link inside the console for long lists. The router's own link works out its address and state at every render, which
- * costs more than the rest of a row.
+ * A link for long lists. The router's link computes its address and state at every render, which costs more than the rest
+ * of a row.
  */
 export const PlainLink = ({ href, children }: { href: string; children: ReactNode }) => {
   const router = useRouter()

@@ -19,9 +19,9 @@ export const ReleaseKeyNotice = () => {
     <div className={classes.notice} role="note" aria-label={strings.noReleaseKey}>
       <SeverityShape severity="amber" />
       <div className={classes.words}>
-        <strong>{strings.noReleaseKeyIsConfigured}</strong>
-        <span>{strings.agentsThatYouInstallNowRefuse({ code: (text) => <code>{text}</code> })}</span>
-        <Link to="/settings/packages">{strings.configureAReleaseKey}</Link>
+        <strong>{strings.releaseKeyMissing}</strong>
+        <span>{strings.releaseKeyHint({ code: (text) => <code>{text}</code> })}</span>
+        <Link to="/settings/packages">{strings.configureReleaseKey}</Link>
       </div>
     </div>
   )

@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx'
 import { ScheduleItem } from './ScheduleItem.tsx'
 import { strings } from './strings.ts'
 
-/** Takes a list away as a file, or has it made by itself; for lists without an export of their own. */
+/** Menu items that export or schedule a list without its own export menu. */
 export const ReportItems = (start: ScheduleStart) => {
   const { api, session, work } = useServices()
   if (!session.may('export:read')) return null

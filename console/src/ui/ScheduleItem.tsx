@@ -5,7 +5,7 @@ import { useServices } from '../lib/services.tsx'
 import { Icon } from './icons.tsx'
 import { strings } from './strings.ts'
 
-/** Opens the editor of reports with a list as it is shown. Only for who may save one. */
+/** Opens the report editor with the current list. Shown only to accounts that may save reports. */
 export const ScheduleItem = (start: ScheduleStart) => {
   const { session } = useServices()
   const navigate = useNavigate()
@@ -15,7 +15,7 @@ export const ScheduleItem = (start: ScheduleStart) => {
       leftSection={<Icon name="report" />}
       onClick={() => void navigate({ to: '/reports/$id', params: { id: 'new' }, search: scheduleSearch(start) })}
     >
-      {strings.scheduleThis}
+      {strings.scheduleReport}
     </Menu.Item>
   )
 }

@@ -1,7 +1,7 @@
 import classes from './SeverityTag.module.css'
 import type { Severity } from './theme/tokens.ts'
 
-// A shape per severity, so that the meaning survives without colour: dash, diamond, triangle, octagon.
+// A shape per severity, so that the meaning does not depend on colour: dash, diamond, triangle, octagon.
 const shapes: Record<Severity, string> = {
   neutral: 'M2 5h8v2H2z',
   amber: 'M6 1l5 5-5 5-5-5z',
@@ -17,7 +17,7 @@ export const SeverityShape = ({ severity }: { severity: Severity }) => (
 
 export interface SeverityTagProps {
   severity: Severity
-  /** The word; colour and shape only repeat it. */
+  /** The label. Colour and shape only repeat it. */
   word: string
   title?: string
 }

@@ -6,9 +6,9 @@ import classes from './SidePanel.module.css'
 import { strings } from './strings.ts'
 
 export interface SidePanelProps {
-  /** Name of the open thing, for screen readers. */
+  /** Name of the open item, for screen readers. */
   label: string
-  /** Address of its full page, where it has one. */
+  /** Address of its full page, if it has one. */
   fullPage?: string
   close: () => void
   /** Further tools beside the close button. */
@@ -17,22 +17,22 @@ export interface SidePanelProps {
 }
 
 /**
- * The drawer of a row: lies over the right of the list, so that no row moves, and leaves the list usable: `j` and `k`
- * walk through it with the drawer open.
+ * The drawer of a row. It overlays the right of the list, so that no row moves, and the list stays usable: `j` and `k` move
+ * through it while the drawer is open.
  */
 export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanelProps) => {
   const router = useRouter()
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
     const before = document.activeElement
-    // A form says with `data-autofocus` where typing begins.
+    // A form marks its first field with `data-autofocus`.
     const first = panel.current?.querySelector<HTMLElement>('[data-autofocus]') ?? panel.current
     first?.focus({ preventScroll: true })
     return () => {
-      // Closed from within: the keyboard goes on where it was, not at the top of the page.
+      // If the focus was inside, return it to where it was before.
       if (document.activeElement !== document.body) return
       const from = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : null
-      // A click on a row leaves the focus on a cell; the keys belong to the grid.
+      // A click on a row focuses a cell, but the grid handles the keys.
       const back = from?.closest<HTMLElement>('[role="grid"]') ?? from ?? document.getElementById('content')
       back?.focus({ preventScroll: true })
     }
@@ -52,13 +52,19 @@ export const SidePanel = ({ label, fullPage, close, tools, children }: SidePanel
             }}
             variant="subtle"
             color="gray"
-            aria-label={strings.openTheFullPage}
-            title={strings.openTheFullPage}
+            aria-label={strings.openFullPage}
+            title={strings.openFullPage}
           >
             <Icon name="external" />
           </ActionIcon>
         )}
-        <ActionIcon variant="subtle" color="gray" onClick={close} aria-label={strings.close} title={strings.closeEsc}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          onClick={close}
+          aria-label={strings.close}
+          title={strings.closeWithKey}
+        >
           <Icon name="close" />
         </ActionIcon>
       </div>

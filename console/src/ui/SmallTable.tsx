@@ -5,14 +5,14 @@ import classes from './SmallTable.module.css'
 export interface SmallTableProps {
   label: string
   head: readonly (string | { title: string; align: 'right' })[]
-  /** Rows of cells, each with its key. Undefined while they are on the way. */
+  /** Rows of cells, each with its key. Undefined while loading. */
   rows: readonly { key: string; cells: readonly ReactNode[]; quiet?: boolean }[] | undefined
   empty: ReactNode
 }
 
 const skeletonRows = [0, 1, 2]
 
-/** A table of a few rows that the server answers whole. Long lists use DataTable. */
+/** A table for few rows. Long lists use DataTable. */
 export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
   <div className={base.frame}>
     <table className={`${base.table} ${classes.table}`} aria-label={label} aria-busy={rows === undefined}>

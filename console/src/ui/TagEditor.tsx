@@ -6,9 +6,9 @@ const TagForm = lazily(async () => (await import('./TagForm.tsx')).TagForm)
 
 export interface TagEditorProps {
   entityType: 'Agent' | 'Peripheral'
-  /** Ids of what gets the tags: agent uuids, or `<uuid>|<deviceID>`; or how to read them, once they are needed. */
+  /** Ids of the tagged elements: host uuids, or `<uuid>|<deviceID>`; or a function that reads them when needed. */
   elementIds: readonly string[] | (() => Promise<readonly string[]>)
-  /** Tags they all have now; without it tags are only added. */
+  /** Their current tags. If absent, tags can only be added. */
   current?: readonly string[]
   /** Called after a change. */
   onChanged: () => void
@@ -16,7 +16,7 @@ export interface TagEditorProps {
   children: (open: () => void) => ReactNode
 }
 
-/** Adds and removes tags, with an undo for ten seconds. */
+/** Adds and removes tags, with undo for ten seconds. */
 export const TagEditor = ({ children, ...rest }: TagEditorProps) => {
   useIdlePreload(TagForm)
   const [opened, setOpened] = useState(false)

@@ -13,27 +13,27 @@ import type { TagEditorProps } from './TagEditor.tsx'
 import { tell, tellWithUndo } from './tell.ts'
 
 const tagFault = (name: string): string | null => {
-  if (name.length > 64) return strings.aTagHasAtMost64
-  return /[,;#\p{Cc}]/u.test(name) ? strings.aTagHasNoCommaSemicolon : null
+  if (name.length > 64) return strings.tagTooLong
+  return /[,;#\p{Cc}]/u.test(name) ? strings.tagCharacters : null
 }
 
-// 50 tags on each are the 250,000 pairs that one call may have.
+// One request accepts 250,000 pairs: 50 tags on each of 5,000 elements.
 const idsPerCall = 5_000
 
 const undoQuestion = (opens: Opens) => ({
-  title: strings.undoTheChangeOfTags,
+  title: strings.undoTagsTitle,
   names: [],
   count: openedHosts(opens),
-  kind: ['host', 'hosts'] as const,
-  consequence: strings.theTagsFromBeforeTheChange,
+  kind: strings.hostCount,
+  consequence: strings.undoTagsEffect,
   action: strings.undo,
   worksAgain: tagsOpenText(opens),
-  ...(openedHosts(opens) > 1 ? { reasonFor: strings.whyTheseDevicesMayBeUsed } : {}),
+  ...(openedHosts(opens) > 1 ? { reasonFor: strings.whyDevices } : {}),
 })
 
 type TagFormProps = Omit<TagEditorProps, 'children'> & { close: () => void }
 
-/** The requests of the tag editor. */
+/** Requests of the tag editor. */
 const useTagChanges = ({ entityType, elementIds, onChanged }: TagFormProps) => {
   const { api, queries } = useServices()
   const idsOf = async (): Promise<readonly string[]> =>
@@ -50,7 +50,7 @@ const useTagChanges = ({ entityType, elementIds, onChanged }: TagFormProps) => {
     onChanged()
     return ids.length
   }
-  /** Asks what a change newly allows; null: nothing. */
+  /** Reads what a change newly allows; null if nothing. */
   const opensBy = async (add: readonly string[], remove: readonly string[]): Promise<Opens | null> => {
     if (entityType !== 'Agent') return null
     const found = await opensByTags(api, tagChanges(await idsOf(), add, remove))
@@ -59,7 +59,7 @@ const useTagChanges = ({ entityType, elementIds, onChanged }: TagFormProps) => {
   return { apply, opensBy }
 }
 
-/** State of the tag editor: names, what they newly allow, and saving them. */
+/** State of the tag editor. */
 const useTagForm = (props: TagFormProps) => {
   const { current, close } = props
   const { api } = useServices()
@@ -67,7 +67,7 @@ const useTagForm = (props: TagFormProps) => {
   const [names, setNames] = useState<string[]>([...(current ?? [])])
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  // What the change newly allows, once the form has asked about it; null: nothing so far.
+  // What the change newly allows; null before the form has asked.
   const [opens, setOpens] = useState<Opens | null>(null)
   const opened = opens === null ? 0 : openedHosts(opens)
   const [reason, setReason] = useState('')
@@ -90,8 +90,8 @@ const useTagForm = (props: TagFormProps) => {
       const changed = await apply(add, remove, reason)
       close()
       if (add.length + remove.length > 0) {
-        // Many elements may have had a tag before: taking it back from all would remove more than was added.
-        if (current === undefined) tell(strings.tagsAddedToChanged({ changed }))
+        // Some elements may already have had the tag, so an undo for all would remove too much.
+        if (current === undefined) tell(strings.tagsAdded({ count: changed }))
         else
           tellWithUndo(
             strings.tagsChanged,
@@ -132,7 +132,7 @@ export const TagForm = (props: TagFormProps) => {
         onChange={choose}
         splitChars={[',', ';']}
         maxTags={50}
-        placeholder={strings.typeAndPressEnter}
+        placeholder={strings.tagPlaceholder}
         error={fault}
         comboboxProps={{ withinPortal: false, position: 'top' }}
         maxDropdownHeight={180}
@@ -142,7 +142,7 @@ export const TagForm = (props: TagFormProps) => {
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         <Button
-          // Mounted again with the warning, so that it takes the focus.
+          // A new key mounts the button again with the warning, so that it takes the focus.
           key={opened > 0 ? 'asked' : 'plain'}
           size="xs"
           variant="default"

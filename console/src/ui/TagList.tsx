@@ -2,13 +2,13 @@ import { DeviceText } from './DeviceText.tsx'
 import classes from './TagList.module.css'
 
 interface TagListProps {
-  /** Comma-joined, as the interface gives them. */
+  /** Comma-separated, as in the API. */
   tags: string
-  /** In a table row there is one line: the first tag is shown, the others are a number that names them on hover. */
+  /** Shows the first tag and the number of others, which are named on hover. For table rows. */
   oneLine?: boolean
 }
 
-/** Tags of a thing. */
+/** A list of tags. */
 export const TagList = ({ tags, oneLine = false }: TagListProps) => {
   const names = tags.split(',').filter((name) => name !== '')
   if (names.length === 0) return null

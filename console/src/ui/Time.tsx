@@ -3,21 +3,33 @@ import { strings } from './strings.ts'
 import { useNow } from './useNow.ts'
 
 export interface TimeProps {
-  /** A time of the interface, with or without a zone. */
+  /** A time of the API, with or without a zone. */
   value: string | null | undefined
-  /** `relative` (3 h), or `local` for the date and time in the reader's zone. */
-  form?: 'relative' | 'local'
+  /** `relative` (3 h), `ago` (3 h ago), or `local` for the date and time in the reader's zone. */
+  form?: 'relative' | 'ago' | 'local'
   absent?: string
 }
 
-/** A time: relative or local, with the exact UTC on hover. */
+// Shorter ages are shown as "now".
+const recent = 5_000
+
+const textOf = (form: NonNullable<TimeProps['form']>, at: number, now: number): string => {
+  if (form === 'local') return localTime(at)
+  const text = relativeTime(at, now)
+  return form === 'ago' && now - at >= recent ? strings.ago({ age: text }) : text
+}
+
+/** A time, with its exact UTC and local time on hover. */
 export const Time = ({ value, form = 'relative', absent = '–' }: TimeProps) => {
   const now = useNow()
   const at = parseTime(value)
   if (at === null) return <span>{absent}</span>
   return (
-    <time dateTime={new Date(at).toISOString()} title={strings.atAt2Here({ at: exactUtc(at), at2: localTime(at) })}>
-      {form === 'relative' ? relativeTime(at, now) : localTime(at)}
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={strings.utcAndLocal({ utc: exactUtc(at), local: localTime(at) })}
+    >
+      {textOf(form, at, now)}
     </time>
   )
 }

@@ -6,7 +6,7 @@ export interface ViewTabsProps {
   views: readonly { to: LinkProps['to']; title: string }[]
 }
 
-/** Links to the views of one area, above the open one. */
+/** Tabs that link to the pages of one area. */
 export const ViewTabs = ({ label, views }: ViewTabsProps) => (
   <nav className={classes.views} aria-label={label}>
     {views.map(({ to, title }) => (

@@ -3,7 +3,7 @@ import { createCode } from '../lib/code.ts'
 
 const reloadKey = 'portcullis-reloaded-at'
 
-/** Loads the parts of the application that are not in the initial load. */
+/** Loads parts of the console that are not in the first load. */
 export const code = createCode({
   clock: systemClock,
   isReachable: async () => {

@@ -2,10 +2,10 @@ import type { Confirmation } from './ConfirmDialog.tsx'
 
 let ask: ((confirmation: Confirmation) => void) | null = null
 
-/** Asks before something that hurts: how many, which, what will happen. */
+/** Opens a confirmation dialog. */
 export const confirm = (confirmation: Confirmation): void => ask?.(confirmation)
 
-/** The frame says where questions are shown; returns how to stop. */
+/** Registers the function that shows confirmations. Returns a function that removes it. */
 export const answerConfirms = (show: (confirmation: Confirmation) => void): (() => void) => {
   ask = show
   return () => {

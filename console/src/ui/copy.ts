@@ -1,12 +1,12 @@
 import { strings } from './strings.ts'
 import { tell, tellFailure } from './tell.ts'
 
-/** Puts text on the clipboard and says so. */
+/** Copies text to the clipboard and shows a message. */
 export const copyText = async (text: string, what: string): Promise<void> => {
   try {
     await navigator.clipboard.writeText(text)
-    tell(strings.whatCopied({ what }))
+    tell(strings.copiedItem({ item: what }))
   } catch {
-    tellFailure(new Error(strings.theBrowserDidNotAllowCopying))
+    tellFailure(new Error(strings.copyBlocked))
   }
 }

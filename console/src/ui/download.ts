@@ -8,7 +8,7 @@ const follow = (href: string, name: string): void => {
   link.click()
 }
 
-/** Lets the browser fetch a file itself, by a ticket for this one download: however long it is, nothing of it is held here. */
+/** Lets the browser download a file directly with a single-use ticket, so that the page does not hold it in memory. */
 export const downloadByTicket = async <O extends AnyOperation>(
   api: Pick<Api, 'call'>,
   operation: O,
@@ -19,10 +19,10 @@ export const downloadByTicket = async <O extends AnyOperation>(
   follow(addressOf(operation, { ...input, query: { _ticket: ticket } }), name)
 }
 
-/** Hands a file to the browser under its name. */
+/** Saves a file under its name. */
 export const saveFile = ({ blob, name }: { blob: Blob; name: string }): void => {
   const url = URL.createObjectURL(blob)
   follow(url, name)
-  // The download has its own hold on the bytes once the click is handled.
+  // The download keeps its own reference to the data.
   setTimeout(() => URL.revokeObjectURL(url), 0)
 }

@@ -1,6 +1,6 @@
 import type { SVGProps } from 'react'
 
-// Drawn here on a 20 px grid with one stroke width: an icon package would bring 88 MB for these fifty lines.
+// Drawn on a 20 px grid with one stroke width. An icon package would add 88 MB for these fifty lines.
 const paths = {
   overview: 'M3 3h6v8H3zM11 3h6v5h-6zM11 10.500h6V17h-6zM3 13.500h6V17H3z',
   agents: 'M3 4h14v9H3zM7 17h6M10 13v4',
@@ -74,12 +74,12 @@ export interface IconProps extends Omit<SVGProps<SVGSVGElement>, 'name'> {
   name: IconName
   /** Pixels; 16 fits 13 px text. */
   size?: number
-  /** Accessible name; without one the icon is decoration. */
+  /** Accessible name. Without it, the icon is decorative. */
   title?: string
 }
 
 export const Icon = ({ name, size = 16, title, ...rest }: IconProps) => (
-  // biome-ignore lint/a11y/noSvgWithoutTitle: the title is there whenever the icon stands without a word
+  // biome-ignore lint/a11y/noSvgWithoutTitle: the title is present if the icon has no label
   <svg
     viewBox="0 0 20 20"
     width={size}
@@ -128,5 +128,5 @@ const kindIcons: Readonly<Record<number, IconName>> = {
   26: 'hid',
 }
 
-/** Icon of a device kind as numbered by the interface (`devIcon`, `peripheralIcon`). */
+/** Returns the icon of a device kind by its API number (`devIcon`, `peripheralIcon`). */
 export const kindIcon = (number: number | string): IconName => kindIcons[Number(number)] ?? 'unknown'

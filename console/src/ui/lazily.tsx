@@ -1,10 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react'
 import { code } from './code.ts'
 
-/**
- * A component whose code is not part of the first load: it comes when the page is idle, so that it is there when it is
- * needed, or at once when it is needed earlier. While the server is away it waits.
- */
+/** Returns a component whose code loads on first use or when the page is idle. Waits while the server is unreachable. */
 export const lazily = <Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   fallback: React.ReactNode = null,
@@ -18,12 +15,12 @@ export const lazily = <Props extends object>(
   return Object.assign(Lazily, { preload: load })
 }
 
-/** Loads code once the page has nothing else to do. */
+/** Loads code when the page is idle. */
 export const useIdlePreload = (...parts: { preload: () => Promise<unknown> }[]): void => {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the parts are constants of the screen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the parts are constants
   useEffect(() => {
     const run = () => {
-      // A failure shows when the part is needed.
+      // If loading fails, the error appears on use.
       for (const part of parts) part.preload().catch(() => undefined)
     }
     if (window.requestIdleCallback === undefined) {

@@ -6,19 +6,19 @@ import { confirm } from './confirm.ts'
 import { strings } from './strings.ts'
 import { Undo } from './Undo.tsx'
 
-/** Tells that something was done. */
+/** Shows a message that something was done. */
 export const tell = (message: string): void => {
   notifications.show({ message, autoClose: 4_000, withBorder: true })
 }
 
-/** Tells a failure with its cure, until the reader closes it. */
+/** Shows a failure with its remedy. */
 export const tellFailure = (failure: unknown): void => {
   const { title, detail, cure } = messageOf(failure)
   if (isStoredRequest(failure)) {
-    const link = createElement('a', { href: '/policy/requests' }, strings.openTheRequest)
+    const link = createElement('a', { href: '/policy/requests' }, strings.openRequest)
     notifications.show({
-      title: strings.waitingForASecondApprover,
-      message: createElement('span', null, `${detail} Nothing has changed yet. `, link),
+      title: strings.waitingForApprover,
+      message: createElement('span', null, `${strings.storedDetail({ detail })} `, link),
       autoClose: 12_000,
       withBorder: true,
     })
@@ -28,8 +28,8 @@ export const tellFailure = (failure: unknown): void => {
 }
 
 /**
- * Tells that something was done and offers to take it back for ten seconds; `undo` may say in words what it did. `question`
- * says what to confirm before it: an undo that allows devices asks first, all others resolve to null.
+ * Shows that something was done and offers undo for ten seconds. `undo` can return a message. `question` returns what to
+ * confirm before an undo that allows devices; null if there is nothing to confirm.
  */
 export const tellWithUndo = (
   message: string,
@@ -38,7 +38,7 @@ export const tellWithUndo = (
 ): void => {
   const run = async (reason: string): Promise<void> => {
     const said = await undo(reason)
-    tell(typeof said === 'string' ? said : strings.takenBack)
+    tell(typeof said === 'string' ? said : strings.undone)
   }
   const start = async (): Promise<void> => {
     const asked = await question()

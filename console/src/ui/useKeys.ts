@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from 'react'
 import type { KeyBinding } from '../lib/keys.ts'
 import { useServices } from '../lib/services.tsx'
 
-/** Puts key bindings in force while the component is shown. The list of keys is fixed at mount; what they do is not. */
+/** Registers key bindings while the component is mounted. */
 export const useKeys = (bindings: readonly KeyBinding[]): void => {
   const { keys } = useServices()
   const bindingOf = useEffectEvent((name: string) => bindings.find((one) => one.keys === name))

@@ -4,14 +4,14 @@ import type { LiveTopic } from '../lib/live.ts'
 import { useServices } from '../lib/services.tsx'
 import { throttle } from '../lib/throttle.ts'
 
-/** Hears a topic of the live channel while the component is shown. */
+/** Subscribes to a topic of the live channel while the component is mounted. */
 export const useLive = <T extends LiveTopic>(topic: T, listener: (data: LiveEvents[T]) => void): void => {
   const { live } = useServices()
   const hear = useEffectEvent(listener)
   useEffect(() => live.on(topic, (data) => hear(data)), [live, topic])
 }
 
-/** Runs after changes of any of the topics, at most once per `gap` milliseconds: the server may tell of them every second. */
+/** Calls `refresh` after changes of any topic, at most once per `gap` ms. The server can report changes every second. */
 export const useLiveRefresh = (topics: readonly LiveTopic[], gap: number, refresh: () => void): void => {
   const { live, clock } = useServices()
   const run = useEffectEvent(refresh)

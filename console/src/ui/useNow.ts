@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from 'react'
 import { useServices } from '../lib/services.tsx'
 
-// All relative times of the console tick together, so that two of them never contradict each other.
+// One timer for all relative times, so that they never contradict each other.
 const tick = 5_000
 const watchers = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 let shown = 0
 
-/** The time as of the last common tick, ms since 1970. */
+/** Returns the time of the last tick, ms since 1970. */
 export const useNow = (): number => {
   const { clock } = useServices()
   return useSyncExternalStore(

@@ -1,9 +1,9 @@
 import { useEffect } from 'react'
 import { strings } from './strings.ts'
 
-/** Names the page in the browser's tab and history. */
+/** Sets the title of the browser tab. */
 export const useTitle = (title: string): void => {
   useEffect(() => {
-    document.title = strings.titlePortcullis({ title })
+    document.title = strings.pageTitle({ title })
   }, [title])
 }

@@ -10,7 +10,7 @@ export type ListRoute = {
   [Id in RouteIds<Tree>]: ListName extends keyof RouteById<Tree, Id>['types']['fullSearchSchema'] ? Id : never
 }[RouteIds<Tree>]
 
-/** The state of a list screen, read from and written to the address. */
+/** The state of a list page, stored in the address. */
 export interface View {
   spec: ViewSpec
   state: ViewState

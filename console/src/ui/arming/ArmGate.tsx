@@ -8,7 +8,7 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
-import { counted, type TestTotals, testSentence } from '../policy/labels.ts'
+import { type TestTotals, testSentence } from '../policy/labels.ts'
 import { SeverityTag } from '../SeverityTag.tsx'
 import text from '../text.module.css'
 import classes from './ArmGate.module.css'
@@ -37,7 +37,10 @@ const sum = (all: readonly TestTotals[]): TestTotals | undefined =>
     undefined,
   )
 
-/** Shows before arming which devices the policy would have blocked on these hosts. Attack tools come first, then the most frequently attached devices. */
+/**
+ * Shows before arming which devices the policy would have blocked on these hosts. Attack tools come first, then the most
+ * frequently attached devices.
+ */
 export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
   const { api } = useServices()
   const [days, setDays] = useState<string>('30')
@@ -56,7 +59,7 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
     gcTime: 0,
   })
   if (queries === null) {
-    return <p className={text.muted}>{strings.whatTheseHostsHadAttachedLately}</p>
+    return <p className={text.muted}>{strings.noHistory}</p>
   }
   const totals = test.data === undefined ? undefined : sum(test.data)
   const rows = (test.data ?? [])
@@ -66,18 +69,18 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
         Number(other.isKnownAttackTool) - Number(one.isKnownAttackTool) || other.attachments - one.attachments,
     )
   return (
-    <section className={classes.gate} aria-label={strings.whatWouldHaveBeenBlocked}>
+    <section className={classes.gate} aria-label={strings.title}>
       <SegmentedControl
         size="xs"
-        aria-label={strings.daysToLookBackOver}
+        aria-label={strings.period}
         value={days}
         onChange={setDays}
-        data={periods.map((value) => ({ value, label: value === '1' ? '1 day' : strings.valueDays({ value }) }))}
+        data={periods.map((value) => ({ value, label: strings.days({ count: Number(value) }) }))}
       />
       {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
       {totals === undefined ? (
         test.error === null ? (
-          <p className={text.muted}>{strings.lookingBack}</p>
+          <p className={text.muted}>{strings.loading}</p>
         ) : null
       ) : (
         <div data-stale={test.isPlaceholderData || undefined}>
@@ -89,33 +92,29 @@ export const ArmGate = ({ hosts }: { hosts: ArmHosts }) => {
               <li key={`${row.uuid}|${row.deviceID}`}>
                 <Icon name={kindIcon(row.devIcon)} size={14} />
                 <span className={classes.clip}>
-                  {strings.valuePlainlinkOnDevicetext({
-                    value: row.isKnownAttackTool ? (
-                      <>
-                        <SeverityTag severity="red" word={strings.attackTool} />{' '}
-                      </>
-                    ) : null,
-                    plainLink: (
-                      <PlainLink href={deviceAddress(row.uuid, row.deviceID)}>
+                  {row.isKnownAttackTool ? (
+                    <>
+                      <SeverityTag severity="red" word={strings.attackTool} />{' '}
+                    </>
+                  ) : null}
+                  {strings.deviceOnHost({
+                    device: (
+                      <PlainLink key="device" href={deviceAddress(row.uuid, row.deviceID)}>
                         <DeviceText value={row.guiPid || `${row.vid}:${row.pid}`} />
                       </PlainLink>
                     ),
-                    deviceText: <DeviceText value={row.hostIdentifier} />,
+                    host: <DeviceText key="host" value={row.hostIdentifier} />,
                   })}
                 </span>
                 <span className={classes.clip}>
                   <DeviceText value={row.reason} />
                 </span>
-                <span className={classes.times}>
-                  {row.attachments === 0 ? 'there before' : counted(row.attachments, 'time', 'times')}
-                </span>
+                <span className={classes.times}>{strings.times({ count: row.attachments })}</span>
               </li>
             ))}
           </ul>
           {totals.blocked.peripherals > shown ? (
-            <p className={text.muted}>
-              {strings.andPeripheralsMore({ peripherals: totals.blocked.peripherals - shown })}
-            </p>
+            <p className={text.muted}>{strings.more({ count: totals.blocked.peripherals - shown })}</p>
           ) : null}
         </div>
       )}

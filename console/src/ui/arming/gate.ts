@@ -1,17 +1,14 @@
 import type { BodyOf, getPolicyTest, previewBulk, QueryOf } from '@portcullis/contract'
 
-/** Which hosts are to be armed: named ones, or whatever a filter of the agents list leaves. */
+/** The hosts to arm: named hosts, or all that match a filter of the host list. */
 export type ArmHosts = Pick<BodyOf<typeof previewBulk>, 'uuids' | 'filter'>
 
 type TestQuery = NonNullable<QueryOf<typeof getPolicyTest>>
 
-// Named hosts are looked back at one by one; more than a handful would say the same as the totals.
+// Each named host needs its own request; for more hosts the totals are enough.
 const named = 5
 
-/**
- * What to look back at for these hosts: each named host, a tag, or the whole fleet. Null when the selection is of none of
- * these forms; then only the totals of the preview are known.
- */
+/** Returns the simulation queries for these hosts: each named host, a tag, or the fleet. Null for any other selection. */
 export const lookBacks = ({ uuids, filter }: ArmHosts): Pick<TestQuery, 'hostUuid' | 'hashtags'>[] | null => {
   if (uuids !== undefined) return uuids.length <= named ? uuids.map((hostUuid) => ({ hostUuid })) : null
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined && value !== '')

@@ -1,13 +1,13 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
-  whatTheseHostsHadAttachedLately:
-    'What these hosts had attached lately is looked back at for a few hosts, for one tag or for all.',
-  whatWouldHaveBeenBlocked: 'What would have been blocked',
-  daysToLookBackOver: 'Days to look back over',
-  valueDays: '{value} days',
-  lookingBack: 'Looking back …',
-  attackTool: 'attack tool',
-  valuePlainlinkOnDevicetext: '{value}{plainLink} on {deviceText}',
-  andPeripheralsMore: 'and {peripherals, number} more',
+  noHistory: 'A preview of past attachments is available for up to five hosts, one tag, or all hosts.',
+  title: 'Devices that arming would have blocked',
+  period: 'Period',
+  loading: 'Checking past attachments…',
+  attackTool: 'Attack tool',
+  more: 'and {count, number} more',
+  days: '{count, plural, one {# day} other {# days}}',
+  deviceOnHost: '{device} on {host}',
+  times: '{count, plural, =0 {Attached before} one {# time} other {# times}}',
 })

@@ -20,22 +20,25 @@ const command = (change: Partial<Command>): Command => ({
   ...change,
 })
 
-describe('the story of a command', () => {
+describe('timelineOf', () => {
   it.each<[Partial<Command>, string]>([
-    [{}, 'Waits for the host to check in; expires in 7 d from its start.'],
-    [{ state: 'delivered', deliveredAt: at(1) }, 'Reached the host at once, not confirmed yet.'],
+    [{}, 'Waiting for the host to check in. Expires 7 d after it was sent.'],
+    [{ state: 'delivered', deliveredAt: at(1) }, 'Reached the host at once. Not confirmed yet.'],
     [
       { state: 'confirmed', deliveredAt: at(3600 * 3), endedAt: at(3600 * 3 + 20) },
-      'Reached the host after 3 h, confirmed after 20 s.',
+      'Reached the host after 3 h. Confirmed after 20 s.',
     ],
     [
       { state: 'failed', deliveredAt: at(0), endedAt: at(10), message: 'sysfs is read-only.' },
-      'Failed after 10 s: sysfs is read-only.',
+      'Failed after 10 s. sysfs is read-only.',
     ],
     [{ state: 'expired', endedAt: at(7 * 86_400) }, 'The host did not check in for 7 d.'],
-    [{ state: 'expired', deliveredAt: at(9), endedAt: at(7 * 86_400) }, 'The host had it and did not confirm in time.'],
-    [{ state: 'cancelled', endedAt: at(30), message: 'Cancelled by mia.' }, 'Cancelled after 30 s: Cancelled by mia.'],
-  ])('%#', (change, story) => {
-    expect(timelineOf(command(change))).toBe(story)
+    [
+      { state: 'expired', deliveredAt: at(9), endedAt: at(7 * 86_400) },
+      'The host received the command but did not confirm it in time.',
+    ],
+    [{ state: 'cancelled', endedAt: at(30), message: 'Cancelled by mia.' }, 'Cancelled after 30 s. Cancelled by mia.'],
+  ])('%#', (change, text) => {
+    expect(timelineOf(command(change))).toBe(text)
   })
 })

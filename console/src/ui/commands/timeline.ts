@@ -3,55 +3,54 @@ import { parseTime, relativeTime } from '../../lib/time.ts'
 import type { Severity } from '../theme/tokens.ts'
 import { strings } from './strings.ts'
 
-/** A state of a command in a word, with how serious it is. */
-export const commandWords: Readonly<Record<CommandState, { word: string; severity: Severity | null }>> = {
-  queued: { word: 'waiting', severity: null },
-  delivered: { word: strings.atTheHost, severity: null },
-  confirmed: { word: 'confirmed', severity: null },
-  failed: { word: 'failed', severity: 'red' },
-  expired: { word: 'expired', severity: 'amber' },
-  cancelled: { word: 'cancelled', severity: 'neutral' },
+/** Labels of command states, with their severity. */
+export const commandLabels: Readonly<Record<CommandState, { word: string; severity: Severity | null }>> = {
+  queued: { word: strings.waiting, severity: null },
+  delivered: { word: strings.delivered, severity: null },
+  confirmed: { word: strings.confirmed, severity: null },
+  failed: { word: strings.failed, severity: 'red' },
+  expired: { word: strings.expired, severity: 'amber' },
+  cancelled: { word: strings.cancelled, severity: 'neutral' },
 }
 
-/** How long a stretch was, or null when one of its ends is not known. */
+/** Returns the time between two instants; null if one is unknown. */
 const between = (from: string, to: string | null): string | null => {
   const [start, end] = [parseTime(from), parseTime(to)]
   return start === null || end === null ? null : relativeTime(start, end)
 }
 
-const after = (stretch: string | null): string => {
-  if (stretch === null) return ''
-  return stretch === 'now' ? ' at once' : ` after ${stretch}`
+type Timed = [plain: string, atOnce: string, after: (values: { duration: string }) => string]
+const reached: Timed = [strings.reached, strings.reachedAtOnce, strings.reachedAfter]
+const confirmed: Timed = [strings.wasConfirmed, strings.confirmedAtOnce, strings.confirmedAfter]
+const failed: Timed = [strings.hasFailed, strings.failedAtOnce, strings.failedAfter]
+const cancelled: Timed = [strings.wasCancelled, strings.cancelledAtOnce, strings.cancelledAfter]
+
+const timed = ([plain, atOnce, after]: Timed, duration: string | null): string => {
+  if (duration === null) return plain
+  return duration === 'now' ? atOnce : after({ duration })
 }
 
-/** What happened to a command, in a sentence: how long it waited, how long the host took, why it ended. */
+/** Describes what happened to a command: how long it waited, how long the host took, and why it ended. */
 export const timelineOf = (command: Command): string => {
   const { state, createdAt, deliveredAt, endedAt, expiresAt, message } = command
-  const because = message === '' ? '.' : `: ${message}`
-  const reached = deliveredAt === null ? '' : `reached the host${after(between(createdAt, deliveredAt))}, `
-  const ended = after(between(deliveredAt ?? createdAt, endedAt))
+  const delivery = deliveredAt === null ? [] : [timed(reached, between(createdAt, deliveredAt))]
+  const duration = between(deliveredAt ?? createdAt, endedAt)
+  const life = between(createdAt, expiresAt)
   switch (state) {
     case 'queued':
-      return strings.waitsForTheHostToCheck({ createdAt: between(createdAt, expiresAt) ?? 'time' })
+      return life === null ? strings.queued : strings.queuedFor({ duration: life })
     case 'delivered':
-      return strings.reachedReached2NotConfirmedYet({
-        reached: reached.slice(0, 1).toUpperCase(),
-        reached2: reached.slice(1),
-      })
+      return sentences(...delivery, strings.notConfirmedYet)
     case 'confirmed':
-      return strings.reachedReached2ConfirmedEndedBecause({
-        reached: reached.slice(0, 1).toUpperCase(),
-        reached2: reached.slice(1),
-        ended,
-        because,
-      })
+      return sentences(...delivery, timed(confirmed, duration), message)
     case 'failed':
-      return strings.failedEndedBecause({ ended, because })
+      return sentences(timed(failed, duration), message)
     case 'expired':
-      return deliveredAt === null
-        ? strings.theHostDidNotCheckIn({ createdAt: between(createdAt, expiresAt) ?? 'long', because })
-        : strings.theHostHadItAndDid({ because })
+      if (deliveredAt !== null) return sentences(strings.notConfirmed, message)
+      return sentences(life === null ? strings.noCheckIn : strings.noCheckInFor({ duration: life }), message)
     case 'cancelled':
-      return strings.cancelledEndedBecause({ ended, because })
+      return sentences(timed(cancelled, duration), message)
   }
 }
+
+const sentences = (...all: string[]): string => all.filter((text) => text !== '').join(' ')

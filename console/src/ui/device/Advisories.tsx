@@ -2,15 +2,15 @@ import type { Vulnerability } from '@portcullis/contract'
 import text from '../text.module.css'
 import { strings } from './strings.ts'
 
-const confidenceWords = {
-  firmware: 'matches the firmware revision',
-  model: 'matches the model',
-  family: 'matches the product family',
+const confidenceLabels = {
+  firmware: strings.matchesFirmware,
+  model: strings.matchesModel,
+  family: strings.matchesFamily,
 } as const
 
 const isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
 
-/** Published weaknesses with what the match rests on, and where that is written. */
+/** Lists published vulnerabilities with the reason for the match and a link to the source. */
 export const Advisories = ({ findings }: { findings: readonly Vulnerability[] }) => (
   <ul>
     {findings.map((finding) => (
@@ -19,10 +19,8 @@ export const Advisories = ({ findings }: { findings: readonly Vulnerability[] })
         {finding.cvss === null ? '' : ` (CVSS ${finding.cvss.toFixed(1)})`}: {finding.weakness}
         <br />
         <span className={text.muted}>
-          {confidenceWords[finding.confidence]}
-          {finding.firmwareCondition === ''
-            ? ''
-            : strings.affectedFirmwarecondition({ firmwareCondition: finding.firmwareCondition })}
+          {confidenceLabels[finding.confidence]}
+          {finding.firmwareCondition === '' ? '' : `; ${strings.affected({ firmware: finding.firmwareCondition })}`}
           {' · '}
           {isAddress(finding.source) ? (
             <a href={finding.source} target="_blank" rel="noreferrer noopener">

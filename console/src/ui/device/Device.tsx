@@ -6,7 +6,7 @@ import { SeverityTag } from '../SeverityTag.tsx'
 import classes from './Device.module.css'
 import { strings } from './strings.ts'
 
-/** The name a device is best known by: what it says, else what usb.ids says, else its ids. */
+/** Returns the name of a device: its own, else the name in usb.ids, else its VID:PID. */
 const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
   device.caption || device.guiPid || `${device.vid}:${device.pid}`
 
@@ -27,7 +27,7 @@ export const DeviceIds = ({ device }: { device: Pick<Peripheral, 'vid' | 'pid'> 
   </code>
 )
 
-/** Findings of a device as tags; nothing when there are none. */
+/** Findings of a device as tags. */
 export const DeviceFindings = ({
   device,
 }: {
@@ -37,11 +37,11 @@ export const DeviceFindings = ({
   return (
     <span className={classes.findings}>
       {top === null ? null : <SeverityTag severity={top.severity} word={top.word} />}
-      {device.isVulnerablePeripheral && top?.word !== 'vulnerable' ? (
-        <SeverityTag severity="amber" word="vulnerable" />
+      {device.isVulnerablePeripheral && top?.word !== strings.vulnerable ? (
+        <SeverityTag severity="amber" word={strings.vulnerable} />
       ) : null}
-      {device.isUnapprovedPeripherals && top?.word !== 'not approved' ? (
-        <SeverityTag severity="amber" word={strings.notApproved} />
+      {device.isUnapprovedPeripherals && top?.word !== strings.notAllowed ? (
+        <SeverityTag severity="amber" word={strings.notAllowed} />
       ) : null}
     </span>
   )

@@ -8,31 +8,23 @@ import classes from './Device.module.css'
 import { strings } from './strings.ts'
 import { decidingRule, verdictOf } from './verdict.ts'
 
-const _confidenceWords = {
-  firmware: 'matches the firmware revision',
-  model: 'matches the model',
-  family: 'matches the product family',
-} as const
-
-const _isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
-
 export interface WhyProps {
   device: Peripheral
-  /** The host is armed; null where that is not known. */
+  /** Whether the host is armed; null if unknown. */
   armed: boolean | null
 }
 
-// What would let a device in, or keep it out, by who decided.
-const wouldChange: Readonly<Record<string, string>> = {
-  'attack-tool': strings.onlyAnAllowByAnAdministrator,
-  default: strings.approvingItARuleOrA,
-  hub: strings.hubsAlwaysPassWhatHangsOn,
+// How to change a decision, by its source.
+const hints: Readonly<Record<string, string>> = {
+  'attack-tool': strings.attackToolHint,
+  default: strings.defaultHint,
+  hub: strings.hubHint,
 }
 
 const Decision = ({ device, armed }: WhyProps) => {
   const { severity, word } = verdictOf(device, armed)
   const rule = decidingRule(device)
-  const change = rule === null ? wouldChange[device.rule] : undefined
+  const change = rule === null ? hints[device.rule] : undefined
   return (
     <section>
       <h3>
@@ -41,21 +33,23 @@ const Decision = ({ device, armed }: WhyProps) => {
       <p>
         <DeviceText value={device.decisionReason} />.{' '}
         {rule === null ? null : (
-          <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>{strings.theRuleThatDecides}</PlainLink>
+          <PlainLink href={`/policy?open=${encodeURIComponent(rule)}`}>{strings.openRule}</PlainLink>
         )}
         {change === undefined ? null : <span className={text.muted}>{change}</span>}
       </p>
       <p className={text.muted}>
-        {`${device.enforcedVersion === null ? strings.decided : strings.theHostDecided} by version ${device.policyVersion.toLocaleString('en')} of the policy. `}
+        {(device.enforcedVersion === null ? strings.decidedBy : strings.hostDecidedBy)({
+          version: device.policyVersion,
+        })}{' '}
         {device.caseNumber === ''
           ? null
-          : strings.itsUserReadsTheCaseNumber({ code: <code>{device.caseNumber}</code> })}
+          : strings.caseNumber({ number: <code key="number">{device.caseNumber}</code> })}
       </p>
     </section>
   )
 }
 
-/** Why a device is marked as it is, and what the policy says of it: words first, the bytes behind. */
+/** Shows the findings of a device and the decision of the policy, with evidence. */
 export const Why = ({ device, armed }: WhyProps) => (
   <div className={classes.why}>
     {device.attackTool === '' ? null : (
@@ -63,7 +57,7 @@ export const Why = ({ device, armed }: WhyProps) => (
         <h3>
           <SeverityTag
             severity={device.attackTool === 'confirmed' ? 'violet' : 'red'}
-            word={strings.attacktoolAttackTool({ attackTool: device.attackTool })}
+            word={device.attackTool === 'confirmed' ? strings.confirmedAttackTool : strings.suspectedAttackTool}
           />
         </h3>
         <ul>
@@ -74,9 +68,7 @@ export const Why = ({ device, armed }: WhyProps) => (
           ))}
         </ul>
         <p className={text.muted}>
-          {device.attackTool === 'confirmed'
-            ? strings.confirmedMeansThatItsBehaviourGave
-            : strings.suspectedMeansThatItsIdsAre}
+          {device.attackTool === 'confirmed' ? strings.confirmedHint : strings.suspectedHint}
         </p>
       </section>
     )}
@@ -86,15 +78,14 @@ export const Why = ({ device, armed }: WhyProps) => (
           <SeverityTag severity="red" word={strings.driverMismatch} />
         </h3>
         <p>
-          <DeviceText value={device.driverMismatch} />.{' '}
-          <span className={text.muted}>{strings.theKernelBoundADriverThat}</span>
+          <DeviceText value={device.driverMismatch} />. <span className={text.muted}>{strings.driverMismatchHint}</span>
         </p>
       </section>
     )}
     {device.vulnerabilities.length === 0 ? null : (
       <section>
         <h3>
-          <SeverityTag severity="amber" word="vulnerable" />
+          <SeverityTag severity="amber" word={strings.vulnerable} />
         </h3>
         <Advisories findings={device.vulnerabilities} />
       </section>

@@ -14,7 +14,7 @@ const shape = (nodes: TreeNode<TreeDevice>[]): unknown[] =>
   )
 
 describe('the tree of devices by port', () => {
-  it('puts hub under hub in port order, as numbers', () => {
+  it('nests devices under hubs in numeric port order', () => {
     expect(shape(deviceTree([at('1-10'), at('1-2.1.3'), at('1-2'), at('1-2.1'), at('1-9')]))).toEqual([
       ['1-2', ['1-2.1', '1-2.1.3']],
       '1-9',
@@ -22,7 +22,7 @@ describe('the tree of devices by port', () => {
     ])
   })
 
-  it('hangs a device on the nearest hub that is known', () => {
+  it('attaches a device to the nearest known hub', () => {
     expect(shape(deviceTree([at('1-2'), at('1-2.4.1')]))).toEqual([['1-2', '1-2.4.1']])
     expect(shape(deviceTree([at('3-1.1')]))).toEqual(['3-1.1'])
   })
@@ -35,11 +35,11 @@ describe('the tree of devices by port', () => {
     ])
   })
 
-  it('leaves devices out that are gone', () => {
+  it('leaves out detached devices', () => {
     expect(shape(deviceTree([at('1-1'), at('1-1', false)]))).toEqual(['1-1'])
   })
 
-  it('loses and doubles none, whatever the paths are', () => {
+  it('contains each device exactly once for any paths', () => {
     const path = fc
       .tuple(fc.nat(3), fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }))
       .map(([bus, ports]) => `${bus}-${ports.join('.')}`)

@@ -7,31 +7,43 @@ export interface Verdict {
   word: string
 }
 
-type Judged = Pick<Peripheral, 'decision' | 'guard' | 'inAction' | 'isDisabled' | 'isUnapprovedPeripherals' | 'present'>
+type Judged = Pick<
+  Peripheral,
+  'decision' | 'guard' | 'inAction' | 'isDisabled' | 'isUnapprovedPeripherals' | 'present' | 'rule'
+>
 
 /**
- * What the policy makes of a device, in the words of the product: what is so on an armed host, what would be so on a free
- * one. What the host has not confirmed yet is said to be on its way.
+ * Returns the label of a decision: its effect if the host is armed, else whether a rule allows the device. Changes that the
+ * host has not confirmed are marked as waiting.
  *
- * @param armed null: not known here
+ * @param armed null if unknown
  */
 export const verdictOf = (device: Judged, armed: boolean | null): Verdict => {
   const { decision, guard, inAction, isDisabled, isUnapprovedPeripherals, present } = device
-  const waits = inAction ? strings.waitingForTheHost : ''
   if (decision === 'allow') {
     if (present && isDisabled)
       return inAction
-        ? { severity: 'neutral', word: `allowed${waits}` }
+        ? { severity: 'neutral', word: strings.allowedWaiting }
         : { severity: 'amber', word: strings.allowedNotUsable }
-    return { severity: 'neutral', word: 'allowed' }
+    return { severity: 'neutral', word: strings.allowed }
   }
-  if (present && isDisabled) return { severity: 'red', word: 'blocked' }
-  if (armed === null) return { severity: isUnapprovedPeripherals ? 'amber' : 'neutral', word: strings.notAllowed }
-  if (!armed || !present) return { severity: 'neutral', word: strings.wouldBeBlocked }
-  if (guard !== '') return { severity: 'amber', word: strings.notAllowedStillWorks }
-  return { severity: 'amber', word: inAction ? strings.notAllowedWaits({ waits }) : strings.notAllowedStillWorks }
+  if (present && isDisabled) return { severity: 'red', word: strings.blocked }
+  const isDenied = decidingRule(device) !== null
+  if (armed !== true || !present) {
+    const isAmber = armed === null && isUnapprovedPeripherals
+    return { severity: isAmber ? 'amber' : 'neutral', word: isDenied ? strings.denied : strings.notAllowed }
+  }
+  const isWaiting = inAction && guard === ''
+  const word = isDenied
+    ? isWaiting
+      ? strings.deniedWaiting
+      : strings.deniedStillWorks
+    : isWaiting
+      ? strings.notAllowedWaiting
+      : strings.notAllowedStillWorks
+  return { severity: 'amber', word }
 }
 
-/** Id of the rule or grant that decided; null where none did. */
+/** Returns the id of the rule or grant that decided; null if none did. */
 export const decidingRule = ({ rule }: Pick<Peripheral, 'rule'>): string | null =>
   /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(rule) ? rule : null

@@ -10,7 +10,7 @@ import { strings } from './strings.ts'
 
 const FilterEditor = lazily(async () => (await import('./FilterEditor.tsx')).FilterEditor)
 
-// Typing pauses longer than this send the search; shorter ones would ask the server for every letter.
+// The search starts after this pause in typing, not for every letter.
 const typingPause = 200
 
 const SearchField = ({ view, placeholder }: { view: View; placeholder: string }) => {
@@ -22,7 +22,7 @@ const SearchField = ({ view, placeholder }: { view: View; placeholder: string })
     const timer = setTimeout(() => view.set({ search: text }, { replace: true }), typingPause)
     return () => clearTimeout(timer)
   }, [text, view])
-  useKeys([{ keys: '/', description: strings.searchThisList, run: () => input.current?.focus() }])
+  useKeys([{ keys: '/', description: strings.searchList, run: () => input.current?.focus() }])
   return (
     <TextInput
       ref={input}
@@ -35,7 +35,7 @@ const SearchField = ({ view, placeholder }: { view: View; placeholder: string })
         text === '' ? (
           <kbd className={classes.key}>/</kbd>
         ) : (
-          <CloseButton size="xs" aria-label={strings.clearTheSearch} onClick={() => setText('')} />
+          <CloseButton size="xs" aria-label={strings.clearSearch} onClick={() => setText('')} />
         )
       }
       value={text}
@@ -70,7 +70,7 @@ const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
             type="button"
             className={classes.chipClose}
             onClick={() => change(null)}
-            aria-label={strings.removeLabel({ label: filter.label })}
+            aria-label={strings.removeFilter({ label: filter.label })}
           >
             <Icon name="close" size={11} />
           </button>
@@ -88,11 +88,11 @@ export interface FilterBarProps {
   filters: readonly Filter[]
   /** The fields that the search covers; absent if there is no search. */
   searchPlaceholder?: string
-  /** Tools at the right end: columns, more. */
+  /** Tools at the right, such as columns. */
   children?: ReactNode
 }
 
-/** Search and filters of a list: every filter in force is a chip that opens its editor, every other is behind "filter". */
+/** Search and filters of a list. Active filters are chips that open their editor; a menu adds the others. */
 export const FilterBar = ({ view, filters, searchPlaceholder, children }: FilterBarProps) => {
   useIdlePreload(FilterEditor)
   const [opened, setOpened] = useState<string | null>(null)
@@ -109,7 +109,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
           value={set[filter.name]}
           opened={opened === filter.name}
           setOpened={(next) => setOpened(next ? filter.name : null)}
-          // A filter set or taken away is a step back; typing in one is not a step for each letter.
+          // Setting or removing a filter adds a history entry; typing does not.
           change={(value) =>
             view.set(
               { filters: { [filter.name]: value } },
@@ -119,11 +119,11 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
         />
       ))}
       {others.length > 0 ? (
-        // The editor of the chosen filter takes the focus; the closing menu must not take it back.
+        // The filter editor takes the focus; the closing menu must not take it back.
         <Menu position="bottom-start" returnFocus={false}>
           <Menu.Target>
             <Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
-              {strings.filter}
+              {strings.addFilter}
             </Button>
           </Menu.Target>
           <Menu.Dropdown mah={360} style={{ overflow: 'auto' }}>
@@ -137,7 +137,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
       ) : null}
       {shown.length > 1 ? (
         <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
-          {strings.clear}
+          {strings.clearFilters}
         </Button>
       ) : null}
       <div className={classes.tools}>{children}</div>

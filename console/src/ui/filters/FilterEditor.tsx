@@ -27,14 +27,14 @@ const TextEditor = ({ filter, value, change, close }: EditorProps) => {
       <Group gap="sm" align="flex-end">
         <TextInput
           size="xs"
-          label={strings.labelContains({ label: filter.label })}
+          label={strings.contains({ label: filter.label })}
           value={text}
           maxLength={256}
           data-autofocus
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <Button size="xs" type="submit">
-          {strings.set}
+          {strings.apply}
         </Button>
       </Group>
     </form>
@@ -51,7 +51,7 @@ const TagsEditor = ({ value, change }: EditorProps) => {
     <Stack gap="sm">
       <TextInput
         size="xs"
-        placeholder={strings.findATag}
+        placeholder={strings.findTag}
         value={text}
         data-autofocus
         onChange={(event) => setText(event.currentTarget.value)}
@@ -65,7 +65,7 @@ const TagsEditor = ({ value, change }: EditorProps) => {
             onChange={() => change(toggled(value, name))}
           />
         ))}
-        {tags.data !== undefined && found.length === 0 ? <span>{strings.noSuchTag}</span> : null}
+        {tags.data !== undefined && found.length === 0 ? <span>{strings.noTags}</span> : null}
       </Stack>
     </Stack>
   )
@@ -73,9 +73,9 @@ const TagsEditor = ({ value, change }: EditorProps) => {
 
 const spans: [title: string, hours: number][] = [
   [strings.lastHour, 1],
-  ['24 hours', 24],
-  ['7 days', 168],
-  ['30 days', 720],
+  [strings.lastDay, 24],
+  [strings.last7Days, 168],
+  [strings.last30Days, 720],
 ]
 
 const SpanButtons = ({ pick }: { pick: (from: string) => void }) => {
@@ -136,7 +136,7 @@ const PeriodEditor = ({ value, change }: EditorProps) => {
   )
 }
 
-/** The editor of one filter; each change is in force at once. It takes the focus, however late it is loaded. */
+/** The editor of one filter. Changes apply immediately. It takes the focus when loaded. */
 export const FilterEditor = (props: EditorProps) => {
   const root = useRef<HTMLDivElement>(null)
   useEffect(() => root.current?.querySelector<HTMLElement>('[data-autofocus], input')?.focus(), [])

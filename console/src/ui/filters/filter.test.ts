@@ -11,11 +11,11 @@ const choice: Filter = {
   ],
 }
 
-describe('filters in words', () => {
+describe('filterText', () => {
   it.each<[Filter, string, string]>([
     [choice, '30,armed', 'Vulnerable or Armed'],
     [choice, 'odd', 'odd'],
-    [{ name: 'x', label: 'X', kind: 'yesNo' }, 'True', 'yes'],
+    [{ name: 'x', label: 'X', kind: 'yesNo' }, 'True', 'Yes'],
     [{ name: 'x', label: 'X', kind: 'tags' }, 'a,b', 'a or b'],
     [{ name: 'x', label: 'X', kind: 'text' }, 'abc', '“abc”'],
     [{ name: 'x', label: 'X', kind: 'instant' }, '2031-05-04T10:11Z', '2031-05-04 10:11 UTC'],
@@ -26,7 +26,7 @@ describe('filters in words', () => {
 })
 
 describe('comma lists', () => {
-  it('adds, removes, and is nothing when empty', () => {
+  it('adds and removes values, and is null when empty', () => {
     expect(toggled(undefined, 'a')).toBe('a')
     expect(toggled('a', 'b')).toBe('a,b')
     expect(toggled('a,b', 'a')).toBe('b')
@@ -35,7 +35,7 @@ describe('comma lists', () => {
 })
 
 describe('date fields', () => {
-  it('keep the instant, in whatever zone this runs', () => {
+  it('keep the instant in any time zone', () => {
     for (const instant of ['2031-05-04T10:11Z', '2031-12-31T23:59Z']) {
       expect(instantOfField(fieldOfInstant(instant))).toBe(instant)
     }

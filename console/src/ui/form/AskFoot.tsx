@@ -2,20 +2,20 @@ import { Button, type ButtonProps, Group } from '@mantine/core'
 import { strings } from './strings.ts'
 
 export interface AskFootProps {
-  /** Verb and object of the button that does it. */
+  /** Label of the button: verb and object. */
   action: string
   busy: boolean
   isReady: boolean
-  /** The change waits for a second approver: nothing is left to do here. */
+  /** The change waits for a second approver. */
   isStored: boolean
   close: () => void
   size?: ButtonProps['size']
   isDangerous?: boolean
-  /** Where the focus starts. */
+  /** Initial focus. */
   startsAt?: 'cancel' | 'action' | 'form'
 }
 
-/** The foot of a form that asks before a change. */
+/** Buttons of a form that asks for confirmation. */
 export const AskFoot = ({
   action,
   busy,

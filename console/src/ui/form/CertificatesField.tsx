@@ -9,9 +9,10 @@ export interface CertificatesFieldProps extends FieldFrame {
   onChange: (text: string) => void
 }
 
-const countOf = (text: string) => text.split('-----BEGIN CERTIFICATE-----').length - 1
+const beginCertificate = '-----BEGIN CERTIFICATE-----'
+const countOf = (text: string) => text.split(beginCertificate).length - 1
 
-/** PEM certificates, typed or read from a file. */
+/** PEM certificates, pasted or uploaded. */
 export const CertificatesField = ({ max, value, onChange, ...frame }: CertificatesFieldProps) => {
   const count = countOf(value)
   return (
@@ -22,7 +23,7 @@ export const CertificatesField = ({ max, value, onChange, ...frame }: Certificat
         maxLength={max}
         resize="vertical"
         spellCheck={false}
-        placeholder={strings.beginCertificate}
+        placeholder={beginCertificate}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 12 } }}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
@@ -36,11 +37,11 @@ export const CertificatesField = ({ max, value, onChange, ...frame }: Certificat
         >
           {(props) => (
             <Button {...props} size="compact-xs" variant="default">
-              {strings.readAFile}
+              {strings.uploadFile}
             </Button>
           )}
         </FileButton>
-        <span>{value === '' ? '' : count === 1 ? '1 certificate' : strings.countCertificates({ count })}</span>
+        <span>{value === '' ? '' : strings.certificates({ count })}</span>
       </div>
     </div>
   )

@@ -5,17 +5,13 @@ import { strings } from './strings.ts'
 
 export interface LeaveGuardProps {
   isDirty: boolean
-  /** What would be lost, where it is not what was entered. */
+  /** What would be lost, if not form input. */
   title?: string
   words?: string
 }
 
-/** Asks before a page with unsaved changes is left, by a link, a key or the browser. */
-export const LeaveGuard = ({
-  isDirty,
-  title = strings.leaveWithoutSaving,
-  words = strings.whatYouEnteredOnThisPage,
-}: LeaveGuardProps) => {
+/** Asks for confirmation before the user leaves a page with unsaved changes. */
+export const LeaveGuard = ({ isDirty, title = strings.leaveTitle, words = strings.unsaved }: LeaveGuardProps) => {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: () => isDirty,

@@ -7,7 +7,7 @@ export interface ReasonFieldProps extends Pick<TextInputProps, 'size' | 'require
   placeholder?: string | undefined
 }
 
-/** Why a change is made, as the audit keeps it. */
+/** The reason for a change, for the audit trail. */
 export const ReasonField = ({ value, onChange, ...rest }: ReasonFieldProps) => (
   <TextInput
     label={strings.reason}

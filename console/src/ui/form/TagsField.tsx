@@ -3,6 +3,7 @@ import { getHashtags } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import type { FieldFrame } from './field.ts'
+import { strings } from './strings.ts'
 
 export interface TagsFieldProps extends FieldFrame {
   /** Comma list. */
@@ -10,7 +11,7 @@ export interface TagsFieldProps extends FieldFrame {
   onChange: (text: string) => void
 }
 
-/** A list of tags, kept as one text. */
+/** A list of tags, stored as comma-separated text. */
 export const TagsField = ({ value, onChange, ...frame }: TagsFieldProps) => {
   const { api } = useServices()
   const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
@@ -21,7 +22,7 @@ export const TagsField = ({ value, onChange, ...frame }: TagsFieldProps) => {
   return (
     <TagsInput
       {...frame}
-      placeholder={chosen.length === 0 ? 'none' : ''}
+      placeholder={chosen.length === 0 ? strings.noTags : ''}
       data={(tags.data ?? []).map(({ name }) => name)}
       splitChars={[',']}
       value={chosen}

@@ -1,6 +1,6 @@
 import type { ChangeEvent } from 'react'
 
-/** Keys of a draft whose values are texts. */
+/** Keys of a draft with string values. */
 type TextKey<D> = { [K in keyof D]-?: D[K] extends string ? K : never }[keyof D]
 
 const asTyped = (text: string) => text

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Properties that every kind of field shares. */
+/** Properties common to all fields. */
 export interface FieldFrame {
   name: string
   label: string

@@ -3,12 +3,12 @@ import { messages } from '../../lib/messages.ts'
 export const strings = messages({
   close: 'Close',
   cancel: 'Cancel',
-  beginCertificate: '-----BEGIN CERTIFICATE-----',
-  readAFile: 'Read a file…',
-  countCertificates: '{count} certificates',
-  leaveWithoutSaving: 'Leave without saving?',
-  whatYouEnteredOnThisPage: 'What you entered on this page is not saved, and would be lost.',
+  uploadFile: 'Upload file…',
+  certificates: '{count, plural, one {# certificate} other {# certificates}}',
+  leaveTitle: 'Leave without saving?',
+  unsaved: 'Your changes on this page are not saved and will be lost.',
   leave: 'Leave',
   stay: 'Stay',
   reason: 'Reason',
+  noTags: 'None',
 })

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { isStoredRequest } from '../../lib/problem.ts'
 
-/** Sends a change: whether it is under way, and why it failed. After a success the form closes, so it stays busy. */
+/** Runs a change and holds its state. It stays busy after success, because the form then closes. */
 export const useChange = () => {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)

@@ -14,24 +14,24 @@ export interface ShownVersion {
   by: string
   at: string
   changes: ReactNode
-  /** Goes back to the version; null: it is in force, or the reader may not. */
+  /** Restores the version; null if it is current or the user may not. */
   goBack: (() => void) | null
 }
 
 export interface VersionHistoryProps<Version> {
   history: { data: { data: readonly Version[] } | undefined; error: unknown; refetch: () => unknown }
-  /** How a version is shown. */
+  /** Returns how to show a version. */
   shown: (version: Version, index: number) => ShownVersion
-  /** Number of the open version, as in the address. */
+  /** Number of the open version, from the address. */
   open: string | undefined
   setOpen: (version: string) => void
   page: number
   isLast: boolean
-  /** Empty: the first page. */
+  /** Empty for the first page. */
   setPage: (page: string) => void
-  /** Shown when there are no versions; null when there are some. */
+  /** Shown if there are no versions; null if there are some. */
   empty: ReactNode
-  /** Button that goes back to a version, and the width of its column in pixels. */
+  /** Label of the restore button, and the width of its column in px. */
   action: { title: string; width: number }
   note: ReactNode
   tools?: ReactNode
@@ -69,7 +69,7 @@ const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggl
   </li>
 )
 
-/** Versions, newest first: who changed what, and how to go back. */
+/** Versions, newest first, with their changes and a button to restore them. */
 export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) => {
   const { history, shown, open, setOpen, page, isLast, setPage, empty, action, note, tools } = props
   if (history.data === undefined)

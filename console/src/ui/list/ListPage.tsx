@@ -14,23 +14,23 @@ import type { List } from './useList.ts'
 
 export interface ListPageProps<Row> {
   title: string
-  /** What the rows are, for screen readers. */
+  /** Name of the rows, for screen readers. */
   label: string
   list: List<Row>
   columns: readonly Column<Row>[]
   filters: readonly Filter[]
   searchPlaceholder: string
-  /** Live topics after which the rows on the screen are read again. */
+  /** Live topics that reload the rows on the screen. */
   topics: readonly LiveTopic[]
   /** Address of a row's full page. */
   hrefOf: (row: Row) => string
-  /** A row opens that address at once, without a drawer. */
+  /** Opens the full page instead of a drawer. */
   opensPage?: boolean
-  /** Shown when the list has no rows at all. */
+  /** Shown if the list has no rows. */
   empty: ReactNode
   /** Actions at the right of the title. */
   actions?: ReactNode
-  /** What the reader should know before the filters. */
+  /** Content above the filters. */
   above?: ReactNode
   /** Exports of the list. */
   exports?: Pick<ExportMenuProps, 'name' | 'report' | 'csv' | 'pdf'>
@@ -39,7 +39,7 @@ export interface ListPageProps<Row> {
   /** Further items of the menu. */
   more?: ReactNode
   selection?: Selection<Row> | undefined
-  /** The bar of what is selected. */
+  /** The selection bar. */
   bar?: ReactNode
   /** The drawer of the open row. */
   drawer?: ReactNode

@@ -8,16 +8,16 @@ import type { ViewSpec } from '../../lib/view-state.ts'
 import type { RowSource } from '../table/column.ts'
 import { type ListRoute, useView, type View } from '../useView.ts'
 
-/** Rows of a curl command. */
+/** Number of rows that a copied curl command requests. */
 const copiedRows = 100
 
-/** A list of the interface, as its address says: what is asked for, and how many rows there are. */
+/** A list with its query and counts, from the state in the address. */
 export interface List<Row> {
   view: View
   /** The query: filters, search, and sort order. */
   query: Record<string, string>
   source: RowSource<Row>
-  /** Null until the first answer. */
+  /** Null until the first response. */
   counts: { total: number; filtered: number } | null
   setCounts: (counts: { total: number; filtered: number }) => void
   /** The request as a shell command. */

@@ -10,7 +10,7 @@ import { useChange } from '../form/useChange.ts'
 import { SeverityShape } from '../SeverityTag.tsx'
 import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
-import { counted, devices as devicesText, hosts as hostsText } from './labels.ts'
+import { devices as devicesText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import classes from './policy.module.css'
 import { strings } from './strings.ts'
@@ -45,16 +45,12 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         body: {
           decision: effect,
           devices: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
-          reason: reason.trim() || (effect === 'allow' ? strings.approvedByHand : strings.deniedByHand),
+          reason: reason.trim() || (effect === 'allow' ? strings.approvedReason : strings.deniedReason),
         },
       })
       done()
       close()
-      const said = strings.valueMeantOnHosts({
-        value: effect === 'allow' ? strings.approved : strings.denied,
-        meant: devicesText(meant.length),
-        hosts: hostsText(hosts),
-      })
+      const said = strings.bulkDone({ effect, devices: meant.length, hosts })
       tellPolicyChange(services, said, isChanged ? version : null)
     })
 
@@ -67,9 +63,9 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
       }}
     >
       <p>
-        {strings.strongOnHostsEachDecisionApplies({
-          strong: <strong>{devicesText(meant.length)}</strong>,
-          hosts: hostsText(hosts),
+        {strings.bulkScope({
+          devices: <strong key="devices">{devicesText(meant.length)}</strong>,
+          hosts,
         })}
       </p>
       <ul className={classes.models}>
@@ -78,38 +74,30 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
             {count.toLocaleString('en')} × <DeviceText value={name} /> <code>{key}</code>
           </li>
         ))}
-        {models.length > namesShown ? (
-          <li>{strings.andModels({ models: counted(models.length - namesShown, 'more model', 'more models') })}</li>
-        ) : null}
+        {models.length > namesShown ? <li>{strings.moreModels({ count: models.length - namesShown })}</li> : null}
       </ul>
       {leftOut === 0 ? null : (
         <p className={classes.sentence} role="note">
           <SeverityShape severity="red" />
-          <span>
-            {strings.leftoutLeftOutApproveAttackTools({
-              leftOut: counted(leftOut, 'attack tool is', 'attack tools are'),
-            })}
-          </span>
+          <span>{strings.attackToolsLeftOut({ count: leftOut })}</span>
         </p>
       )}
-      {unlisted === 0 ? null : (
-        <p role="note">{strings.unlistedOfTheseModelsAreNot({ unlisted: devicesText(unlisted) })}</p>
-      )}
-      {isTooMany ? <p role="alert">{strings.selectAtMostBulklimitDevicesOr({ bulkLimit })}</p> : null}
+      {unlisted === 0 ? null : <p role="note">{strings.unlisted({ count: unlisted })}</p>}
+      {isTooMany ? <p role="alert">{strings.tooMany({ limit: bulkLimit })}</p> : null}
       <ReasonField
         size="xs"
         value={reason}
         required={needsReason}
-        placeholder={needsReason ? strings.whyTheseDevicesMayBeUsed : undefined}
+        placeholder={needsReason ? strings.whyDevices : undefined}
         onChange={setReason}
       />
       <PreviewPanel
         draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
-        waiting={strings.noDevicesToDecideOn}
+        waiting={strings.noDevices}
       />
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot
-        action={`${effect === 'allow' ? strings.approve : strings.deny} ${devicesText(meant.length)}`}
+        action={strings.bulkAction({ effect, devices: meant.length })}
         busy={busy}
         isReady={isReady}
         isStored={isStored}

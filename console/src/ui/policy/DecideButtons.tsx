@@ -10,12 +10,12 @@ import { strings } from './strings.ts'
 
 const DecideDialog = lazily(async () => (await import('./DecideDialog.tsx')).DecideDialog)
 
-/** Approve, deny and grant for one device. `tags` are those of its host. */
+/** Buttons that approve, deny or grant one device. `tags` are the tags of its host. */
 export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: readonly string[] }) => {
   useIdlePreload(DecideDialog)
   const { session } = useServices()
   const [question, setQuestion] = useState<DecideQuestion | null>(null)
-  // A hub passes always: there is nothing to decide.
+  // Hubs are always allowed, so there is nothing to decide.
   if (!session.may('fleet:write') || device.rule === 'hub') return null
   const ask = (effect: DecideStart['effect']) =>
     setQuestion({
@@ -34,15 +34,15 @@ export const DecideButtons = ({ device, tags }: { device: Peripheral; tags: read
     <span className={classes.buttons}>
       {device.decision === 'allow' ? null : (
         <Button size="compact-xs" variant="default" onClick={() => ask('allow')}>
-          {strings.approve2}
+          {strings.askApprove}
         </Button>
       )}
       <Button size="compact-xs" variant="default" onClick={() => ask('deny')}>
-        {strings.deny2}
+        {strings.askDeny}
       </Button>
       {device.decision === 'allow' ? null : (
         <Button size="compact-xs" variant="default" onClick={() => ask('grant')}>
-          {strings.grantForATime}
+          {strings.askGrant}
         </Button>
       )}
       <DecideDialog question={question} close={() => setQuestion(null)} />

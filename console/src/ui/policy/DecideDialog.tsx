@@ -8,9 +8,9 @@ export interface DecideQuestion {
   start: DecideStart
 }
 
-/** Allows, denies or grants a device, after a look at what that changes. */
+/** Approves, denies or grants a device after a preview of the changes. */
 export const DecideDialog = ({ question, close }: { question: DecideQuestion | null; close: () => void }) => (
-  <Modal opened={question !== null} onClose={close} title={strings.decideAboutADevice}>
+  <Modal opened={question !== null} onClose={close} title={strings.decideTitle}>
     {question === null ? null : <DecideForm {...question} close={close} />}
   </Modal>
 )

@@ -5,7 +5,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
-import { type DecideStart, type DecideSubject, decideWords } from './decide.ts'
+import { type DecideStart, type DecideSubject, decideLabel } from './decide.ts'
 import { hosts as hostsText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import classes from './policy.module.css'
@@ -14,9 +14,9 @@ import { TagPicker } from './TagPicker.tsx'
 import { type DecisionDraft, useDecision } from './useDecision.ts'
 
 const lives = [
-  { value: '1', label: strings.n1Hour },
-  { value: '24', label: strings.n1Day },
-  { value: '168', label: strings.n7Days },
+  { value: '1', label: strings.oneHour },
+  { value: '24', label: strings.oneDay },
+  { value: '168', label: strings.sevenDays },
 ]
 const AttackTool = ({
   evidence,
@@ -34,7 +34,7 @@ const AttackTool = ({
   <div className={classes.attack} role="note">
     <SeverityTag severity="red" word={strings.attackTool} />
     {evidence.length === 0 ? (
-      <p>{strings.itsIdsOrWhatItDoes}</p>
+      <p>{strings.noEvidence}</p>
     ) : (
       <ul>
         {evidence.map((line) => (
@@ -47,8 +47,8 @@ const AttackTool = ({
     {isDeny ? null : (
       <Switch
         size="xs"
-        label={strings.letItInAlthoughItIs}
-        description={mayOverride ? strings.sayWhyItIsRecordedIn : strings.onlyAnAdministratorCanDoThis}
+        label={strings.override}
+        description={mayOverride ? strings.overrideHint : strings.overrideNeedsAdmin}
         disabled={!mayOverride}
         checked={isOverridden}
         onChange={(event) => setOverridden(event.currentTarget.checked)}
@@ -63,26 +63,26 @@ export interface DecideFormProps {
   close: () => void
 }
 
-/** The device, and the hosts it is on. */
+/** The device and its hosts. */
 const Subject = ({ subject, hosts }: { subject: DecideSubject; hosts: DecisionDraft['hosts'] }) => (
   <p>
-    {strings.strongCodeOnDevicetext({
-      strong: (
-        <strong>
+    {strings.subject({
+      name: (
+        <strong key="name">
           <DeviceText value={subject.name} />
         </strong>
       ),
-      code: (
-        <code>
+      ids: (
+        <code key="ids">
           {subject.vid}:{subject.pid}
         </code>
       ),
-      deviceText: <DeviceText value={hosts.length === 1 ? hosts[0]?.hostIdentifier : hostsText(hosts.length)} />,
+      hosts: <DeviceText key="hosts" value={hosts.length === 1 ? hosts[0]?.hostIdentifier : hostsText(hosts.length)} />,
     })}
   </p>
 )
 
-/** What, where, and for how long. */
+/** The decision, its scope and its duration. */
 const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[] }) => {
   const { decision, hosts, serial } = draft
   return (
@@ -94,23 +94,23 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
         value={decision.effect}
         onChange={draft.setEffect}
         data={[
-          { value: 'allow', label: strings.allow },
+          { value: 'allow', label: strings.approve },
           { value: 'deny', label: strings.deny },
-          { value: 'grant', label: strings.grantForATime2 },
+          { value: 'grant', label: strings.grant },
         ]}
       />
       <SegmentedControl
         size="xs"
         fullWidth
-        aria-label={strings.where}
+        aria-label={strings.scope}
         value={decision.scope}
         onChange={draft.setScope}
         data={[
           {
             value: 'host',
-            label: hosts.length === 1 ? strings.onThisHost : strings.onTheseHostsHosts({ hosts: hosts.length }),
+            label: hosts.length === 1 ? strings.onThisHost : strings.onTheseHosts({ hosts: hosts.length }),
           },
-          { value: 'tag', label: strings.onATag },
+          { value: 'tag', label: strings.onTag },
           { value: 'all', label: strings.onAllHosts },
         ]}
       />
@@ -120,7 +120,7 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
       {decision.effect === 'grant' ? (
         <SegmentedControl
           size="xs"
-          aria-label={strings.forHowLong}
+          aria-label={strings.duration}
           value={draft.life}
           onChange={draft.setLife}
           data={lives}
@@ -129,7 +129,7 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
       {serial === '' ? null : (
         <Checkbox
           size="xs"
-          label={strings.onlyTheOneWithTheSerial({ deviceText: <DeviceText value={serial} /> })}
+          label={strings.onlySerial({ serial: <DeviceText key="serial" value={serial} /> })}
           checked={draft.onlySerial}
           onChange={(event) => draft.setOnlySerial(event.currentTarget.checked)}
         />
@@ -138,7 +138,7 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
   )
 }
 
-/** The form of a decision: what, where, for how long, why; what it changes; then it is one key. */
+/** The form of a decision: choices, reason, and a preview of the changes. */
 export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   const session = useSession()
   const draft = useDecision(subject, start, close)
@@ -165,13 +165,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
       <ReasonField
         size="xs"
         value={decision.reason}
-        placeholder={
-          draft.needsOverride
-            ? strings.whyThisDeviceMayBeUsed
-            : draft.needsOwnReason
-              ? strings.whyTheseDevicesMayBeUsed
-              : undefined
-        }
+        placeholder={draft.needsOverride ? strings.whyDevice : draft.needsOwnReason ? strings.whyDevices : undefined}
         required={draft.needsOwnReason}
         onChange={draft.setReason}
       />
@@ -181,11 +175,11 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
             ? null
             : { add: rules.map((rule) => ({ ...rule, reason: '–' })) }
         }
-        waiting={strings.chooseTheTag}
+        waiting={strings.chooseTag}
       />
       {draft.failure === null ? null : <ErrorState failure={draft.failure} inline />}
       <Group justify="space-between" gap="sm">
-        <MoreMenu label={strings.moreAboutThisDecision} curl={draft.curl} />
+        <MoreMenu label={strings.moreActions} curl={draft.curl} />
         <Group gap="sm">
           <Button size="sm" variant="default" onClick={close} data-autofocus>
             {isStored ? strings.close : strings.cancel}
@@ -198,7 +192,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
               disabled={!isReady}
               {...(decision.effect === 'deny' ? { color: 'red' } : {})}
             >
-              {decideWords(decision, draft.hosts.length)}
+              {decideLabel(decision, draft.hosts.length)}
             </Button>
           )}
         </Group>

@@ -8,14 +8,14 @@ import { strings } from './strings.ts'
 
 export interface HostPickerProps {
   label: string
-  /** uuid of the chosen agent; empty: none. */
+  /** uuid of the chosen host; empty if none. */
   value: string
   onChange: (uuid: string) => void
   error?: string | undefined
   clearable?: boolean
 }
 
-/** Chooses one host out of any number: the server searches. */
+/** Chooses one host. The server searches. */
 export const HostPicker = ({ label, value, onChange, error, clearable = false }: HostPickerProps) => {
   const { api } = useServices()
   const [typed, setTyped] = useState('')
@@ -48,10 +48,10 @@ export const HostPicker = ({ label, value, onChange, error, clearable = false }:
       size="xs"
       searchable
       clearable={clearable}
-      placeholder={strings.typeAPartOfItsName}
+      placeholder={strings.findHost}
       nothingFoundMessage={found.isFetching ? strings.searching : strings.noSuchHost}
       data={[...options].map(([uuid, host]) => ({ value: uuid, label: plainText(host) }))}
-      // The server has searched already.
+      // The server has already filtered.
       filter={({ options }) => options}
       value={value === '' ? null : value}
       onChange={(uuid) => onChange(uuid ?? '')}

@@ -7,17 +7,17 @@ import { strings } from './strings.ts'
 /** Returns true if a change still needs a reason: it newly allows devices on more than one host. */
 export const lacksReason = (hosts: number, reason: string): boolean => hosts > 1 && reason.trim() === ''
 
-/** Returns the reason as a member of a body or query; nothing if no reason was given. */
+/** Returns the reason as a member of a body or query; empty if no reason was given. */
 export const asReason = (reason: string): { reason?: string } => (reason.trim() === '' ? {} : { reason: reason.trim() })
 
 export interface NewlyAllowedProps {
-  /** What the change makes possible; null while the server is asked. */
+  /** What the change newly allows; null while loading. */
   opens: Opens | null
   reason: string
   setReason: (reason: string) => void
 }
 
-/** Says which devices a change of tags newly allows and where, and asks for a reason for more than one host. */
+/** Shows which devices a change of tags newly allows, and asks for a reason if more than one host is affected. */
 export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) => {
   const said = opens === null ? null : tagsOpenText(opens)
   if (opens === null || said === null) return null
@@ -34,7 +34,7 @@ export const NewlyAllowed = ({ opens, reason, setReason }: NewlyAllowedProps) =>
           required
           maxLength={200}
           value={reason}
-          placeholder={strings.whyTheseDevicesMayBeUsed}
+          placeholder={strings.whyDevices}
           onChange={(event) => setReason(event.currentTarget.value)}
         />
       ) : null}

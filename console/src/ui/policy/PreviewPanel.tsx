@@ -6,7 +6,7 @@ import { ErrorState } from '../ErrorState.tsx'
 import { Icon, kindIcon } from '../icons.tsx'
 import { PlainLink } from '../PlainLink.tsx'
 import { SeverityShape, SeverityTag } from '../SeverityTag.tsx'
-import { basisText, devices, openedText, type Preview, previewSentence, worksAgainText } from './labels.ts'
+import { basisText, openedText, type Preview, previewSentence, worksAgainText } from './labels.ts'
 import classes from './policy.module.css'
 import { strings } from './strings.ts'
 import { usePreview } from './usePreview.ts'
@@ -34,34 +34,32 @@ const Effects = ({ preview }: { preview: Preview }) => {
               </PlainLink>
             </span>
             <span className={classes.clip}>
-              {strings.onDevicetext({ deviceText: <DeviceText value={effect.hostIdentifier} /> })}
+              {strings.onHost({ host: <DeviceText key="host" value={effect.hostIdentifier} /> })}
             </span>
             <span>
               {effect.after === 'allow'
-                ? 'will be allowed'
+                ? strings.willBeAllowed
                 : effect.present && effect.armed
-                  ? 'stops working now'
+                  ? strings.stopsWorkingNow
                   : effect.armed
-                    ? 'will be blocked'
-                    : 'would be blocked when armed'}
+                    ? strings.willBeBlocked
+                    : strings.blockedOnceArmed}
             </span>
           </li>
         ))}
       </ul>
       {preview.effects.length > shown.length ? (
         <button type="button" className={classes.linkButton} onClick={() => setAll(true)}>
-          {strings.showValueEffectsOfPeripherals({
-            value: preview.peripherals > preview.effects.length ? 'the first' : 'all',
-            effects: preview.effects.length,
-            peripherals: devices(preview.peripherals),
-          })}
+          {preview.peripherals > preview.effects.length
+            ? strings.showFirst({ shown: preview.effects.length, count: preview.peripherals })
+            : strings.showAll({ count: preview.peripherals })}
         </button>
       ) : null}
     </>
   )
 }
 
-/** What a change of the rules would do, from the server, in words; then the devices, then what to think about. */
+/** Shows what a change of the rules would do: summary, warnings, then the devices. */
 export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; waiting: string }) => {
   const { preview, failure, isStale, retry } = usePreview(draft)
   if (failure !== null) return <ErrorState failure={failure} retry={retry} inline />
@@ -72,7 +70,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
   return (
     <output className={classes.preview} aria-live="polite" data-stale={isStale || undefined} data-testid="preview">
       {preview === undefined || sentence === null ? (
-        <p className={classes.quiet}>{draft === null ? waiting : strings.askingTheServerWhatThisWould}</p>
+        <p className={classes.quiet}>{draft === null ? waiting : strings.loading}</p>
       ) : (
         <>
           <p className={classes.sentence}>
@@ -94,7 +92,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
                     <DeviceText value={text} />{' '}
                     {ruleId === null ? null : (
                       <a href={`/policy?open=${encodeURIComponent(ruleId)}`} target="_blank" rel="noreferrer">
-                        {strings.thatRule}
+                        {strings.openRule}
                       </a>
                     )}
                   </span>
@@ -105,7 +103,7 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
           {preview.secondPerson ? (
             <p className={classes.sentence} data-testid="second-approver">
               <SeverityShape severity="amber" />
-              <span>{strings.thisNeedsASecondApproverYour}</span>
+              <span>{strings.needsApprover}</span>
             </p>
           ) : null}
           <Effects preview={preview} />

@@ -10,7 +10,7 @@ export interface TagPickerProps {
   onChange: (tag: string) => void
   error?: string | undefined
   clearable?: boolean
-  /** Shown first: tags that the matter at hand has. */
+  /** Tags to show first. */
   first?: readonly string[]
 }
 
@@ -27,13 +27,13 @@ export const TagPicker = ({ label, value, onChange, error, clearable = false, fi
       size="xs"
       searchable
       clearable={clearable}
-      placeholder={strings.chooseATag}
+      placeholder={strings.tagPlaceholder}
       nothingFoundMessage={strings.noSuchTag}
       data={[
-        ...(value === '' || isKnown ? [] : [{ value, label: `${value} (deleted)` }]),
+        ...(value === '' || isKnown ? [] : [{ value, label: strings.deletedTag({ tag: value }) }]),
         ...known.map(({ name, agentsCount }) => ({
           value: name,
-          label: `${name} (${agentsCount.toLocaleString('en')} ${agentsCount === 1 ? 'host' : 'hosts'})`,
+          label: strings.tagWithHosts({ tag: name, count: agentsCount }),
         })),
       ]}
       value={value === '' ? null : value}

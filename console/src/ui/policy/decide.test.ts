@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Decision, decideWords, rulesOf } from './decide.ts'
+import { type Decision, decideLabel, rulesOf } from './decide.ts'
 
 const subject = {
   name: 'Cruzer',
@@ -25,14 +25,14 @@ const decision: Decision = {
 }
 
 describe('rulesOf', () => {
-  it('is one rule for each host, however many devices it has', () => {
+  it('makes one rule per host, however many devices it has', () => {
     expect(rulesOf(subject, decision)).toEqual([
       { effect: 'allow', vid: '0781', pid: '5571', serial: null, expiresAt: null, reason: 'audio', host: 'h1' },
       { effect: 'allow', vid: '0781', pid: '5571', serial: null, expiresAt: null, reason: 'audio', host: 'h2' },
     ])
   })
 
-  it('is one rule for a tag or for all; only a grant ends', () => {
+  it('makes one rule for a tag or for all hosts; only a grant expires', () => {
     const expiresAt = '2031-05-05T10:00:00Z'
     expect(rulesOf(subject, { ...decision, scope: 'tag', tag: 'kiosk', expiresAt })).toMatchObject([
       { tag: 'kiosk', expiresAt: null },
@@ -40,7 +40,7 @@ describe('rulesOf', () => {
     expect(rulesOf(subject, { ...decision, effect: 'grant', scope: 'all', expiresAt })).toMatchObject([{ expiresAt }])
   })
 
-  it('never carries an override into a deny', () => {
+  it('never sets an override on a deny', () => {
     expect(rulesOf(subject, { ...decision, effect: 'deny', overrideAttackTool: true })[0]).not.toHaveProperty(
       'overrideAttackTool',
     )
@@ -48,10 +48,10 @@ describe('rulesOf', () => {
   })
 })
 
-describe('decideWords', () => {
-  it('says what and where', () => {
-    expect(decideWords(decision, 2)).toBe('Allow on 2 hosts')
-    expect(decideWords({ effect: 'deny', scope: 'all', tag: '' }, 2)).toBe('Deny on all hosts')
-    expect(decideWords({ effect: 'grant', scope: 'tag', tag: 'kiosk' }, 2)).toBe('Grant on tag kiosk')
+describe('decideLabel', () => {
+  it('names the decision and its scope', () => {
+    expect(decideLabel(decision, 2)).toBe('Approve on 2 hosts')
+    expect(decideLabel({ effect: 'deny', scope: 'all', tag: '' }, 2)).toBe('Deny on all hosts')
+    expect(decideLabel({ effect: 'grant', scope: 'tag', tag: 'kiosk' }, 2)).toBe('Grant on tag kiosk')
   })
 })

@@ -1,7 +1,7 @@
 import type { PolicyRuleInput } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** A device that is decided about, on its host. */
+/** A device on its host, as the subject of a decision. */
 export interface DecideDevice {
   uuid: string
   hostIdentifier: string
@@ -9,7 +9,7 @@ export interface DecideDevice {
   serialNumber: string
 }
 
-/** What is decided about: one device, or all devices of a model on some hosts. */
+/** The subject of a decision: one device, or all devices of a model on some hosts. */
 export interface DecideSubject {
   name: string
   vid: string
@@ -39,12 +39,12 @@ export interface Decision extends DecideStart {
   overrideAttackTool: boolean
 }
 
-/** Hosts of the devices, each once. */
+/** Returns one device per host. */
 export const hostsOf = (devices: readonly DecideDevice[]): DecideDevice[] => [
   ...new Map(devices.map((device) => [device.uuid, device])).values(),
 ]
 
-/** The decision as rules: one for each host, else one for the tag or for all. */
+/** Returns the decision as rules: one per host, or one for the tag or for all hosts. */
 export const rulesOf = ({ vid, pid, devices }: DecideSubject, decision: Decision): PolicyRuleInput[] => {
   const { effect, scope, tag, serial, expiresAt, reason, overrideAttackTool } = decision
   const common: PolicyRuleInput = {
@@ -60,13 +60,12 @@ export const rulesOf = ({ vid, pid, devices }: DecideSubject, decision: Decision
   return [scope === 'tag' ? { ...common, tag } : common]
 }
 
-/** The decision on the button that makes it. */
-export const decideWords = (
+/** Returns the label of the button that makes the decision. */
+export const decideLabel = (
   { effect, scope, tag }: Pick<Decision, 'effect' | 'scope' | 'tag'>,
   hosts: number,
 ): string => {
-  const verb = effect === 'allow' ? strings.allow : effect === 'deny' ? strings.deny : strings.grant
-  if (scope === 'all') return strings.verbOnAllHosts({ verb })
-  if (scope === 'tag') return tag === '' ? strings.verbOnATag({ verb }) : strings.verbOnTagTag({ verb, tag })
-  return hosts === 1 ? strings.verbOnThisHost({ verb }) : strings.verbOnHostsHosts({ verb, hosts })
+  if (scope === 'all') return strings.buttonAll({ effect })
+  if (scope === 'tag') return tag === '' ? strings.buttonAnyTag({ effect }) : strings.buttonTag({ effect, tag })
+  return strings.buttonHosts({ effect, hosts })
 }

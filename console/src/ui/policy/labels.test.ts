@@ -11,38 +11,36 @@ const preview = {
 }
 
 describe('previewSentence', () => {
-  it('says what stops working, and is red then', () => {
+  it('is red if devices stop working, and says how many', () => {
     expect(previewSentence({ ...preview, agents: 4, peripherals: 12, allowed: 2, blocked: 10, blockedNow: 3 })).toEqual(
       {
         severity: 'red',
-        text: 'Changes 12 devices on 4 hosts: 2 will be allowed, 10 will be blocked. 3 of them stop working now.',
+        text: 'Changes 12 devices on 4 hosts: 2 will be allowed, 10 will be blocked. 3 attached devices stop working now.',
       },
     )
     expect(previewSentence({ ...preview, agents: 1, peripherals: 1, blocked: 1, blockedNow: 1 }).text).toBe(
-      'Changes 1 device on 1 host: 1 will be blocked. One of them stops working now.',
+      'Changes 1 device on 1 host: 1 will be blocked. 1 attached device stops working now.',
     )
   })
 
-  it('tells a rule that meets nothing from one that changes nothing', () => {
-    expect(previewSentence(preview).text).toBe(
-      'Changes nothing now: no device that is present or was seen in the last 30 days is meant.',
-    )
+  it('distinguishes a rule without matches from one without changes', () => {
+    expect(previewSentence(preview).text).toBe('No change: no device attached or seen in the last 30 days matches.')
     expect(previewSentence({ ...preview, matching: { agents: 2, peripherals: 5 } }).text).toBe(
-      'Changes nothing now: 5 devices on 2 hosts are meant, decided the same way already.',
+      'No change: 5 matching devices on 2 hosts already have this outcome.',
     )
   })
 })
 
 describe('tagsOpenText', () => {
-  it('names blocked attack tools, and only hosts where nothing is blocked now', () => {
+  it('names blocked attack tools, and counts hosts without blocked devices', () => {
     const worksAgain = { agents: 1, peripherals: 3, attackTools: 1 }
     expect(tagsOpenText({ worksAgain, newlyAllowed: 2 })).toEqual({
       severity: 'red',
-      text: 'This newly allows devices on 2 hosts. 1 blocked attack tool and 2 other blocked devices will work again on 1 host.',
+      text: 'This change newly allows devices on 2 hosts. 1 blocked attack tool and 2 other blocked devices will work again on 1 host.',
     })
     expect(tagsOpenText({ worksAgain: null, newlyAllowed: 1 })).toEqual({
       severity: 'amber',
-      text: 'This newly allows devices on 1 host. Blocked devices will work again there.',
+      text: 'This change newly allows devices on 1 host. Blocked devices will work again there.',
     })
     expect(tagsOpenText({ worksAgain: null, newlyAllowed: 0 })).toBe(null)
   })
@@ -73,11 +71,11 @@ describe('testSentence', () => {
       'Over the last day, arming would have blocked 1 device on 1 host.',
     )
   })
-  it('says that nothing would have been blocked, or that there was nothing to judge', () => {
+  it('says that nothing would have been blocked, or that there is nothing to check', () => {
     const none = { agents: 0, peripherals: 0, attachments: 0 }
     expect(testSentence({ ...totals, blocked: none })).toBe(
-      'Over the last 30 days, nothing would have been blocked on 20 hosts.',
+      'Over the last 30 days, arming would have blocked no devices on 20 hosts.',
     )
-    expect(testSentence({ ...totals, peripherals: 0, blocked: none })).toContain('nothing to judge')
+    expect(testSentence({ ...totals, peripherals: 0, blocked: none })).toContain('nothing to check')
   })
 })

@@ -4,109 +4,92 @@ import { strings } from './strings.ts'
 
 export type Preview = ResponseOf<typeof previewPolicy>
 
-/** A number with its noun: `1 host`, `12 hosts`. */
-export const counted = (count: number, one: string, many: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
-
-export const hosts = (count: number): string => counted(count, 'host', 'hosts')
-export const devices = (count: number): string => counted(count, 'device', 'devices')
+export const hosts = (count: number): string => strings.hostCount({ count })
+export const devices = (count: number): string => strings.deviceCount({ count })
 const minuteText = (time: string): string => time.slice(0, 16).replace('T', ' ')
-const times = (count: number): string => counted(count, 'time', 'times')
 
-/** Says which blocked devices work again; null: none. Attack tools are named first. */
+/** Says which blocked devices work again; null if none. Attack tools come first. */
 export const worksAgainText = ({
   agents,
   peripherals,
   attackTools,
 }: Preview['worksAgain']): { severity: Severity; text: string } | null => {
   if (peripherals === 0) return null
-  const where = strings.willWorkAgainOnAgents({ agents: hosts(agents) })
-  if (attackTools === 0)
-    return { severity: 'amber', text: `${counted(peripherals, 'blocked device', 'blocked devices')} ${where}.` }
-  const tools = counted(attackTools, 'blocked attack tool', 'blocked attack tools')
   const others = peripherals - attackTools
+  if (attackTools === 0)
+    return { severity: 'amber', text: strings.devicesWorkAgain({ devices: peripherals, hosts: agents }) }
   return {
     severity: 'red',
-    text: `${tools}${others === 0 ? '' : ` and ${counted(others, 'other blocked device', 'other blocked devices')}`} ${where}.`,
+    text:
+      others === 0
+        ? strings.toolsWorkAgain({ tools: attackTools, hosts: agents })
+        : strings.toolsAndDevicesWorkAgain({ tools: attackTools, others, hosts: agents }),
   }
 }
 
-/** What a change opens, as a preview or dry run of the server says. */
+/** What a change newly allows, from a preview or dry run. */
 export interface Opens {
   worksAgain: Preview['worksAgain'] | null
   newlyAllowed?: number
 }
 
-/** Returns the number of hosts on which a change allows devices. More than one need a reason. */
+/** Returns the number of hosts on which a change allows devices. More than one requires a reason. */
 export const openedHosts = ({ worksAgain, newlyAllowed = 0 }: Opens): number =>
   Math.max(worksAgain?.agents ?? 0, newlyAllowed)
 
-/** Says what a change makes possible: blocked devices that work again, or else hosts that newly allow some; null: nothing. */
+/** Says which blocked devices work again, or else which hosts newly allow devices; null if none. */
 export const openedText = (opens: Opens): { severity: Severity; text: string } | null => {
   const again = opens.worksAgain === null ? null : worksAgainText(opens.worksAgain)
   if (again !== null || openedHosts(opens) === 0) return again
-  return { severity: 'amber', text: strings.thisNewlyAllowsDevicesOnOpens({ opens: hosts(openedHosts(opens)) }) }
+  return { severity: 'amber', text: strings.newlyAllows({ hosts: openedHosts(opens) }) }
 }
 
-/** Says what a change of tags makes possible, attack tools first; null: nothing. */
+/** Says which devices a change of tags newly allows, attack tools first; null if none. */
 export const tagsOpenText = (opens: Opens): { severity: Severity; text: string } | null => {
   const count = openedHosts(opens)
   if (count === 0) return null
   const again = opens.worksAgain === null ? null : worksAgainText(opens.worksAgain)
   return {
     severity: again?.severity ?? 'amber',
-    text: strings.thisNewlyAllowsDevicesOnCount({
-      count: hosts(count),
-      text: again?.text ?? strings.blockedDevicesWillWorkAgainThere,
-    }),
+    text: `${strings.newlyAllows({ hosts: count })} ${again?.text ?? strings.blockedWorkAgain}`,
   }
 }
 
-/** Hosts, devices and times that a prediction is based on, in a sentence. */
+/** Says which devices, hosts and times a prediction is based on. */
 export const basisText = ({ agents, peripherals, from, to }: Prediction): string =>
-  strings.basedOnPeripheralsOnAgentsAttached({
-    peripherals: devices(peripherals),
-    agents: hosts(agents),
+  strings.basis({
+    devices: peripherals,
+    hosts: agents,
     from: minuteText(from),
     to: minuteText(to),
   })
 
-/** What a change of the rules would do, most serious part first. */
+/** Summarizes what a change of the rules would do. */
 export const previewSentence = (
   preview: Pick<Preview, 'agents' | 'peripherals' | 'matching' | 'allowed' | 'blocked' | 'blockedNow'>,
 ): { severity: Severity; text: string } => {
   const { agents, peripherals, matching, allowed, blocked, blockedNow } = preview
   if (peripherals === 0) {
-    const known =
+    const text =
       matching.peripherals === 0
-        ? strings.noDeviceThatIsPresentOr
-        : strings.peripheralsOnAgentsPeripherals2OtherAre({
-            peripherals: devices(matching.peripherals),
-            agents: hosts(matching.agents),
-            peripherals2: matching.peripherals,
-          })
-    return { severity: 'neutral', text: strings.changesNothingNowKnown({ known }) }
+        ? strings.noMatch
+        : strings.sameOutcome({ devices: matching.peripherals, hosts: matching.agents })
+    return { severity: 'neutral', text }
   }
-  const parts = [
-    ...(allowed > 0 ? [strings.allowedWillBeAllowed({ allowed })] : []),
-    ...(blocked > 0 ? [strings.blockedWillBeBlocked({ blocked })] : []),
-  ]
-  const now =
-    blockedNow > 0
-      ? ` ${blockedNow === 1 ? strings.oneOfThemStops : strings.blockednowOfThemStop({ blockedNow })} working now.`
-      : ''
+  const common = { devices: peripherals, hosts: agents }
+  const change =
+    blocked === 0
+      ? strings.changesAllowed({ ...common, allowed })
+      : allowed === 0
+        ? strings.changesBlocked({ ...common, blocked })
+        : strings.changesBoth({ ...common, allowed, blocked })
   return {
     severity: blockedNow > 0 ? 'red' : blocked > 0 ? 'amber' : 'neutral',
-    text: strings.changesPeripheralsOnAgentsPartsNow({
-      peripherals: devices(peripherals),
-      agents: hosts(agents),
-      parts: parts.join(', '),
-      now,
-    }),
+    text: blockedNow > 0 ? `${change} ${strings.stopsNow({ count: blockedNow })}` : change,
   }
 }
 
-/** Totals of a test of the policy over inventory and history. */
+/** Totals of a simulation over inventory and history. */
 export interface TestTotals {
   days: number
   agents: number
@@ -115,16 +98,12 @@ export interface TestTotals {
   blocked: { agents: number; peripherals: number; attachments: number }
 }
 
-/** What an armed fleet would have blocked, in a sentence. */
+/** Summarizes what arming would have blocked. */
 export const testSentence = ({ days, agents, peripherals, blocked }: TestTotals): string => {
-  const period = days === 1 ? strings.overTheLastDay : strings.overTheLastDaysDays({ days })
-  if (peripherals === 0) return strings.periodNoDeviceWasAttachedTo({ period })
-  if (blocked.peripherals === 0) return strings.periodNothingWouldHaveBeenBlocked({ period, agents: hosts(agents) })
-  const often = blocked.attachments === 0 ? '' : `, ${times(blocked.attachments)}`
-  return strings.periodArmingWouldHaveBlockedPeripherals({
-    period,
-    peripherals: devices(blocked.peripherals),
-    agents: hosts(blocked.agents),
-    often,
-  })
+  if (peripherals === 0) return strings.testEmpty({ days })
+  if (blocked.peripherals === 0) return strings.testNoBlocks({ days, hosts: agents })
+  const common = { days, devices: blocked.peripherals, hosts: blocked.agents }
+  return blocked.attachments === 0
+    ? strings.testBlocks(common)
+    : strings.testBlocksTimes({ ...common, times: blocked.attachments })
 }

@@ -4,7 +4,7 @@ import type { Opens } from './labels.ts'
 
 export type TagChanges = BodyOf<typeof previewTags>['changes']
 
-/** Asks the server what changes of the tags of hosts make possible. */
+/** Reads which devices a change of host tags newly allows. */
 export const opensByTags = async (
   api: Pick<Api, 'call'>,
   changes: TagChanges,
@@ -18,7 +18,7 @@ export const opensByTags = async (
   return { newlyAllowed, worksAgain: prediction.worksAgain }
 }
 
-/** The changes that give hosts tags and take tags from them. */
+/** Returns the changes that add tags to hosts and remove tags from them. */
 export const tagChanges = (uuids: readonly string[], add: readonly string[], remove: readonly string[]): TagChanges =>
   (
     [

@@ -28,8 +28,8 @@ const rule: PolicyRuleResource = {
   changedBy: 'mia',
 }
 
-describe('a rule while it is written', () => {
-  it('names every fault at its field', () => {
+describe('a rule draft', () => {
+  it('reports every fault at its field', () => {
     expect(faultsOf(good, { isGrant: false, now })).toEqual({})
     expect(Object.keys(faultsOf(emptyDraft, { isGrant: true, now })).sort()).toEqual(['device', 'expires', 'reason'])
     expect(faultsOf({ ...good, vid: '78' }, { isGrant: false, now })).toHaveProperty('vid')
@@ -40,12 +40,12 @@ describe('a rule while it is written', () => {
     expect(faultsOf({ ...good, expires: '2031-05-01T00:00' }, { isGrant: false, now })).toHaveProperty('expires')
   })
 
-  it('is previewed as soon as only the reason is missing', () => {
+  it('can be previewed when only the reason is missing', () => {
     expect(canPreview(faultsOf({ ...good, reason: '' }, { isGrant: false, now }))).toBe(true)
     expect(canPreview(faultsOf(emptyDraft, { isGrant: false, now }))).toBe(false)
   })
 
-  it('becomes what the interface takes, and nothing that the scope leaves out', () => {
+  it('becomes a request body without fields outside the scope', () => {
     expect(inputOf({ ...good, vid: '0abc', scope: 'tag', tag: ' kiosk ', host: 'left over' })).toEqual({
       effect: 'allow',
       vid: '0ABC',
@@ -77,7 +77,7 @@ describe('a rule while it is written', () => {
     expect(Date.parse(inputOf(draftOf(rule)).expiresAt as string)).toBe(Date.parse('2031-06-01T00:00:00Z'))
   })
 
-  it('starts from an address, and takes no id that is none', () => {
+  it('starts from an address and ignores invalid ids', () => {
     expect(draftOfSearch({ device: '0781:5571', onTag: 'kiosk', make: 'deny' })).toMatchObject({
       effect: 'deny',
       vid: '0781',

@@ -4,7 +4,7 @@ import { strings } from './strings.ts'
 
 export type PolicyKind = (typeof policyKinds)[number]
 
-/** A rule or grant while it is written: texts as the fields hold them. */
+/** A rule or grant in the editor, as the fields hold it. */
 export interface RuleDraft {
   effect: 'allow' | 'deny'
   vid: string
@@ -15,7 +15,7 @@ export interface RuleDraft {
   fingerprint: string
   kinds: readonly PolicyKind[]
   scope: 'all' | 'tag' | 'host'
-  /** uuid of the agent. */
+  /** uuid of the host. */
   host: string
   tag: string
   /** Local date and time as the browser's field holds it; empty: no end. */
@@ -43,7 +43,7 @@ export const emptyDraft: RuleDraft = {
   overrideAttackTool: false,
 }
 
-/** A stored rule as a draft. */
+/** Returns a stored rule as a draft. */
 export const draftOf = (rule: PolicyRuleResource): RuleDraft => ({
   effect: rule.effect,
   vid: rule.vid ?? '',
@@ -62,29 +62,29 @@ export const draftOf = (rule: PolicyRuleResource): RuleDraft => ({
 
 const hex4 = /^[0-9a-f]{4}$/i
 
-/** What is wrong with a draft, by field. A field that is still empty is asked for only when it is needed. */
+/** Returns the faults of a draft by field. An empty field is a fault only if it is required. */
 export const faultsOf = (draft: RuleDraft, { isGrant, now }: { isGrant: boolean; now: number }): DraftFaults => {
   const faults: DraftFaults = {}
   const { vid, pid, serial, fingerprint, kinds, scope, host, tag, expires, reason } = draft
-  if (vid !== '' && !hex4.test(vid)) faults.vid = strings.fourHexDigitsSuchAs0781
-  if (pid !== '' && !hex4.test(pid)) faults.pid = strings.fourHexDigitsSuchAs5571
-  else if (pid !== '' && vid === '') faults.vid = strings.aProductIdNeedsItsVendor
-  if (serial !== '' && (vid === '' || pid === '')) faults.serial = strings.aSerialNumberNeedsVendorAnd
-  if (fingerprint !== '' && !/^[0-9a-f]{32}$/i.test(fingerprint)) faults.fingerprint = strings.n32HexDigits
-  if (vid === '' && kinds.length === 0 && fingerprint === '') faults.device = strings.sayWhichDevicesByVendorId
-  if (scope === 'host' && host === '') faults.host = strings.chooseTheHost
-  if (scope === 'tag' && tag.trim() === '') faults.tag = strings.chooseTheTag
-  if (isGrant && expires === '') faults.expires = strings.aGrantNeedsAnEnd
+  if (vid !== '' && !hex4.test(vid)) faults.vid = strings.vidFormat
+  if (pid !== '' && !hex4.test(pid)) faults.pid = strings.pidFormat
+  else if (pid !== '' && vid === '') faults.vid = strings.pidNeedsVid
+  if (serial !== '' && (vid === '' || pid === '')) faults.serial = strings.serialNeedsIds
+  if (fingerprint !== '' && !/^[0-9a-f]{32}$/i.test(fingerprint)) faults.fingerprint = strings.fingerprintFormat
+  if (vid === '' && kinds.length === 0 && fingerprint === '') faults.device = strings.devicesMissing
+  if (scope === 'host' && host === '') faults.host = strings.chooseHost
+  if (scope === 'tag' && tag.trim() === '') faults.tag = strings.chooseTag
+  if (isGrant && expires === '') faults.expires = strings.endMissing
   if (expires !== '') {
     const end = new Date(expires).getTime()
-    if (Number.isNaN(end)) faults.expires = strings.thisIsNoDateAndTime
-    else if (end <= now) faults.expires = strings.thisIsOverAlready
+    if (Number.isNaN(end)) faults.expires = strings.endInvalid
+    else if (end <= now) faults.expires = strings.endPast
   }
-  if (reason.trim() === '') faults.reason = strings.sayWhyItIsShownWith
+  if (reason.trim() === '') faults.reason = strings.reasonMissing
   return faults
 }
 
-/** The draft as the interface takes it. Call it only without faults; a missing reason stands as a dash in previews. */
+/** Returns the draft as a request body. The draft must not have faults; for previews, a missing reason becomes a dash. */
 export const inputOf = (draft: RuleDraft): PolicyRuleInput => ({
   effect: draft.effect,
   vid: draft.vid === '' ? null : draft.vid.toUpperCase(),
@@ -99,19 +99,19 @@ export const inputOf = (draft: RuleDraft): PolicyRuleInput => ({
   ...(draft.effect === 'allow' && draft.overrideAttackTool ? { overrideAttackTool: true } : {}),
 })
 
-/** The same as a grant, which always allows and always ends. */
+/** Returns the draft as a grant, which always allows and always expires. */
 export const grantOf = (draft: RuleDraft): PolicyGrantInput => {
   const { effect: _, expiresAt, ...rest } = inputOf({ ...draft, effect: 'allow' })
   return { ...rest, expiresAt: expiresAt ?? '' }
 }
 
-/** What can be previewed already: whatever is missing is not about devices or hosts. */
+/** Returns true if the draft can be previewed: only the reason may be missing. */
 export const canPreview = (faults: DraftFaults): boolean => Object.keys(faults).every((field) => field === 'reason')
 
-/** The names of a new rule's device and hosts in an address. */
+/** Search parameters of an address that prefills a new rule. */
 export type DraftName = 'make' | 'device' | 'deviceSerial' | 'print' | 'onHost' | 'onTag'
 
-/** A draft from an address such as `?open=new&device=0781:5571&onTag=kiosk`: "make a rule from this". */
+/** Returns a draft from an address such as `?open=new&device=0781:5571&onTag=kiosk`. */
 export const draftOfSearch = (search: Readonly<Partial<Record<DraftName, string>>>): RuleDraft => {
   const [vid = '', pid = ''] = (search.device ?? '').split(':')
   return {

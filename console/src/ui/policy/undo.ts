@@ -5,7 +5,7 @@ import { openedHosts, openedText } from './labels.ts'
 import { asReason } from './NewlyAllowed.tsx'
 import { strings } from './strings.ts'
 
-/** Rereads whatever shows rules or decisions. */
+/** Reloads everything that shows rules or decisions. */
 export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
   for (const key of [
     'policy',
@@ -20,11 +20,11 @@ export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
     void queries.invalidateQueries({ queryKey: [key] })
 }
 
-/** Tells that the policy was changed and offers, for ten seconds, to undo that version. Asks before this allows devices. */
+/** Shows that the policy changed and offers undo for ten seconds. Asks for confirmation if undo allows devices. */
 export const tellPolicyChange = (
   services: Pick<Services, 'api' | 'queries'>,
   message: string,
-  /** Version that the change made; null: nothing changed. */
+  /** Version that the change made; null if nothing changed. */
   version: number | null,
 ): void => {
   rereadPolicy(services)
@@ -43,14 +43,14 @@ export const tellPolicyChange = (
       const hosts = openedHosts(dry)
       if (hosts === 0) return null
       return {
-        title: strings.undoTheChangeOfThePolicy,
+        title: strings.undoTitle,
         names: [],
         count: hosts,
         kind: ['host', 'hosts'],
-        consequence: strings.theRulesThatItChangedAre,
+        consequence: strings.undoEffect,
         action: strings.undo,
         worksAgain: openedText(dry),
-        ...(hosts > 1 ? { reasonFor: strings.whyTheseDevicesMayBeUsed } : {}),
+        ...(hosts > 1 ? { reasonFor: strings.whyDevices } : {}),
       }
     },
   )

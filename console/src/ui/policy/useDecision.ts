@@ -18,33 +18,27 @@ import {
   hostsOf,
   rulesOf,
 } from './decide.ts'
-import { hosts as hostsText } from './labels.ts'
 import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
 const usualReason: Readonly<Record<DecideEffect, string>> = {
-  allow: strings.approvedByHand,
-  deny: strings.deniedByHand,
-  grant: strings.grantedByHand,
+  allow: strings.approvedReason,
+  deny: strings.deniedReason,
+  grant: strings.grantedReason,
 }
-const done: Readonly<Record<DecideEffect, string>> = {
-  allow: strings.allowed,
-  deny: strings.denied,
-  grant: strings.granted,
-}
-const where: Readonly<Record<DecideScope, (hosts: number, tag: string) => string>> = {
-  host: (hosts) => strings.onHosts({ hosts: hostsText(hosts) }),
-  tag: (_hosts, tag) => strings.onTagTag({ tag }),
-  all: () => 'on all hosts',
+const doneText: Readonly<Record<DecideScope, (effect: DecideEffect, hosts: number, tag: string) => string>> = {
+  host: (effect, hosts) => strings.doneOnHosts({ effect, hosts }),
+  tag: (effect, _hosts, tag) => strings.doneOnTag({ effect, tag }),
+  all: (effect) => strings.doneOnAll({ effect }),
 }
 
-/** End of a grant of some hours. To the minute: the preview is asked again only when something really changed. */
+/** Returns the end of a grant, rounded to the minute so that the preview does not reload needlessly. */
 const endOf = (now: number, hours: string) =>
   new Date(Math.ceil((now + Number(hours) * hourMs) / minuteMs) * minuteMs).toISOString()
 
-/** Reads the fields of the decision form, and what they make necessary. */
+/** State of the fields of the decision form, and what they require. */
 const useDraft = (subject: DecideSubject, start: DecideStart) => {
   const { clock } = useServices()
   const [only] = subject.devices
@@ -60,7 +54,7 @@ const useDraft = (subject: DecideSubject, start: DecideStart) => {
   const hosts = hostsOf(subject.devices)
   const needsOverride = subject.isAttackTool && effect !== 'deny'
   const isWide = scope !== 'host' || hosts.length > 1
-  // An attack tool, or more than one host, needs a reason of its own.
+  // An attack tool or more than one host requires a written reason.
   const needsOwnReason = needsOverride || (isWide && effect !== 'deny')
   const decision: Decision = {
     effect,
@@ -97,7 +91,7 @@ const useDraft = (subject: DecideSubject, start: DecideStart) => {
   }
 }
 
-/** What a decision sends: one decision for all hosts, or one rule for a tag or for all hosts. */
+/** Returns the request bodies: one decision for named hosts, or one rule for a tag or for all hosts. */
 const requestOf = ({ vid, pid, devices }: DecideSubject, decision: Decision, rules: readonly PolicyRuleInput[]) => {
   const expiresAt = decision.expiresAt ?? ''
   const isGrant = decision.effect === 'grant'
@@ -145,7 +139,7 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
       const version = await send()
       close()
       const { effect, scope, tag } = decision
-      tellPolicyChange(services, `${done[effect]} ${where[scope](hosts.length, tag)}.`, version)
+      tellPolicyChange(services, doneText[scope](effect, hosts.length, tag), version)
     } catch (reason) {
       setFailure(reason)
       setBusy(false)

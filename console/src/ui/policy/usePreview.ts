@@ -3,10 +3,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 
-// A person who types faster than this does not wait for the answer; slower ones see it between two words.
+// Requests start only after a pause in typing.
 const typingPause = 250
 
-/** The value once it has stayed the same for a moment; compared by its text. */
+/** Returns the value once it has not changed for a moment. */
 const useSettled = (text: string | null): string | null => {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
@@ -16,7 +16,7 @@ const useSettled = (text: string | null): string | null => {
   return settled
 }
 
-/** What the server says a change of the rules would do, asked again as the change is written. Null: nothing to ask. */
+/** Reads the preview of a change of the rules, again after every edit. Null disables it. */
 export const usePreview = (draft: PolicyDraft | null) => {
   const { api } = useServices()
   const text = draft === null ? null : JSON.stringify(draft)
@@ -32,7 +32,7 @@ export const usePreview = (draft: PolicyDraft | null) => {
   return {
     preview: text === null ? undefined : answer.data,
     failure: text === null ? null : answer.error,
-    /** What is shown belongs to an earlier draft. */
+    /** The preview belongs to an earlier draft. */
     isStale: text !== null && (text !== settled || answer.isFetching),
     retry: () => void answer.refetch(),
   }

@@ -4,26 +4,26 @@ import { Icon } from '../icons.tsx'
 import classes from './StepList.module.css'
 import { strings } from './strings.ts'
 
-/** One step of a test, as it went or is to go. */
+/** One step of a connection test. */
 export interface StepView {
   key: string
   words: string
-  /** `open`: not reached, or not yet. */
+  /** `open`: not reached. */
   state: 'done' | 'failed' | 'running' | 'open'
-  /** What was seen, or what helps. */
+  /** The observation, or how to fix the problem. */
   seen?: string
-  /** At the end of the line: how long it took, or why it was not reached. */
+  /** The duration, or why the step was not reached. */
   aside?: ReactNode
 }
 
 const marks = {
-  done: <Icon name="check" size={14} title="done" />,
-  failed: <Icon name="close" size={14} title="failed" />,
-  running: <Icon name="refresh" size={14} title={strings.underWay} />,
+  done: <Icon name="check" size={14} title={strings.done} />,
+  failed: <Icon name="close" size={14} title={strings.failed} />,
+  running: <Icon name="refresh" size={14} title={strings.running} />,
   open: <span aria-hidden="true">·</span>,
 } as const
 
-/** The steps of a test, one a line: how each went, what was seen. */
+/** Lists the steps of a test with their results. */
 export const StepList = ({ steps }: { steps: readonly StepView[] }) => (
   <ol className={classes.steps}>
     {steps.map(({ key, words, state, seen = '', aside }) => (

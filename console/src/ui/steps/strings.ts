@@ -1,5 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
-  underWay: 'under way',
+  running: 'In progress',
+  done: 'Done',
+  failed: 'Failed',
 })

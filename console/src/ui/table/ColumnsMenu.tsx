@@ -4,7 +4,7 @@ import type { View } from '../useView.ts'
 import type { Column } from './column.ts'
 import { strings } from './strings.ts'
 
-/** Chooses the columns of a list; the choice is in the address. */
+/** Chooses the columns of a list. The address stores the choice. */
 export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<Row>[]; view: View }) => {
   const shown = view.state.columns
   return (
@@ -39,7 +39,7 @@ export const ColumnsMenu = <Row,>({ columns, view }: { columns: readonly Column<
         })}
         <Menu.Divider />
         <Menu.Item onClick={() => view.set({ columns: view.spec.defaultColumns }, { replace: true })}>
-          {strings.backToTheUsualOnes}
+          {strings.resetColumns}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

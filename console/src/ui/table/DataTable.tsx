@@ -17,21 +17,21 @@ import { type Grid, scrollLimit, useGrid } from './useGrid.ts'
 import type { Selection } from './useSelection.ts'
 
 export interface DataTableProps<RowData> {
-  /** What the rows are, for screen readers. */
+  /** Name of the rows, for screen readers. */
   label: string
   columns: readonly Column<RowData>[]
   source: RowSource<RowData>
   view: View
-  /** Live topics after which the rows on the screen are read again. */
+  /** Live topics that reload the rows on the screen. */
   topics: readonly LiveTopic[]
   /** Address of a row's full page. */
   hrefOf: (row: RowData) => string
-  /** A row opens that address at once, without a drawer. */
+  /** Opens the full page instead of a drawer. */
   opensPage?: boolean
   selection?: Selection<RowData>
-  /** Shown when the list has no rows at all. */
+  /** Shown if the list has no rows. */
   empty: ReactNode
-  /** Hears the exact counts: all rows, and those the filters leave. */
+  /** Receives the exact counts: all rows, and rows that match the filters. */
   onCounts?: (counts: { total: number; filtered: number }) => void
 }
 
@@ -73,14 +73,14 @@ const Rows = <RowData,>(props: RowsProps<RowData>) => {
 const NoMatch = ({ clear }: { clear: () => void }) => (
   <div className={classes.noMatch}>
     <Icon name="filter" size={20} />
-    <p>{strings.nothingMatchesTheseFilters}</p>
+    <p>{strings.noMatch}</p>
     <button type="button" className={classes.linkButton} onClick={clear}>
-      {strings.clearAllFilters}
+      {strings.clearFilters}
     </button>
   </div>
 )
 
-/** The one list of the console: server-side sort and filter, virtual rows over any total, keyboard, selection, live marks. */
+/** The list of the console: server-side sorting and filters, virtual rows, keyboard, selection, live updates. */
 export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   const { label, columns, view, selection, empty } = props
   const gridId = useId()
@@ -95,7 +95,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   if (rows.failure !== null && rows.total === null) return <ErrorState failure={rows.failure} retry={rows.retry} />
   if (rows.total === 0 && !rows.isStale) return <>{empty}</>
   return (
-    // The bar of what waits is part of the list: it stays while the pointer moves to it.
+    // The bar of pending rows is inside, so that it stays while the pointer moves to it.
     <div
       className={scrolling.frame}
       onPointerEnter={() => setPointerInside(true)}
@@ -131,7 +131,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         {rows.filtered === 0 && !rows.isFirst ? <NoMatch clear={view.clearFilters} /> : null}
       </div>
       {(rows.filtered ?? 0) > scrollLimit ? (
-        <p className={classes.note}>{strings.theFirstScrolllimitRowsCanBe({ scrollLimit })}</p>
+        <p className={classes.note}>{strings.scrollLimit({ limit: scrollLimit })}</p>
       ) : null}
     </div>
   )

@@ -21,7 +21,7 @@ export interface HeaderRowProps<RowData> {
 const narrowest = 56
 const widest = 900
 
-/** Follows the pointer from a column's edge. All columns get the width they are drawn with, so that only one changes. */
+/** Resizes a column with the pointer. All other columns keep their current width. */
 const startResize = (
   down: PointerEvent<HTMLElement>,
   id: string,
@@ -54,7 +54,7 @@ export const HeaderRow = <RowData,>(props: HeaderRowProps<RowData>) => (
     {props.selection === undefined ? null : (
       <div role="columnheader" tabIndex={-1} className={classes.check}>
         <Checkbox
-          aria-label={props.selection.size > 0 ? strings.clearTheSelection : strings.selectTheRowsOfThisList}
+          aria-label={props.selection.size > 0 ? strings.clearSelection : strings.selectRows}
           checked={props.selection.size > 0 && !props.selection.isPartial}
           indeterminate={props.selection.isPartial}
           onChange={() => (props.selection!.size > 0 ? props.selection!.clear() : void props.selection!.selectAll())}

@@ -9,7 +9,7 @@ export interface ListFrameProps {
   actions?: ReactNode
   filters: ReactNode
   table: ReactNode
-  /** The bar of what is selected. */
+  /** The selection bar. */
   selection?: ReactNode
   /** The drawer of the open row. */
   drawer?: ReactNode

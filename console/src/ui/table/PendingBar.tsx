@@ -3,11 +3,11 @@ import { strings } from './strings.ts'
 import type { Pending } from './useRows.ts'
 
 const textOf = ({ arrived, moved }: Pending): string => {
-  if (arrived > 0) return strings.arrivedNew({ arrived })
-  return moved === 1 ? strings.n1RowMoved : strings.orderChanged
+  if (arrived > 0) return strings.rowsAdded({ count: arrived })
+  return moved === 1 ? strings.rowMoved : strings.orderChanged
 }
 
-/** What waits to be shown: nothing moves under the pointer until the reader asks. */
+/** Offers pending rows. The list does not move under the pointer until the user asks. */
 export const PendingBar = ({ pending, apply }: { pending: Pending | null; apply: () => void }) => (
   <div className={classes.pending} aria-live="polite">
     {pending === null ? null : (

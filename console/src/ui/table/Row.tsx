@@ -11,21 +11,21 @@ export interface RowProps<RowData> {
   top: number
   template: string
   columns: readonly Column<RowData>[]
-  /** Undefined while its page is on the way. */
+  /** Undefined while its page loads. */
   row: RowData | undefined
-  /** Address of its full page; null while it is on the way. */
+  /** Address of its full page; null while loading. */
   href: string | null
   isOpen: boolean
   isCursor: boolean
-  /** Its values changed a moment ago. */
+  /** Its values changed recently. */
   isMarked: boolean
-  /** Undefined where rows cannot be selected. */
+  /** Undefined if rows cannot be selected. */
   isSelected: boolean | undefined
   onOpen: (index: number) => void
   onToggle: (index: number, range: boolean) => void
 }
 
-// A drag that selects text, a click on a link inside, or one meant for another tab is not "open this row".
+// Text selection, clicks on links inside, and clicks for a new tab do not open the row.
 const isOpening = (event: MouseEvent<HTMLElement>): boolean =>
   event.button === 0 &&
   !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) &&
@@ -61,7 +61,7 @@ const PlainRow = <RowData,>(props: RowProps<RowData>) => {
         <div role="gridcell" tabIndex={-1} className={classes.check}>
           <input
             type="checkbox"
-            aria-label={strings.selectThisRow}
+            aria-label={strings.selectRow}
             tabIndex={-1}
             className={classes.checkbox}
             checked={isSelected}
@@ -83,5 +83,5 @@ const PlainRow = <RowData,>(props: RowProps<RowData>) => {
   )
 }
 
-/** One row: cells of the columns shown, or their skeleton. Drawn again only when something of it changed. */
+/** One row with its cells or their skeleton. Renders again only if its properties change. */
 export const Row = memo(PlainRow) as typeof PlainRow

@@ -7,13 +7,13 @@ import type { Selection } from './useSelection.ts'
 
 export interface SelectionBarProps<Row> {
   selection: Selection<Row>
-  /** Rows that the filters leave. */
+  /** Number of rows that match the filters. */
   filtered: number | null
-  /** What can be done with the selected rows. */
+  /** Actions for the selected rows. */
   children: ReactNode
 }
 
-/** How many rows are selected, and what can be done with them. */
+/** Shows the number of selected rows and the actions for them. */
 export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionBarProps<Row>) => {
   const [busy, setBusy] = useState(false)
   if (selection.size === 0) return null
@@ -22,8 +22,8 @@ export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionB
     <section className={classes.bar} aria-label={strings.selection}>
       <strong>
         {selection.isEverything
-          ? strings.allSizeThatMatch({ size: selection.size })
-          : strings.sizeSelected({ size: selection.size })}
+          ? strings.allSelected({ count: selection.size })
+          : strings.selected({ count: selection.size })}
       </strong>
       {selection.size < selectable ? (
         <Button
@@ -38,7 +38,7 @@ export const SelectionBar = <Row,>({ selection, filtered, children }: SelectionB
               .finally(() => setBusy(false))
           }}
         >
-          {strings.selectValueSelectable({ value: (filtered ?? 0) > selectable ? 'the first' : 'all', selectable })}
+          {((filtered ?? 0) > selectable ? strings.selectFirst : strings.selectAll)({ count: selectable })}
         </Button>
       ) : null}
       <Button size="compact-sm" variant="subtle" onClick={selection.clear}>

@@ -2,40 +2,40 @@ import type { ReactNode } from 'react'
 
 /** A column of a list, as data. */
 export interface Column<Row> {
-  /** Name in the address and in the column chooser's order. */
+  /** Name in the address. */
   id: string
   title: string
-  /** Pixels at first; the reader may drag it. */
+  /** Initial width in px. */
   width: number
-  /** Takes what is left of the width. */
+  /** Takes the remaining width. */
   grow?: boolean
-  /** Key of `SortBy`; a column without one does not sort. */
+  /** Key of `SortBy`. Without it, the column is not sortable. */
   sortKey?: string
   /** Direction of the first click. */
   naturalSort?: 'asc' | 'desc'
-  /** Numbers stand on the right. */
+  /** For numbers. */
   align?: 'right'
-  /** Keys of the export that hold what the cell shows; the sort key when absent. */
+  /** Export keys of the cell content. Default: the sort key. */
   exportKeys?: readonly string[]
   cell: (row: Row) => ReactNode
 }
 
-/** One page of a list as the interface answers it. */
+/** One page of a list response. */
 export interface ListPage<Row> {
   recordsTotal: number
   recordsFiltered: number
   data: Row[]
 }
 
-/** Where a table gets its rows. */
+/** Source of the rows of a table. */
 export interface RowSource<Row> {
-  /** Identity of the list with its filters and sort; another key is another list. */
+  /** Identity of the list with its filters and sorting. */
   key: readonly unknown[]
   idOf: (row: Row) => string
   load: (page: number, size: number, signal?: AbortSignal) => Promise<ListPage<Row>>
 }
 
-/** Keys of an export for the shown columns, each once. */
+/** Returns the export keys of the shown columns without duplicates. */
 export const exportKeysOf = <Row>(columns: readonly Column<Row>[], shown: readonly string[]): string[] => [
   ...new Set(
     columns

@@ -1,11 +1,10 @@
 import { useMemo, useState } from 'react'
 import type { Column } from './column.ts'
-import { strings } from './strings.ts'
 
 /** Width of the column of checkboxes, in pixels. */
 const checkWidth = 36
 
-/** The shown columns and their widths: each as wide as it was dragged, or as it asks for. */
+/** Returns the shown columns with their widths: as resized, else the default. */
 export const useColumnWidths = <Row>(
   columns: readonly Column<Row>[],
   chosen: readonly string[],
@@ -19,7 +18,7 @@ export const useColumnWidths = <Row>(
     ...(hasSelection ? [`${checkWidth}px`] : []),
     ...shown.map((column) => {
       const width = widthOf(column)
-      return column.grow === true && !resized ? strings.minmaxWidthPxWidthFr({ width }) : `${width}px`
+      return column.grow === true && !resized ? `minmax(${width}px, ${width}fr)` : `${width}px`
     }),
     ...(resized ? ['minmax(0, 1fr)'] : []),
   ].join(' ')

@@ -7,12 +7,12 @@ import type { DataTableProps } from './DataTable.tsx'
 import { useGridKeys } from './useGridKeys.ts'
 import { useRows } from './useRows.ts'
 
-/** Rows that can be scrolled to. Browsers other than Chromium cannot scroll farther. */
+/** Maximum number of rows to scroll through: the limit of browsers other than Chromium. */
 export const scrollLimit = 500_000
 /** Rows of the skeleton. */
 const firstRows = 24
 
-/** The rows around the view, and the place of the cursor. */
+/** The rows around the viewport. */
 const useScrolledRows = <Row>(
   { source, topics, view, selection, onCounts }: DataTableProps<Row>,
   cursor: number | null,
@@ -43,7 +43,7 @@ const useScrolledRows = <Row>(
   return { scroller, setPointerInside, rows, count, virtual, items }
 }
 
-/** What a table does: rows as they scroll, a cursor, keys, opening and selecting. */
+/** Behaviour of a table: scrolling, cursor, keys, opening and selecting rows. */
 export const useGrid = <Row>(props: DataTableProps<Row>) => {
   const { source, view, hrefOf, opensPage = false, selection } = props
   const router = useRouter()
@@ -52,7 +52,7 @@ export const useGrid = <Row>(props: DataTableProps<Row>) => {
   const { scroller, rows, count, virtual } = scrolled
 
   const listKey = JSON.stringify(source.key)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts at its top
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new list starts at the top
   useEffect(() => {
     scroller.current?.scrollTo({ top: 0 })
     setCursor(null)
@@ -91,7 +91,7 @@ export const useGrid = <Row>(props: DataTableProps<Row>) => {
     },
   })
 
-  // Rows keep these two functions for their life, so that they are not drawn again with every move of the view.
+  // Stable functions, so that rows do not render again while scrolling.
   const latest = useLatest({ rows, open, selection })
   const openAt = useCallback(
     (index: number) => {

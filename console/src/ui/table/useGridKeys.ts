@@ -2,7 +2,7 @@ import { useKeys } from '../useKeys.ts'
 import { strings } from './strings.ts'
 
 export interface GridKeys {
-  /** Index of the row at the cursor; null: none. */
+  /** Index of the row at the cursor; null if none. */
   cursor: number | null
   count: number
   moveTo: (index: number) => void
@@ -10,7 +10,7 @@ export interface GridKeys {
   pageRows: () => number
   open: () => void
   select: () => void
-  /** Closes what is open, then clears the selection, then the cursor. */
+  /** Closes the drawer, then clears the selection, then the cursor. */
   leave: () => void
 }
 
@@ -21,11 +21,11 @@ export const useGridKeys = ({ cursor, count, moveTo, pageRows, open, select, lea
     { keys: 'k', description: strings.previousRow, run: () => moveTo((cursor ?? count) - 1) },
     { keys: 'ArrowDown', description: strings.nextRow, run: () => moveTo((cursor ?? -1) + 1) },
     { keys: 'ArrowUp', description: strings.previousRow, run: () => moveTo((cursor ?? count) - 1) },
-    { keys: 'PageDown', description: strings.aPageDown, run: () => moveTo((cursor ?? 0) + pageRows()) },
-    { keys: 'PageUp', description: strings.aPageUp, run: () => moveTo((cursor ?? 0) - pageRows()) },
+    { keys: 'PageDown', description: strings.pageDown, run: () => moveTo((cursor ?? 0) + pageRows()) },
+    { keys: 'PageUp', description: strings.pageUp, run: () => moveTo((cursor ?? 0) - pageRows()) },
     { keys: 'Home', description: strings.firstRow, run: () => moveTo(0) },
     { keys: 'End', description: strings.lastRow, run: () => moveTo(count - 1) },
-    { keys: 'Enter', description: strings.openTheRow, run: open },
-    { keys: 'x', description: strings.selectTheRow, run: select },
-    { keys: 'Escape', description: strings.closeWhatIsOpen, run: leave },
+    { keys: 'Enter', description: strings.openRow, run: open },
+    { keys: 'x', description: strings.selectRow, run: select },
+    { keys: 'Escape', description: strings.close, run: leave },
   ])

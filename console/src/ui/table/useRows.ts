@@ -10,17 +10,17 @@ import type { ListPage, RowSource } from './column.ts'
 /** Rows of one request while scrolling. */
 export const windowSize = 100
 
-// While the view flies past, nothing is asked for; 60 ms of rest is shorter than a person notices.
+// No requests during fast scrolling. A pause of 60 ms is not noticeable.
 const restTime = 60
-// The server may tell of changes every second; reading the view again more often than this shows nothing new.
+// The server can report changes every second; more frequent reads would show nothing new.
 const refreshGap = 1_500
-// How long a changed row stays marked.
+// How long a changed row stays highlighted.
 const markTime = 4_000
 
 export interface Pending {
-  /** Rows that came since the shown state. */
+  /** New rows. */
   arrived: number
-  /** Rows that went or would stand elsewhere. */
+  /** Rows that disappeared or moved. */
   moved: number
 }
 
@@ -52,7 +52,7 @@ const pagesOf = (range: { first: number; last: number }): number[] => {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
-/** The rows that changed a moment ago. */
+/** Rows that changed recently. */
 const useMarked = () => {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const mark = useCallback((changed: readonly string[]) => {
@@ -62,7 +62,7 @@ const useMarked = () => {
   return { marked, mark }
 }
 
-/** Puts new values into the shown pages. Returns which rows changed, and how many came or moved. */
+/** Updates values in the shown pages. Returns the changed rows and the numbers of new and moved rows. */
 const mergePages = <Row>(
   client: QueryClient,
   pages: readonly (readonly [page: number, next: ListPage<Row>])[],
@@ -84,7 +84,7 @@ const mergePages = <Row>(
   return { changed, arrived, moved }
 }
 
-/** Returns the list on the screen: until the first answer of a new list, the old one stays, dimmed. */
+/** Returns the list on the screen. The old list stays, dimmed, until the first response of the new list. */
 const useShown = (answered: ListPage<unknown> | undefined, list: string, epoch: number): Shown | null => {
   const [shown, setShown] = useState<Shown | null>(null)
   const current =
@@ -93,7 +93,7 @@ const useShown = (answered: ListPage<unknown> | undefined, list: string, epoch: 
   return current
 }
 
-/** Reads the pages of the view, once it rests. */
+/** Reads the visible pages. */
 const usePages = <Row>(
   source: RowSource<Row>,
   wanted: readonly number[],
@@ -110,9 +110,8 @@ const usePages = <Row>(
   })
 
 /**
- * The rows of a long list around the view: pages of it, fetched as it scrolls. What the live channel tells changes
- * values in place; rows that came or moved wait until `apply`. `calm` is true while nobody's pointer or cursor is on the
- * table: then they need not wait.
+ * Reads the rows of a long list around the viewport, in pages. Live updates change values in place; new and moved rows wait
+ * for `apply`, unless `calm` is true: then no pointer or cursor is on the table.
  */
 export const useRows = <Row>(
   source: RowSource<Row>,
@@ -156,7 +155,7 @@ export const useRows = <Row>(
     const pages = await Promise.all(
       wanted.map(async (page) => [page, await source.load(page + 1, windowSize)] as const),
     )
-    // The list was changed meanwhile: what came belongs to no view.
+    // The list changed in the meantime: discard the response.
     if (state.current.key !== key || state.current.epoch !== epoch) return
     fresh.current = new Map(pages)
     const { changed, arrived, moved } = mergePages(client, pages, (page) => ['rows', key, epoch, page], source.idOf)
@@ -166,10 +165,10 @@ export const useRows = <Row>(
     else setPending({ arrived: Math.max(0, arrived), moved })
   }, [client, state, mark])
 
-  // A failed refresh is not told here: the live banner says how old the view is.
+  // A failed refresh shows no error here: the banner says how old the data is.
   useLiveRefresh(topics, refreshGap, () => void refresh().catch(() => undefined))
 
-  // The pointer has left: what waited may come.
+  // Show pending rows when the pointer has left.
   useEffect(() => {
     if (calm && pending !== null) apply()
   }, [calm, pending, apply])
@@ -178,9 +177,9 @@ export const useRows = <Row>(
     rowAt,
     total: current?.total ?? null,
     filtered: current?.filtered ?? null,
-    /** Nothing is there yet: draw the skeleton. */
+    /** No data yet: show the skeleton. */
     isFirst: current === null && failed === undefined,
-    /** Rows of another list stand in for those that were asked for. */
+    /** Rows of the previous list are shown until the new list loads. */
     isStale: current !== null && (current.list !== key || current.epoch !== epoch),
     failure: failed?.error ?? null,
     retry: () => results.forEach((result) => void (result.error !== null && result.refetch())),

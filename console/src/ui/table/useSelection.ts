@@ -4,10 +4,10 @@ import type { RowSource } from './column.ts'
 import { strings } from './strings.ts'
 import { windowSize } from './useRows.ts'
 
-/** At most so many ids are read and held by one click: they travel in one body. */
+/** Maximum number of ids read by one click. They are sent in one body. */
 const selectionLimit = 10_000
 
-/** A range by shift ends here: it is read in pages. */
+/** Maximum number of rows in a range selection. */
 const rangeLimit = 2_000
 
 const rowsBetween = async <Row>(load: RowSource<Row>['load'], low: number, high: number): Promise<Row[]> => {
@@ -19,41 +19,41 @@ const rowsBetween = async <Row>(load: RowSource<Row>['load'], low: number, high:
   return pages.flatMap((page) => page.data).slice(low - from * windowSize, high - from * windowSize + 1)
 }
 
-/** The rows a reader has chosen. */
+/** The selected rows. */
 export interface Selection<Row> {
   size: number
-  /** Some, but not all rows of the list. */
+  /** Some but not all rows are selected. */
   isPartial: boolean
-  /** The filter itself is chosen, with whatever it leaves when the action is carried out; `ids` is empty then. */
+  /** The filter is selected: all rows that match when the action runs. `ids` is empty. */
   isEverything: boolean
   ids: ReadonlySet<string>
-  /** The chosen rows as they were when chosen. */
+  /** The selected rows, as they were at selection. */
   rows: () => Row[]
   has: (row: Row) => boolean
   toggle: (row: Row, index?: number, range?: boolean) => void
-  /** How many `selectAll` would choose. */
+  /** Number of rows that `selectAll` would select. */
   selectable: number
   selectAll: () => Promise<void>
   clear: () => void
 }
 
 export interface SelectionOptions {
-  /** Rows that the filters leave. */
+  /** Number of rows that match the filters. */
   filtered: number | null
-  /** "All" means the filter and not ids, so that it has no limit. Named by the text of the filter: another one is another choice. */
+  /** The filter as text. If set, "all" selects the filter instead of ids, without a limit. */
   byFilter?: string
 }
 
 /**
- * Selection by id, or by the filter as a whole. A range (shift) and "all" of a list without `byFilter` read the ids from
- * the server, so that rows off the screen count too.
+ * Selection by id or by filter. A range (Shift) and "all" without `byFilter` read the ids from the server, to include rows
+ * that are not on the screen.
  */
 export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }: SelectionOptions): Selection<Row> => {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map())
   const [everything, setEverything] = useState<string | null>(null)
   const anchor = useRef<number | null>(null)
   const { idOf, load } = source
-  // Chosen was what this filter leaves; another filter leaves other rows, which nobody has chosen.
+  // The selection belongs to its filter: another filter matches other rows.
   const isEverything = everything !== null && everything === byFilter
 
   const readIds = useCallback(async () => {
@@ -66,9 +66,9 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
       const from = anchor.current
       if (index !== undefined) anchor.current = index
       if (isEverything) {
-        // One is taken out of all: what is left can only be named by ids, as far as those can be held.
+        // After one row is deselected, the others must be selected by id, up to the limit.
         if ((filtered ?? 0) > selectionLimit) {
-          tell(strings.singleRowsCanBeTakenOut({ selectionLimit }))
+          tell(strings.tooManyToDeselect({ limit: selectionLimit }))
           return
         }
         void readIds().then((rows) => {

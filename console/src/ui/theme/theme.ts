@@ -7,7 +7,7 @@ import {
 } from '@mantine/core'
 import { dark, fonts, light, schemeVariables } from './tokens.ts'
 
-// Mantine wants ten shades; filled, light and text variants are overridden below from the tokens.
+// Mantine requires ten shades; the tokens below override the filled, light and text variants.
 const accentShades: MantineColorsTuple = [
   light.accentSoft,
   '#c3e2e9',
@@ -26,13 +26,13 @@ const filled: Readonly<Record<string, { background: string; hover: string; color
   red: { background: 'var(--pc-red)', hover: 'var(--pc-red)', color: 'var(--pc-surface)' },
 }
 
-// Mantine writes white on every filled ground; on the light accent of the dark scheme that cannot be read.
+// Mantine uses white text on filled backgrounds, which is unreadable on the light accent of the dark scheme.
 const variantColors: VariantColorsResolver = (input) => {
   const known = input.variant === 'filled' ? filled[input.color ?? 'accent'] : undefined
   return known === undefined ? defaultVariantColorsResolver(input) : { ...known, border: '1px solid transparent' }
 }
 
-// Where Mantine falls back to its own dark greys (checkboxes, fields, tab lines), they are ours.
+// Replaces the dark greys of Mantine (checkboxes, fields, tab lines).
 const darkShades: MantineColorsTuple = [
   dark.ink,
   '#c9d2db',
@@ -46,7 +46,7 @@ const darkShades: MantineColorsTuple = [
   dark.sunken,
 ]
 
-/** The theme: Mantine's components in our measures. Overlays never lock the scroll: the page itself does not scroll. */
+/** The Mantine theme. Overlays never lock scrolling, because the page itself does not scroll. */
 export const theme = createTheme({
   colors: { accent: accentShades, dark: darkShades },
   primaryColor: 'accent',
@@ -70,7 +70,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   variantColorResolver: variantColors,
   respectReducedMotion: true,
-  // By name: importing the components for this would put them all into the first load.
+  // By name: importing the components would add them all to the first load.
   components: {
     Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg', padding: 'lg' } },
     Avatar: { defaultProps: { radius: '50%', color: 'accent' } },

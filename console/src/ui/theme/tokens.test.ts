@@ -30,17 +30,17 @@ describe.each([
   ['light', light],
   ['dark', dark],
 ])('colours of the %s scheme', (_name, tokens) => {
-  it.each(textPairs(tokens))('%s reads at 4.5:1', (_pair, ink, ground) => {
+  it.each(textPairs(tokens))('%s has a contrast of 4.5:1', (_pair, ink, ground) => {
     expect(contrast(ink, ground)).toBeGreaterThanOrEqual(4.5)
   })
 
-  it.each(grounds)('a control edge is seen at 3:1 on %s', (ground) => {
+  it.each(grounds)('the edge of a control has a contrast of 3:1 on %s', (ground) => {
     expect(contrast(tokens.edge, tokens[ground])).toBeGreaterThanOrEqual(3)
   })
 })
 
 describe('contrast', () => {
-  it('gives the known ratios', () => {
+  it('returns known ratios', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5)
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
   })

@@ -1,10 +1,9 @@
-import { strings } from './strings.ts'
 /**
- * Every colour and measure of the console, once. Two greys (ground and ink), one accent, four severities. Contrast of
- * each pair that carries text is checked by `tokens.test.ts` in both schemes.
+ * All colours and measures of the console: two greys (ground and ink), one accent, four severities. `tokens.test.ts` checks
+ * the contrast of each text pair in both schemes.
  */
 
-/** The four severities of the console. Never shown by colour alone: each has a shape and a word. */
+/** The four severities of the console. Each has a shape and a label, never only a colour. */
 export type Severity = 'neutral' | 'amber' | 'red' | 'violet'
 
 export interface SchemeTokens {
@@ -16,9 +15,9 @@ export interface SchemeTokens {
   raised: string
   /** Wells: code, inputs of read-only data. */
   sunken: string
-  /** Hairlines; decoration only, so no contrast is asked of it. */
+  /** Hairlines. Decorative, so without a contrast requirement. */
   line: string
-  /** Borders that tell where a control is: 3:1 against the surface. */
+  /** Borders of controls: 3:1 against the surface. */
   edge: string
   ink: string
   /** Secondary text: 4.5:1 on every ground. */
@@ -76,13 +75,13 @@ export const dark: SchemeTokens = {
 /** Row height of tables in px. 1,000,000 rows stay below the 33.5 million px that Chromium can scroll. */
 export const rowHeight = 32
 
-/** Font stacks: what the system has, so that nothing is downloaded. */
+/** Font stacks of system fonts, so that nothing is downloaded. */
 export const fonts = {
-  text: strings.interSegoeUiSystemUiApple,
-  mono: strings.uiMonospaceSfMonoCascadiaMono,
+  text: "Inter, 'Segoe UI', system-ui, -apple-system, Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif",
+  mono: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'JetBrains Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
 } as const
 
-/** CSS custom properties of one scheme, `--pc-…`, as read by every stylesheet. */
+/** Returns the CSS custom properties of one scheme, `--pc-…`. */
 export const schemeVariables = (tokens: SchemeTokens): Record<string, string> => {
   const { severity, ...plain } = tokens
   const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
