@@ -6,7 +6,7 @@ import { useNow } from '../ui/useNow.ts'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 
-// A reconnect within this time is nothing to read about.
+// A short reconnect is not worth a banner.
 const patience = 6_000
 
 /** Shows a banner while the server is unreachable, with the age of the data. */
@@ -18,9 +18,7 @@ export const ConnectionBanner = () => {
   if (!isLost && !isWaiting) return null
   return (
     <output className={classes.banner}>
-      {strings.cantReachTheServerValueRetrying({
-        value: isLost ? `This page is ${relativeTime(lastHeard, now)} old. ` : '',
-      })}
+      {isLost ? strings.outageWithAge({ age: relativeTime(lastHeard, now) }) : strings.outage}
     </output>
   )
 }

@@ -21,7 +21,7 @@ import { strings } from './strings.ts'
 import { UserMenu } from './UserMenu.tsx'
 import { WaitingCount } from './WaitingCount.tsx'
 
-// Loaded at their first use: nobody needs them to see the page.
+// Loaded at first use, to keep the first page small.
 const Palette = lazily(async () => (await import('./Palette.tsx')).Palette)
 const KeysHelp = lazily(async () => (await import('./KeysHelp.tsx')).KeysHelp)
 const JobTray = lazily(async () => (await import('../features/jobs/JobTray.tsx')).JobTray)
@@ -30,14 +30,14 @@ const ConfirmDialog = lazily(async () => (await import('../ui/ConfirmDialog.tsx'
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-const Count = ({ count, words }: { count: number; words: string }) =>
+const Count = ({ count, label }: { count: number; label: (values: { count: number }) => string }) =>
   count === 0 ? null : (
-    <span className={classes.count} title={`${count.toLocaleString('en')} ${words}`}>
+    <span className={classes.count} title={label({ count })}>
       {count > 999 ? '999+' : count}
     </span>
   )
 
-/** The navigation rail: the places the account may see, each with what waits there. */
+/** The navigation rail: the pages that the account may see, with counts. */
 const Rail = ({ isReady }: { isReady: boolean }) => {
   const { session } = useServices()
   const { pathname } = useLocation()
@@ -48,7 +48,7 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
   )
   return (
     <nav className={classes.rail} aria-label={strings.sections}>
-      <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label={strings.portcullisOverview}>
+      <Link to="/" activeOptions={{ exact: true }} className={classes.brand} aria-label={strings.home}>
         <Logo size={24} />
         <span className={classes.word}>{strings.portcullis}</span>
       </Link>
@@ -66,8 +66,8 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
             <Icon name={place.icon} size={18} />
             <span className={classes.word}>{place.title}</span>
             {place.hasCount === true && isReady ? <WaitingCount /> : null}
-            {place.hasUnread === true ? <Count count={unread} words={strings.notRead} /> : null}
-            {place.isOfNac === true ? <Count count={nac.waiting} words={strings.waitForAPerson} /> : null}
+            {place.hasUnread === true ? <Count count={unread} label={strings.unreadAlerts} /> : null}
+            {place.isOfNac === true ? <Count count={nac.waiting} label={strings.quarantinesWaiting} /> : null}
           </Link>
         )
       })}
@@ -75,7 +75,7 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
   )
 }
 
-/** The keys that go to places, and those of palette and help. */
+/** Registers the keys that open pages, the palette and the help. */
 const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
   const { session } = useServices()
   const navigate = useNavigate()
@@ -86,14 +86,14 @@ const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
         : [
             {
               keys: `g ${key}`,
-              description: strings.goToTitle({ title }),
+              description: strings.goTo({ title }),
               run: () => {
                 if (session.may(permission)) void navigate({ to })
               },
             },
           ],
     ),
-    { keys: '?', description: strings.showTheKeys, run: openHelp },
+    { keys: '?', description: strings.showShortcuts, run: openHelp },
   ])
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
@@ -121,7 +121,7 @@ const Bar = ({
     <header className={classes.bar}>
       <button type="button" className={classes.search} onClick={openPalette}>
         <Icon name="search" />
-        <span>{strings.searchHostsDevicesActions}</span>
+        <span>{strings.search}</span>
         <kbd>{isMac ? '⌘K' : strings.ctrlK}</kbd>
       </button>
       <div className={classes.tools}>
@@ -153,7 +153,7 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
   return (
     <div className={classes.frame}>
       <a className={classes.skip} href="#content">
-        {strings.skipToTheContent}
+        {strings.skipToContent}
       </a>
       <Rail isReady={isReady} />
       <Bar isReady={isReady} openPalette={openPalette} openHelp={openHelp} />

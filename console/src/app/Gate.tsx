@@ -17,7 +17,7 @@ const isAway = (failure: unknown): boolean =>
   failure instanceof CallFailure &&
   (failure.code === 'network' || failure.code === 'unreadable' || failure.status >= 500)
 
-/** Shows the frame to who is signed in, the way to the sign-in to everybody else. */
+/** Shows the frame to signed-in users and redirects everyone else to the sign-in page. */
 export const Gate = () => {
   const state = useSession()
   const { session, clock } = useServices()
@@ -25,9 +25,9 @@ export const Gate = () => {
   const why = state.phase === 'out' ? state.why : null
   useEffect(() => {
     if (why === null) return
-    // Read here, not in render: while the sign-in page loads, this is still shown and its address has changed already.
+    // Read in the effect: in render, the address has already changed while the sign-in page loads.
     const { pathname, searchStr } = router.latestLocation
-    // Who signed out leaves nothing behind; anybody else goes on where he was.
+    // After an expired session the user returns to the same page; after signing out, to the overview.
     const next = why === 'signed out' || (pathname === '/' && searchStr === '') ? undefined : pathname + searchStr
     void router.navigate({
       to: '/sign-in',

@@ -6,17 +6,17 @@ import { strings } from './strings.ts'
 const names: Readonly<Record<string, string>> = {
   ArrowDown: '↓',
   ArrowUp: '↑',
-  Enter: 'enter',
-  Escape: 'esc',
-  PageDown: 'page ↓',
-  PageUp: 'page ↑',
+  Enter: strings.enterKey,
+  Escape: strings.escapeKey,
+  PageDown: strings.pageDownKey,
+  PageUp: strings.pageUpKey,
 }
 
-/** The keys in force on this screen. */
+/** Lists the keyboard shortcuts of the current page. */
 export const KeysHelp = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const { keys } = useServices()
   return (
-    <Modal opened={opened} onClose={close} title={strings.keyboard} size="md">
+    <Modal opened={opened} onClose={close} title={strings.keyboardShortcuts} size="md">
       {opened ? (
         <dl className={classes.list}>
           <div>

@@ -8,10 +8,10 @@ import { tell, tellFailure } from '../ui/tell.ts'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
 
-/** Milliseconds between two looks at a gate that the command line of the server lifts. */
+/** Milliseconds between two reads: the command line of the server can lift the approval at any time. */
 const gap = 15_000
 
-/** Says to Administrators on every page that the second approver is lifted, and ends that early. */
+/** Shows Administrators on every page that no second approver is required, and lets them end that early. */
 export const LiftBanner = () => {
   const { api, session } = useServices()
   const [busy, setBusy] = useState(false)
@@ -28,7 +28,7 @@ export const LiftBanner = () => {
     setBusy(true)
     try {
       await api.call(endApprovalLift)
-      tell(strings.aSecondApproverIsRequiredAgain)
+      tell(strings.approvalRestored)
       await policy.refetch()
     } catch (failure) {
       tellFailure(failure)
@@ -37,11 +37,10 @@ export const LiftBanner = () => {
     }
   }
   return (
-    <section className={classes.banner} aria-label={strings.secondApproverLifted}>
-      {strings.noSecondApproverIsRequiredUntil} <Time value={until} form="local" />
-      {strings.onePersonCanChangeAnythingAlone}{' '}
+    <section className={classes.banner} aria-label={strings.approvalLifted}>
+      {strings.approvalLiftedUntil({ time: <Time key="until" value={until} form="local" /> })}{' '}
       <Button size="compact-xs" variant="default" loading={busy} onClick={() => void end()}>
-        {strings.requireASecondApproverNow}
+        {strings.requireApproval}
       </Button>
     </section>
   )

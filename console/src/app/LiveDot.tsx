@@ -3,16 +3,16 @@ import { useLiveStatus } from '../ui/useLive.ts'
 import classes from './LiveDot.module.css'
 import { strings } from './strings.ts'
 
-const words = { connecting: 'connecting', live: 'live', lost: 'not live' } as const
+const labels = { connecting: strings.connecting, live: strings.live, lost: strings.offline } as const
 
-/** Whether what is shown follows the fleet as it happens: a full dot, an empty one, or a broken one, with the word. */
+/** Shows whether the page receives live updates: a full, empty or crossed dot with its label. */
 export const LiveDot = () => {
   const { state, lastHeard } = useLiveStatus()
   return (
     <span
       className={classes.live}
       data-state={state}
-      title={lastHeard === null ? undefined : strings.lastHeardLastheard({ lastHeard: exactUtc(lastHeard) })}
+      title={lastHeard === null ? undefined : strings.lastUpdate({ time: exactUtc(lastHeard) })}
     >
       <svg viewBox="0 0 10 10" width={9} height={9} aria-hidden="true">
         <circle
@@ -25,7 +25,7 @@ export const LiveDot = () => {
         />
         {state === 'lost' ? <path d="M1.500 8.500l7-7" stroke="currentColor" strokeWidth="1.500" /> : null}
       </svg>
-      {words[state]}
+      {labels[state]}
     </span>
   )
 }

@@ -13,14 +13,14 @@ const NotForYou = ({ title, permission }: Place) => {
   return (
     <EmptyState
       icon="lock"
-      title={strings.titleNeedsProfileValue({ title, value: profileNames[permissionTable[permission]] })}
+      title={strings.profileNeeded({ title, profile: profileNames[permissionTable[permission]] })}
     >
-      <p>{strings.yourAccountHasProfileOwnAn({ own })}</p>
+      <p>{strings.profileNeededHint({ own })}</p>
     </EmptyState>
   )
 }
 
-/** The page that is open; where it is not for the reader, who it is for: the server is asked for nothing that it would refuse. */
+/** Shows the open page, or which profile it requires. Without the profile no request is sent. */
 export const OpenPlace = ({ among }: { among: readonly Place[] }) => {
   const { session } = useServices()
   const { pathname } = useLocation()

@@ -30,7 +30,7 @@ const matches = (query: string, label: string) =>
 
 const listId = 'palette-list'
 
-/** Makes the first one what enter opens. The library marks it by this attribute and exports no way to ask for it. */
+/** Selects the first entry, so that Enter opens it. The library exports no function for this, only the attribute. */
 const chooseFirst = (): void => {
   const [first, ...others] = document.querySelectorAll(`#${listId} [data-action]`)
   for (const other of others) other.removeAttribute('data-selected')
@@ -58,17 +58,17 @@ const useFound = (opened: boolean, query: string) => {
   return { isSearching, hosts, devices }
 }
 
-/** Every place and every action whose words match. */
+/** Returns the pages and actions whose labels match. */
 const useEntries = (query: string, goTo: (href: string) => void): readonly Entry[] => {
   const { session } = useServices()
   const { setColorScheme } = useMantineColorScheme()
   const entries: Entry[] = [
     ...[...places, ...settingsPlaces]
       .filter(({ permission }) => session.may(permission))
-      .map(({ to, title, icon }) => ({ id: to, label: strings.goToTitle({ title }), icon, run: () => goTo(to) })),
-    { id: 'light', label: strings.useLightColours, icon: 'sun', run: () => setColorScheme('light') },
-    { id: 'dark', label: strings.useDarkColours, icon: 'moon', run: () => setColorScheme('dark') },
-    { id: 'auto', label: strings.useTheColoursOfTheSystem, icon: 'system', run: () => setColorScheme('auto') },
+      .map(({ to, title, icon }) => ({ id: to, label: strings.goTo({ title }), icon, run: () => goTo(to) })),
+    { id: 'light', label: strings.useLight, icon: 'sun', run: () => setColorScheme('light') },
+    { id: 'dark', label: strings.useDark, icon: 'moon', run: () => setColorScheme('dark') },
+    { id: 'auto', label: strings.useSystem, icon: 'system', run: () => setColorScheme('auto') },
     { id: 'out', label: strings.signOut, icon: 'logout', run: () => void session.signOut().catch(tellFailure) },
   ]
   return entries.filter(({ label }) => matches(query, label))
@@ -81,7 +81,7 @@ interface FoundProps<T> {
 }
 
 const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
-  <Spotlight.ActionsGroup label={strings.hostsTotal({ total })}>
+  <Spotlight.ActionsGroup label={strings.foundHosts({ total })}>
     {found.map((agent) => (
       <Spotlight.Action
         key={agent.uuid}
@@ -97,17 +97,17 @@ const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
 )
 
 const Devices = ({ found, total, goTo }: FoundProps<Peripheral>) => (
-  <Spotlight.ActionsGroup label={strings.devicesTotal({ total })}>
+  <Spotlight.ActionsGroup label={strings.foundDevices({ total })}>
     {found.map((device) => (
       <Spotlight.Action
         key={`${device.uuid}|${device.deviceID}`}
         label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
         description={plainText(
-          strings.guividVidPidOnHostidentifier({
-            guiVid: device.guiVid,
+          strings.foundDevice({
+            vendor: device.guiVid,
             vid: device.vid,
             pid: device.pid,
-            hostIdentifier: device.hostIdentifier,
+            host: device.hostIdentifier,
           }),
         )}
         leftSection={<Icon name={kindIcon(device.devIcon)} />}
@@ -117,7 +117,7 @@ const Devices = ({ found, total, goTo }: FoundProps<Peripheral>) => (
   </Spotlight.ActionsGroup>
 )
 
-/** ⌘K: every place, every action, and a search over hosts and devices. */
+/** ⌘K: opens pages, runs actions, and searches hosts and devices. */
 export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
   const router = useRouter()
   const [query, setQuery] = useState('')
@@ -133,10 +133,10 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
     ...foundDevices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`),
     ...shown.map(({ id }) => id),
   ]
-  // The search answers after the choice fell on the first of what there was then; without this enter would do nothing, or
-  // something further down. Whoever has walked down by the arrows keeps what he chose.
+  // Results arrive after the first entry was selected: without this, Enter would open nothing or a later entry. A
+  // selection made with the arrow keys stays.
   const content = ids.join('\n')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something else is shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the entries change
   useEffect(() => {
     if (opened && store.getState().selected <= 0) chooseFirst()
   }, [opened, content])
@@ -157,7 +157,7 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
       lockScroll={false}
       transitionProps={{ duration: 60 }}
     >
-      <Spotlight.Search placeholder={strings.aHostADeviceAPlace} leftSection={<Icon name="search" />} />
+      <Spotlight.Search placeholder={strings.searchHint} leftSection={<Icon name="search" />} />
       <Spotlight.ActionsList id={listId}>
         {foundHosts.length > 0 ? (
           <Hosts found={foundHosts} total={hosts.data?.recordsFiltered ?? 0} goTo={goTo} />
@@ -166,13 +166,13 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
           <Devices found={foundDevices} total={devices.data?.recordsFiltered ?? 0} goTo={goTo} />
         ) : null}
         {shown.length > 0 ? (
-          <Spotlight.ActionsGroup label={strings.placesAndActions}>
+          <Spotlight.ActionsGroup label={strings.pagesAndActions}>
             {shown.map(({ id, label, icon, run }) => (
               <Spotlight.Action key={id} label={label} leftSection={<Icon name={icon} />} onClick={run} />
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {ids.length === 0 ? <Spotlight.Empty>{strings.nothingFoundForThis}</Spotlight.Empty> : null}
+        {ids.length === 0 ? <Spotlight.Empty>{strings.noResults}</Spotlight.Empty> : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )

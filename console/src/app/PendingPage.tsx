@@ -8,7 +8,7 @@ export const PendingPage = () => {
   const isWaiting = useSyncExternalStore(code.watch, code.isWaiting)
   return isWaiting ? (
     <EmptyState icon="refresh" title={strings.cantReachTheServer}>
-      <p role="status">{strings.retryingThisPageOpensWhenThe}</p>
+      <p role="status">{strings.retryingPage}</p>
     </EmptyState>
   ) : (
     <div aria-busy="true" />

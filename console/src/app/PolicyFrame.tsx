@@ -12,7 +12,7 @@ const views = [
   { to: '/policy/settings', title: strings.settings },
 ] as const
 
-/** The policy: its views above, the open one below. */
+/** The policy: tabs above, the open page below. */
 export const PolicyFrame = () => (
   <div className={classes.frame}>
     <ViewTabs label={strings.policy} views={views} />

@@ -10,7 +10,7 @@ export const SecondFactorBanner = () => {
   if (state.phase !== 'in' || state.profile.secondFactorDueAt === null) return null
   return (
     <output className={classes.banner}>
-      {strings.yourAccountNeedsASecondFactor({
+      {strings.secondFactorDue({
         time: <Time value={state.profile.secondFactorDueAt} form="local" />,
         link: (text) => <Link to="/settings/profile">{text}</Link>,
       })}

@@ -7,7 +7,7 @@ import { settingsPlaces } from './places.ts'
 import classes from './SettingsFrame.module.css'
 import { strings } from './strings.ts'
 
-/** Arrow keys walk through the list, home and end to its ends; enter opens. */
+/** Moves the focus through the list with the arrow keys, Home and End. */
 const walk = (event: KeyboardEvent<HTMLElement>) => {
   const links = [...event.currentTarget.querySelectorAll('a')]
   const at = event.target instanceof HTMLAnchorElement ? links.indexOf(event.target) : -1
@@ -17,13 +17,13 @@ const walk = (event: KeyboardEvent<HTMLElement>) => {
   links[Math.min(Math.max(to, 0), links.length - 1)]?.focus()
 }
 
-/** The settings: their list on the left, the open page on the right. */
+/** The settings: list on the left, open page on the right. */
 export const SettingsFrame = () => {
   const { session } = useServices()
   const { pathname } = useLocation()
   const list = useRef<HTMLElement>(null)
-  // The list is longer than a low window: the page that is open is in sight, however it was come to.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each address has its own place in the list
+  // The list can be longer than the window: scroll to the open page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the address changes
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [pathname])

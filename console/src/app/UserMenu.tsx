@@ -11,7 +11,7 @@ import classes from './UserMenu.module.css'
 const schemes: { value: 'light' | 'dark' | 'auto'; title: string; icon: IconName }[] = [
   { value: 'light', title: strings.light, icon: 'sun' },
   { value: 'dark', title: strings.dark, icon: 'moon' },
-  { value: 'auto', title: strings.asTheSystem, icon: 'system' },
+  { value: 'auto', title: strings.system, icon: 'system' },
 ]
 
 export const UserMenu = () => {
@@ -24,7 +24,7 @@ export const UserMenu = () => {
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <UnstyledButton className={classes.user} aria-label={strings.accountUsername({ userName: account.userName })}>
+        <UnstyledButton className={classes.user} aria-label={strings.account({ userName: account.userName })}>
           <Avatar src={account.image || null} size={24} name={account.userName} />
           <span className={classes.name}>
             <DeviceText value={account.userName} />
@@ -40,12 +40,12 @@ export const UserMenu = () => {
         <Menu.Item leftSection={<Icon name="session" />} onClick={() => void navigate({ to: '/settings/sessions' })}>
           {strings.sessions}
         </Menu.Item>
-        <Menu.Label>{strings.colours}</Menu.Label>
+        <Menu.Label>{strings.theme}</Menu.Label>
         {schemes.map(({ value, title, icon }) => (
           <Menu.Item
             key={value}
             leftSection={<Icon name={icon} />}
-            rightSection={colorScheme === value ? <Icon name="check" title={strings.inUse} /> : null}
+            rightSection={colorScheme === value ? <Icon name="check" title={strings.selected} /> : null}
             closeMenuOnClick={false}
             onClick={() => setColorScheme(value)}
           >

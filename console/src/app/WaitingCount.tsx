@@ -5,10 +5,10 @@ import { useLiveRefresh } from '../ui/useLive.ts'
 import classes from './Frame.module.css'
 import { strings } from './strings.ts'
 
-// A count in the corner of the eye: more often than this, nobody looks.
+// More frequent updates of this count would not help anyone.
 const refreshGap = 5_000
 
-/** How many devices wait for an approval; nothing when none do. */
+/** Shows the number of devices that await approval, if any. */
 export const WaitingCount = () => {
   const { api } = useServices()
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
@@ -16,7 +16,7 @@ export const WaitingCount = () => {
   const waiting = policy.data?.waiting ?? 0
   if (waiting === 0) return null
   return (
-    <span className={classes.count} title={strings.waitingAttachedDevicesAreWaitingFor({ waiting })}>
+    <span className={classes.count} title={strings.devicesWaiting({ waiting })}>
       {waiting > 999 ? '999+' : waiting}
     </span>
   )

@@ -29,14 +29,14 @@ const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       refetchOnWindowFocus: true,
-      // A refusal stays a refusal; only a server that is away is asked again.
+      // Retry only if the server cannot be reached: a refusal does not change.
       retry: (count, failure) =>
         count < 2 && failure instanceof CallFailure && (failure.code === 'network' || failure.status === 503),
     },
   },
 })
 
-// The mark is no secret and no proof: the session itself is a cookie that no script can read.
+// The mark is not a secret: the session is a cookie that scripts cannot read.
 const markKey = 'portcullis-has-session'
 const sessionMark: SessionMark = {
   isSet: () => {
@@ -51,7 +51,7 @@ const sessionMark: SessionMark = {
       if (has) window.localStorage.setItem(markKey, '1')
       else window.localStorage.removeItem(markKey)
     } catch {
-      // Without storage the console asks each time.
+      // Without storage, the console asks the server each time.
     }
   },
 }
@@ -68,7 +68,7 @@ const api = createApi({
       ? work()
       : (navigator.locks.request('portcullis-refresh', work) as ReturnType<typeof work>),
 })
-// An identity provider sent the browser back: there is a session to ask for, although none was begun here.
+// After a redirect from an identity provider a session exists, although this page did not start it.
 if (window.location.hash === signedInFragment) {
   sessionMark.set(true)
   window.history.replaceState(null, '', window.location.pathname)
@@ -102,7 +102,7 @@ const work = createWork({ clock: systemClock, save: saveFile })
 const keys = createKeys(systemClock, domFocus)
 document.addEventListener('keydown', (event) => keys.press(event))
 
-// What one account saw is never shown to the next, and the live channel belongs to the session.
+// Data of one account is never shown to the next, and the live channel belongs to the session.
 session.watch(() => {
   const state = session.state()
   if (state.phase === 'in' && !state.profile.account.mustChangePassword && !isFactorDue(state.profile, Date.now()))
@@ -116,7 +116,7 @@ session.watch(() => {
 })
 void session.start()
 
-// What failed while the server was away is asked again as soon as it is back.
+// Queries that failed during an outage are repeated after it.
 let wasLive = false
 live.watch(() => {
   const isLive = live.status().state === 'live'

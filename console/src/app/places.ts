@@ -2,7 +2,7 @@ import type { Permission } from '@portcullis/contract'
 import type { IconName } from '../ui/icons.tsx'
 import { strings } from './strings.ts'
 
-/** A place that the rail, the palette and the keyboard lead to. */
+/** A page that the navigation, the palette and a key open. */
 export interface Place {
   to: string
   title: string
@@ -10,21 +10,21 @@ export interface Place {
   /** Second key after `g`. */
   key?: string
   permission: Permission
-  /** What waits there is counted in the rail. */
+  /** Shows the number of waiting items. */
   hasCount?: boolean
-  /** Its notices that the reader has not read are counted in the rail. */
+  /** Shows the number of unread alerts. */
   hasUnread?: boolean
-  /** Stands in the rail only where quarantines are of interest; what waits for a person there is counted. */
+  /** Shown only if quarantines are in use, with the number that need attention. */
   isOfNac?: boolean
-  /** Heading that it stands under, in a list that has headings. */
+  /** Heading of its group in the settings list. */
   section?: string
 }
 
 export const places: readonly Place[] = [
   { to: '/', title: strings.overview, icon: 'overview', key: 'o', permission: 'fleet:read' },
-  { to: '/agents', title: strings.agents, icon: 'agents', key: 'a', permission: 'fleet:read' },
+  { to: '/agents', title: strings.hosts, icon: 'agents', key: 'a', permission: 'fleet:read' },
   { to: '/agentless', title: strings.agentless, icon: 'network', key: 'w', permission: 'fleet:read' },
-  { to: '/peripherals', title: strings.peripherals, icon: 'peripherals', key: 'p', permission: 'fleet:read' },
+  { to: '/peripherals', title: strings.devices, icon: 'peripherals', key: 'p', permission: 'fleet:read' },
   { to: '/insights', title: strings.insights, icon: 'insights', key: 'i', permission: 'fleet:read' },
   { to: '/rollouts', title: strings.rollouts, icon: 'rollout', key: 'r', permission: 'fleet:read' },
   { to: '/commands', title: strings.commands, icon: 'commands', key: 'c', permission: 'fleet:read' },
@@ -40,7 +40,7 @@ export const places: readonly Place[] = [
   { to: '/quarantines', title: strings.quarantines, icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
   { to: '/reports', title: strings.reports, icon: 'report', key: 'd', permission: 'config:read' },
   { to: '/events', title: strings.events, icon: 'events', key: 'e', permission: 'fleet:read' },
-  { to: '/notices', title: strings.notices, icon: 'bell', key: 'b', permission: 'notices:read', hasUnread: true },
+  { to: '/notices', title: strings.alerts, icon: 'bell', key: 'b', permission: 'notices:read', hasUnread: true },
   { to: '/settings', title: strings.settings, icon: 'settings', key: 's', permission: 'self:read' },
 ]
 
@@ -85,51 +85,57 @@ export const settingsPlaces: readonly Place[] = [
     icon: 'book',
     permission: 'health:read',
   },
-  { section: strings.connected, to: '/settings/mail', title: strings.mail, icon: 'inbox', permission: 'config:read' },
   {
-    section: strings.connected,
+    section: strings.integrations,
+    to: '/settings/mail',
+    title: strings.mail,
+    icon: 'inbox',
+    permission: 'config:read',
+  },
+  {
+    section: strings.integrations,
     to: '/settings/notifications',
     title: strings.notificationGroups,
     icon: 'bell',
     permission: 'notices:read',
   },
   {
-    section: strings.connected,
+    section: strings.integrations,
     to: '/settings/deliveries',
     title: strings.deliveries,
     icon: 'upload',
     permission: 'config:read',
   },
   {
-    section: strings.connected,
+    section: strings.integrations,
     to: '/settings/directory',
     title: strings.directory,
     icon: 'users',
     permission: 'config:read',
   },
   {
-    section: strings.connected,
+    section: strings.integrations,
     to: '/settings/identity',
     title: strings.identityProvider,
     icon: 'key',
     permission: 'config:read',
   },
   {
-    section: strings.connected,
+    section: strings.integrations,
     to: '/settings/ise',
     title: strings.ciscoIse,
     icon: 'network',
     permission: 'config:read',
   },
   {
-    section: strings.connected,
+    section: strings.integrations,
     to: '/settings/counteract',
     title: strings.counteract,
     icon: 'network',
     permission: 'config:read',
   },
   {
-    section: strings.connected,
+    section: strings.integrations,
     to: '/settings/assets',
     title: strings.assetStream,
     icon: 'network',
@@ -173,7 +179,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/history',
-    title: strings.historyOfSettings,
+    title: strings.settingsHistory,
     icon: 'refresh',
     permission: 'config:read',
   },
@@ -195,7 +201,7 @@ export const settingsPlaces: readonly Place[] = [
   { section: strings.thisServer, to: '/settings/audit', title: strings.audit, icon: 'audit', permission: 'audit:read' },
 ]
 
-/** The place among some that an address belongs to: the longest that it begins with. */
+/** Returns the place with the longest path that an address starts with. */
 export const placeOf = (among: readonly Place[], pathname: string): Place | undefined =>
   among
     .filter(({ to }) => pathname === to || (to !== '/' && pathname.startsWith(`${to}/`)))

@@ -11,7 +11,7 @@ import { routeTree } from './routes.ts'
 
 type PageId = Exclude<RouteIds<typeof routeTree>, '__root__' | '/inside' | '/inside/$' | '/inside/settings/'>
 
-/** The page of each address, loaded when somebody goes there. */
+/** The page of each address, loaded on the first visit. */
 const pages: Readonly<Record<PageId, () => Promise<ComponentType>>> = {
   '/sign-in': async () => (await import('../features/sign-in/SignInPage.tsx')).SignInPage,
   '/set-password': async () => (await import('../features/sign-in/SetPasswordPage.tsx')).SetPasswordPage,
@@ -65,7 +65,7 @@ const pages: Readonly<Record<PageId, () => Promise<ComponentType>>> = {
   '/inside/settings/$page': async () => (await import('../features/settings/SettingPage.tsx')).SettingPage,
 }
 
-/** All addresses of the console. Search parameters are flat text, so that an address reads well and pastes well. */
+/** All addresses of the console. Search parameters are flat text, so that addresses are short and readable. */
 export const createAppRouter = () => {
   const router = createRouter({
     routeTree,

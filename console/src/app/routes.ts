@@ -19,12 +19,12 @@ import type { DraftName } from '../ui/policy/rule-draft.ts'
 
 const root = createRootRoute()
 
-/** Everything that needs a session stands behind the gate, inside the frame. */
+/** All routes that need a session. */
 const inside = createRoute({ getParentRoute: () => root, id: 'inside' })
 const policy = createRoute({ getParentRoute: () => inside, path: '/policy' })
 const settings = createRoute({ getParentRoute: () => inside, path: '/settings' })
 
-/** The settings and their history: two tabs of one page. */
+/** Search parameters of a settings page: one tab for the settings, one for their history. */
 const historySearch = textSearch<'tab' | 'from' | 'version'>()
 
 const signIn = createRoute({
@@ -35,7 +35,7 @@ const signIn = createRoute({
 const setPassword = createRoute({ getParentRoute: () => root, path: '/set-password' })
 const identityConfirmed = createRoute({ getParentRoute: () => root, path: identityConfirmedPage })
 const overview = createRoute({ getParentRoute: () => inside, path: '/' })
-// In the frame, so that whoever mistyped an address has his way back.
+// Inside the frame, so that a mistyped address keeps the navigation.
 const unknownPage = createRoute({ getParentRoute: () => inside, path: '$' })
 const agents = createRoute({
   getParentRoute: () => inside,
@@ -187,8 +187,8 @@ const notificationGroup = createRoute({ getParentRoute: () => settings, path: '/
 const settingPage = createRoute({ getParentRoute: () => settings, path: '/$page', validateSearch: historySearch })
 
 /**
- * All addresses of the console with their search parameters. `router.tsx` gives each its page: addresses know no page, so
- * that pages can be typed by them.
+ * All addresses of the console with their search parameters. `router.tsx` assigns the pages: the addresses do not import
+ * them, so that pages can use their types.
  */
 export const routeTree = root.addChildren([
   signIn,

@@ -1,5 +1,5 @@
 import './global.css'
-// Stylesheets of the Mantine components that the console uses, in a layer of their own so that ours always win.
+// Stylesheets of the Mantine components in use, in a separate layer so that ours take precedence.
 import '@mantine/core/styles/baseline.layer.css'
 import '@mantine/core/styles/default-css-variables.layer.css'
 import '@mantine/core/styles/global.layer.css'

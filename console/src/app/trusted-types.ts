@@ -1,4 +1,4 @@
-/** The part of the browser that this needs; older ones have none. */
+/** The browser API that this needs. Older browsers do not have it. */
 export interface TrustedTypesHost {
   trustedTypes?: {
     createPolicy: (name: string, rules: { createHTML: (text: string) => string }) => unknown
@@ -6,9 +6,9 @@ export interface TrustedTypesHost {
 }
 
 /**
- * Lets through as HTML only what holds no markup. The component kit sets the text of its `<style>` elements by
- * innerHTML; with `require-trusted-types-for 'script'` that needs a policy. A text without `<` makes no element, so the
- * sink stays closed for everything else.
+ * Accepts only text without markup as HTML. The component kit sets the text of its `<style>` elements by innerHTML, which
+ * needs a policy under `require-trusted-types-for 'script'`. Text without `<` creates no element, so the sink stays closed
+ * for everything else.
  */
 export const allowPlainHtmlOnly = (host: TrustedTypesHost): void => {
   host.trustedTypes?.createPolicy('default', {

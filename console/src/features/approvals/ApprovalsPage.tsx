@@ -5,7 +5,6 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { FilterBar } from '../../ui/filters/FilterBar.tsx'
 import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { devices } from '../../ui/policy/labels.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './ApprovalsPage.module.css'
 import { approvalFilters } from './approvals.view.ts'
@@ -20,7 +19,7 @@ const DecideDialog = lazily(async () => (await import('../../ui/policy/DecideDia
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
   <header className={classes.head}>
-    <h1>{strings.deviceApprovals}</h1>
+    <h1>{strings.title}</h1>
     <span className={classes.quiet} aria-live="polite">
       {inbox.newest.data === undefined || inbox.waiting === undefined
         ? ''
@@ -28,7 +27,7 @@ const Head = ({ inbox }: { inbox: Inbox }) => (
     </span>
     {inbox.changes > 0 ? (
       <Button size="compact-xs" variant="default" onClick={inbox.showLatest}>
-        {strings.changesChangedShow({ changes: inbox.changes })}
+        {strings.showChanges({ changes: inbox.changes })}
       </Button>
     ) : null}
     <span className={classes.tools}>
@@ -39,34 +38,30 @@ const Head = ({ inbox }: { inbox: Inbox }) => (
 
 const Intro = ({ canDecide }: Pick<Approvals, 'canDecide'>) => (
   <p className={classes.quiet}>
-    {strings.devicesOfArmedHostsThatNo({
-      value: canDecide ? (
-        <>
-          {' '}
-          {strings.kbdKbd2ToMoveEnterTo({
-            kbd: <kbd>j</kbd>,
-            kbd2: <kbd>k</kbd>,
-            key: (text) => <kbd>{text}</kbd>,
-            kbd3: <kbd>x</kbd>,
-            kbd22: <kbd>a</kbd>,
-            kbd32: <kbd>d</kbd>,
-          })}
-        </>
-      ) : null,
-    })}
+    {strings.intro}{' '}
+    {canDecide
+      ? strings.keysHint({
+          j: <kbd key="j">j</kbd>,
+          k: <kbd key="k">k</kbd>,
+          enter: <kbd key="enter">{strings.enterKey}</kbd>,
+          x: <kbd key="x">x</kbd>,
+          a: <kbd key="a">a</kbd>,
+          d: <kbd key="d">d</kbd>,
+        })
+      : null}
   </p>
 )
 
 const Nothing = ({ inbox }: { inbox: Inbox }) =>
   inbox.isFiltered ? (
-    <EmptyState icon="filter" title={strings.nothingMatchesTheseFilters}>
+    <EmptyState icon="filter" title={strings.noMatch}>
       <Button variant="subtle" size="compact-sm" onClick={inbox.view.clearFilters}>
-        {strings.clearAllFilters}
+        {strings.clearFilters}
       </Button>
     </EmptyState>
   ) : (
-    <EmptyState icon="inbox" title={strings.nothingWaitsForADecision}>
-      <p>{strings.aDeviceThatNoRuleCovers({ link: (text) => <Link to="/policy/simulator">{text}</Link> })}</p>
+    <EmptyState icon="inbox" title={strings.emptyTitle}>
+      <p>{strings.empty({ link: (text) => <Link to="/policy/simulator">{text}</Link> })}</p>
     </EmptyState>
   )
 
@@ -78,7 +73,7 @@ const Models = ({ state }: { state: Approvals }) => {
   return (
     <ul
       className={classes.models}
-      aria-label={strings.waiting}
+      aria-label={strings.list}
       onPointerEnter={() => inbox.setPointerInside(true)}
       onPointerLeave={() => inbox.setPointerInside(false)}
     >
@@ -102,14 +97,14 @@ const SelectionBar = ({ state }: { state: Approvals }) => {
   const { all, chosen } = state
   return (
     <section className={classes.selection} aria-label={strings.selection}>
-      <strong>{strings.countSelected({ count: devices(state.count) })}</strong>
+      <strong>{strings.selected({ count: state.count })}</strong>
       {chosen.size < all.length ? (
         <Button size="compact-sm" variant="subtle" onClick={state.chooseAll}>
-          {strings.selectAllAllModels({ all: all.length })}
+          {strings.selectAll({ count: all.length })}
         </Button>
       ) : null}
       <Button size="compact-sm" variant="subtle" onClick={state.clear}>
-        {strings.clear}
+        {strings.clearSelection}
       </Button>
       <span className={classes.selectionActions}>
         <Button size="compact-sm" variant="default" onClick={() => void state.askAll('allow')}>
@@ -123,9 +118,9 @@ const SelectionBar = ({ state }: { state: Approvals }) => {
   )
 }
 
-/** What waits for a decision: devices of armed hosts that no rule covers, by model. Made for the keyboard. */
+/** Lists devices of armed hosts that no rule covers, by model. Usable with the keyboard alone. */
 export const ApprovalsPage = () => {
-  useTitle(strings.deviceApprovals)
+  useTitle(strings.title)
   useIdlePreload(DecideDialog)
   const state = useApprovals()
   const { inbox, canDecide } = state
@@ -134,7 +129,7 @@ export const ApprovalsPage = () => {
     <div className={classes.page}>
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
-      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.deviceVendorIdSerialHost} />
+      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.search} />
       {newest.error === null ? null : (
         <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={inbox.shown !== null} />
       )}

@@ -14,9 +14,9 @@ import { strings } from './strings.ts'
 import { amount, deviceKey, type Line, modelKey, modelName, type Waiting } from './waiting.ts'
 
 const wider: readonly [title: string, start: DecideStart][] = [
-  [strings.approveForATag, { effect: 'allow', scope: 'tag' }],
+  [strings.approveForTag, { effect: 'allow', scope: 'tag' }],
   [strings.approveOnAllHosts, { effect: 'allow', scope: 'all' }],
-  [strings.grantForALimitedTime, { effect: 'grant', scope: 'host' }],
+  [strings.grant, { effect: 'grant', scope: 'host' }],
 ]
 
 const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: DecideStart) => void }) => (
@@ -24,7 +24,7 @@ const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: Dec
     <Button
       size="compact-xs"
       variant="default"
-      title={strings.keyAWhenTheRowIs}
+      title={strings.approveKey}
       onClick={() => decide(line, { effect: 'allow', scope: 'host' })}
     >
       {strings.approve}
@@ -32,12 +32,12 @@ const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: Dec
     <Button
       size="compact-xs"
       variant="subtle"
-      title={strings.keyDWhenTheRowIs}
+      title={strings.denyKey}
       onClick={() => decide(line, { effect: 'deny', scope: 'host' })}
     >
       {strings.deny}
     </Button>
-    <MoreMenu label={strings.moreForModel({ model: modelName(line.model) })}>
+    <MoreMenu label={strings.moreFor({ model: modelName(line.model) })}>
       {wider.map(([title, start]) => (
         <Menu.Item key={title} onClick={() => decide(line, start)}>
           {title}
@@ -53,13 +53,13 @@ export interface WaitingModelProps {
   /** Key of the line with the cursor. */
   cursor: string | null
   toggle: () => void
-  /** Null for who may only read. */
+  /** Null for accounts that may only read. */
   decide: ((line: Line, start: DecideStart) => void) | null
   isChosen: (line: Line) => boolean
   choose: (line: Line) => void
 }
 
-/** A model that waits: what it is, how often, why to be careful; opened, its devices with host, case number and state. */
+/** One model with its findings and counts. When open, it lists its devices with host, case number and state. */
 export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, choose }: WaitingModelProps) => {
   const key = modelKey(model)
   const line: Line = { key, model, device: null }
@@ -69,7 +69,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
     ) : (
       <input
         type="checkbox"
-        aria-label={strings.selectLabel({ label })}
+        aria-label={strings.select({ label })}
         checked={isChosen(one)}
         disabled={one.device !== null && isChosen(line)}
         onChange={() => choose(one)}
@@ -89,10 +89,10 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
         <DeviceIds device={model} />
         <span className={classes.findings}>
           {model.blockedCount > 0 ? (
-            <SeverityTag severity="amber" word={strings.blockedcountBlocked({ blockedCount: model.blockedCount })} />
+            <SeverityTag severity="amber" word={strings.blockedCount({ count: model.blockedCount })} />
           ) : null}
           {model.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
-          {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word="vulnerable" /> : null}
+          {model.isVulnerablePeripheral ? <SeverityTag severity="amber" word={strings.vulnerable} /> : null}
         </span>
         <span className={classes.amount}>{amount(model)}</span>
         <span className={classes.quiet}>
@@ -108,7 +108,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
               <li key={own} className={classes.device} data-line={own} data-cursor={cursor === own || undefined}>
                 {check(
                   { key: own, model, device },
-                  strings.modelOnHostidentifier({ model: modelName(model), hostIdentifier: device.hostIdentifier }),
+                  strings.deviceOnHost({ model: modelName(model), host: device.hostIdentifier }),
                 )}
                 <span className={classes.clip}>
                   <PlainLink href={agentAddress(device.uuid)}>
@@ -127,12 +127,12 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
                 <span className={classes.quiet}>
                   {device.present ? (
                     device.isBlocked ? (
-                      <SeverityTag severity="amber" word="blocked" />
+                      <SeverityTag severity="amber" word={strings.blocked} />
                     ) : (
-                      'still works'
+                      strings.stillWorks
                     )
                   ) : (
-                    strings.goneTime({ time: <Time value={device.lastSeen} /> })
+                    strings.detached({ time: <Time key="seen" value={device.lastSeen} form="ago" /> })
                   )}
                 </span>
                 {decide === null ? <span /> : <Actions line={{ key: own, model, device }} decide={decide} />}
@@ -141,9 +141,9 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
           })}
           {model.peripheralsCount > model.devices.length ? (
             <li className={classes.quiet}>
-              {strings.theNewestDevicesOfPeripheralscountA({
-                devices: model.devices.length,
-                peripheralsCount: model.peripheralsCount,
+              {strings.newestOnly({
+                shown: model.devices.length,
+                count: model.peripheralsCount,
               })}
             </li>
           ) : null}

@@ -4,12 +4,12 @@ import { strings } from './strings.ts'
 
 /** Filters of devices that are waiting for approval, by their API names. */
 export const approvalFilters = [
-  { name: 'isKnownAttackTool', label: strings.attackTool2, kind: 'yesNo' },
+  { name: 'isKnownAttackTool', label: strings.attackTool, kind: 'yesNo' },
   { name: 'vendor', label: strings.vendor, kind: 'text' },
   { name: 'vid', label: strings.vendorId, kind: 'text' },
   { name: 'pid', label: strings.productId, kind: 'text' },
   { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
-  { name: 'hashtags', label: strings.tagOfTheHost, kind: 'tags' },
+  { name: 'hashtags', label: strings.hostTag, kind: 'tags' },
 ] as const satisfies readonly Filter[]
 
 export const approvalsView: ViewSpec = {

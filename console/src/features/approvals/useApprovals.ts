@@ -9,7 +9,7 @@ import { useInbox } from './useInbox.ts'
 import { starts, useQuestions } from './useQuestions.ts'
 import { chosenCount, type Line, linesOf, modelKey, nextLine, toggled } from './waiting.ts'
 
-/** The inbox with its cursor, its selection, and the question that is open. */
+/** State of the list: cursor, selection and open dialog. */
 const useApprovalState = () => {
   const { session } = useServices()
   const questions = useQuestions()
@@ -84,7 +84,7 @@ export const useApprovals = (): Approvals => {
     }
   }
   const decide = (start: DecideStart) => {
-    // Without a selection a key decides nothing.
+    // Without a selection, the key does nothing.
     if (chosen.size > 0) void state.askAll(start.effect === 'deny' ? 'deny' : 'allow')
     else if (current !== undefined) void state.ask(current, start)
   }
@@ -95,15 +95,15 @@ export const useApprovals = (): Approvals => {
     { keys: 'ArrowUp', description: strings.previous, run: () => move(-1) },
     {
       keys: 'Enter',
-      description: strings.showTheDevices,
+      description: strings.showDevices,
       run: () => {
         if (current?.device === null) state.toggle(current.key)
       },
     },
-    { keys: 'Escape', description: strings.closeWhatIsOpen, run: leave },
+    { keys: 'Escape', description: strings.close, run: leave },
     ...(state.canDecide
       ? [
-          { keys: 'x', description: strings.selectTheRow, run: () => current !== undefined && state.choose(current) },
+          { keys: 'x', description: strings.selectRow, run: () => current !== undefined && state.choose(current) },
           ...starts.map(({ keys, description, start }) => ({ keys, description, run: () => decide(start) })),
         ]
       : []),

@@ -9,13 +9,13 @@ import { useView } from '../../ui/useView.ts'
 import { approvalsView } from './approvals.view.ts'
 import { changesBetween, type Waiting, withModel } from './waiting.ts'
 
-// The models of most hosts come first; who has more than these writes rules.
+// Models on the most hosts come first. For more models than these, rules are the better tool.
 const shownModels = 200
-// The server may tell of changes every second; an inbox that is read again more often shows nothing new.
+// The server may report changes every second; more frequent reads would show nothing new.
 const refreshGap = 2_000
 
-/** What is on the screen, and what it was made of. */
-interface Stand {
+/** The models on the screen, and the response and filter they come from. */
+interface Shown {
   shown: readonly Waiting[] | null
   latest: readonly Waiting[] | undefined
   asked: Record<string, string>
@@ -23,27 +23,27 @@ interface Stand {
 }
 
 /**
- * The models on the screen. They stay while somebody looks at them (`isCalm` is false); the model that was decided about
- * last follows the server at once.
+ * Returns the models on the screen. They do not change while the user works with them (`isCalm` is false), except for the
+ * model of the last decision.
  */
-const useStand = (
+const useShown = (
   latest: readonly Waiting[] | undefined,
   asked: Record<string, string>,
   isCalm: boolean,
   decided: string | null,
 ) => {
-  const [stand, setStand] = useState<Stand>({ shown: null, latest: undefined, asked, decided: null })
-  const { shown } = stand
-  const follows = isCalm || shown === null || stand.asked !== asked
-  const isOld = stand.latest !== latest || stand.asked !== asked || stand.decided !== decided
+  const [current, setCurrent] = useState<Shown>({ shown: null, latest: undefined, asked, decided: null })
+  const { shown } = current
+  const follows = isCalm || shown === null || current.asked !== asked
+  const isOld = current.latest !== latest || current.asked !== asked || current.decided !== decided
   if (latest !== undefined && (isOld || (follows && shown !== latest))) {
     const kept = decided === null || shown === null ? shown : withModel(shown, latest, decided)
-    setStand({ shown: follows ? latest : kept, latest, asked, decided })
+    setCurrent({ shown: follows ? latest : kept, latest, asked, decided })
   }
-  return { shown, showLatest: () => setStand({ ...stand, shown: latest ?? null }) }
+  return { shown, showLatest: () => setCurrent({ ...current, shown: latest ?? null }) }
 }
 
-/** Reads what waits for a decision, as the address filters it. */
+/** Reads the models that await approval, with the filters of the address. */
 export const useInbox = (isIdle: boolean, decided: string | null) => {
   const { api } = useServices()
   const view = useView('/inside/approvals', approvalsView)
@@ -59,16 +59,16 @@ export const useInbox = (isIdle: boolean, decided: string | null) => {
   })
   useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void newest.refetch())
   const latest = newest.data?.data
-  const { shown, showLatest } = useStand(latest, asked, isIdle && !pointerInside, decided)
+  const { shown, showLatest } = useShown(latest, asked, isIdle && !pointerInside, decided)
   return {
     view,
     asked,
     isFiltered: Object.keys(asked).length > 0,
     newest,
     waiting: policy.data?.waiting,
-    /** Null before the first answer. */
+    /** Null before the first response. */
     shown,
-    /** Models that differ from what the server says now. */
+    /** Number of models that differ from the latest response. */
     changes: shown === null || latest === undefined ? 0 : changesBetween(shown, latest),
     showLatest,
     setPointerInside,

@@ -7,15 +7,15 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 import { chosenDevices, type Line, modelKey, subjectOf, type Waiting } from './waiting.ts'
 
-/** Reads what a question about devices needs to say: evidence, and devices that the page does not list. */
+/** Reads data for a decision: the evidence, and devices that the page does not list. */
 export const useQuestions = () => {
   const { api } = useServices()
   return {
-    /** The subject of a decision about a line; null if its evidence could not be read. */
+    /** Returns the subject of a decision about a line; null if its evidence could not be read. */
     subjectOf: async (line: Line): Promise<DecideSubject | null> => {
       const { vid, pid, isKnownAttackTool } = line.model
       if (!isKnownAttackTool) return subjectOf(line, [])
-      // Why it is taken for an attack tool is part of the question.
+      // The dialog shows why it is considered an attack tool.
       try {
         const { data } = await api.call(getPeripherals, { query: { vid, pid, isKnownAttackTool: 'true', PageSize: 1 } })
         return subjectOf(line, data[0]?.evidence ?? [])
@@ -24,7 +24,7 @@ export const useQuestions = () => {
         return null
       }
     },
-    /** The devices of a whole selection; null if they are too many or could not be read. */
+    /** Returns the devices of a selection; null if there are too many or they could not be read. */
     devicesOf: async (
       chosen: ReadonlySet<string>,
       count: number,
@@ -32,7 +32,7 @@ export const useQuestions = () => {
       asked: Record<string, string>,
     ): Promise<Omit<BulkQuestion, 'effect' | 'done'> | null> => {
       if (count > bulkLimit) {
-        tell(strings.selectAtMostBulklimitDevicesOr({ bulkLimit }))
+        tell(strings.tooMany({ limit: bulkLimit }))
         return null
       }
       try {
@@ -61,8 +61,8 @@ export interface KeyedStart {
   start: DecideStart
 }
 
-/** Keys for the narrow decisions only; the wide ones are chosen from the menu of the row or in the dialog. */
+/** Keys for decisions on one host. Wider decisions need the menu of the row or the dialog. */
 export const starts: readonly KeyedStart[] = [
-  { keys: 'a', description: strings.approveTheSelectedRowOnIts, start: { effect: 'allow', scope: 'host' } },
-  { keys: 'd', description: strings.denyTheSelectedRow, start: { effect: 'deny', scope: 'host' } },
+  { keys: 'a', description: strings.approveRow, start: { effect: 'allow', scope: 'host' } },
+  { keys: 'd', description: strings.denyRow, start: { effect: 'deny', scope: 'host' } },
 ]

@@ -44,8 +44,8 @@ const model = (pid: string, devices: Waiting['devices']): Waiting => ({
 })
 const all = [model('0001', [device('a', 'kiosk,west'), device('b', 'kiosk')]), model('0002', [device('a')])]
 
-describe('the keyboard in the inbox', () => {
-  it('walks over models, and over the devices of the open one', () => {
+describe('keyboard movement', () => {
+  it('moves over models and the devices of the open model', () => {
     const closed = linesOf(all, null)
     expect(closed.map(({ key }) => key)).toEqual(['0781:0001', '0781:0002'])
     const lines = linesOf(all, '0781:0001')
@@ -59,7 +59,7 @@ describe('the keyboard in the inbox', () => {
 })
 
 describe('subjectOf', () => {
-  it('is every host of a model, or the one device, with the commonest tag first', () => {
+  it('contains every device of a model, or one device, with the most common tag first', () => {
     const [line] = linesOf(all, null)
     expect(subjectOf(line!, [])).toMatchObject({ tags: ['kiosk', 'west'], devices: [{ uuid: 'a' }, { uuid: 'b' }] })
     const one = linesOf(all, '0781:0001')[2]
@@ -70,7 +70,7 @@ describe('subjectOf', () => {
 describe('withModel', () => {
   const [first, second] = all as [Waiting, Waiting]
   const keys = (models: readonly Waiting[]) => models.map(({ pid }) => pid)
-  it('moves nothing but the model that was decided about', () => {
+  it('changes only the model of the decision', () => {
     const third = model('0003', [])
     expect(keys(withModel(all, [third, second], '0781:0001'))).toEqual(['0002'])
     expect(keys(withModel([second], [third, first, second], '0781:0001'))).toEqual(['0002', '0001'])
@@ -80,7 +80,7 @@ describe('withModel', () => {
 })
 
 describe('changesBetween', () => {
-  it('counts models that came, went or grew', () => {
+  it('counts models that were added, removed or changed', () => {
     expect(changesBetween(all, all)).toBe(0)
     expect(changesBetween(all, [all[0]!])).toBe(1)
     expect(changesBetween(all, [...all, model('0003', [])])).toBe(1)
@@ -88,10 +88,10 @@ describe('changesBetween', () => {
   })
 })
 
-describe('a selection', () => {
+describe('selection', () => {
   const many = { ...(all[0] as Waiting), peripheralsCount: 9 }
   const [whole, first] = linesOf([many], modelKey(many))
-  it('of a model includes its devices, even those not listed', () => {
+  it('includes unlisted devices of a selected model', () => {
     const chosen = toggled(new Set(), whole!)
     expect(isChosen(chosen, first!)).toBe(true)
     expect(toggled(chosen, first!)).toEqual(chosen)
@@ -100,15 +100,13 @@ describe('a selection', () => {
     expect(toggled(chosen, whole!)).toEqual(new Set())
   })
 
-  it('of a device becomes that of its model', () => {
+  it('replaces a selected device by its model', () => {
     const chosen = toggled(new Set(), first!)
     expect(chosenDevices(chosen, [many])).toMatchObject({ devices: [{ uuid: 'a' }], unlisted: 0 })
     expect(toggled(chosen, whole!)).toEqual(new Set([modelKey(many)]))
   })
 
-  it('is counted separately from the waiting devices', () => {
-    expect(totalsText({ recordsTotal: 4, recordsFiltered: 1, attached: 7 })).toBe(
-      '1 of 4 models; 7 devices attached now',
-    )
+  it('is counted separately from the attached devices', () => {
+    expect(totalsText({ recordsTotal: 4, recordsFiltered: 1, attached: 7 })).toBe('1 of 4 models; 7 devices attached')
   })
 })

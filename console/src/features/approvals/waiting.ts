@@ -1,10 +1,9 @@
 import type { policyApprovals, ResponseOf } from '@portcullis/contract'
 import type { BulkDevice } from '../../ui/policy/bulk-decide.ts'
 import type { DecideSubject } from '../../ui/policy/decide.ts'
-import { counted, devices, hosts } from '../../ui/policy/labels.ts'
 import { strings } from './strings.ts'
 
-/** A model of which devices wait. */
+/** A model with devices that await approval. */
 export type Waiting = ResponseOf<typeof policyApprovals>['data'][number]
 export type WaitingDevice = Waiting['devices'][number]
 
@@ -15,7 +14,7 @@ export const deviceKey = (model: Waiting, device: WaitingDevice): string =>
 export const modelName = ({ guiVid, guiPid, vid, pid }: Waiting): string =>
   [guiVid, guiPid].filter((part) => part !== '').join(' ') || `${vid}:${pid}`
 
-/** One line that the keyboard walks over: a model, or a device of the open model. */
+/** One line of the list: a model, or a device of the open model. */
 export interface Line {
   key: string
   model: Waiting
@@ -31,21 +30,18 @@ export const linesOf = (all: readonly Waiting[], open: string | null): Line[] =>
       : []),
   ])
 
-/** The line after or before; at the ends it stays. A line that is gone leads to the first. */
+/** Returns the key of the next or previous line; at the ends, the same line. If the line is gone, returns the first or last. */
 export const nextLine = (lines: readonly Line[], key: string | null, step: 1 | -1): string | null => {
   const at = lines.findIndex((line) => line.key === key)
   if (at === -1) return (step === 1 ? lines[0] : lines.at(-1))?.key ?? null
   return (lines[at + step] ?? lines[at])?.key ?? null
 }
 
-/** How much waits, in words; a model of more devices than the answer lists says so. */
+/** Returns the number of devices and hosts of a model as text. */
 export const amount = ({ agentsCount, peripheralsCount }: Waiting): string =>
-  strings.peripheralscountOnAgentscount({
-    peripheralsCount: devices(peripheralsCount),
-    agentsCount: hosts(agentsCount),
-  })
+  strings.devicesOnHosts({ devices: peripheralsCount, hosts: agentsCount })
 
-/** What a decision on a line is about. Tags are those of its hosts, the commonest first. */
+/** Returns the subject of a decision on a line. Tags are those of its hosts, the most common first. */
 export const subjectOf = ({ model, device }: Line, evidence: readonly string[]): DecideSubject => {
   const meant = device === null ? model.devices : [device]
   const counts = new Map<string, number>()
@@ -62,7 +58,7 @@ export const subjectOf = ({ model, device }: Line, evidence: readonly string[]):
   }
 }
 
-/** What is shown, with one model as the newer answer has it: at its place, gone, or back where it belongs. */
+/** Returns the shown models with one model updated, removed or added as in the newer response. */
 export const withModel = (shown: readonly Waiting[], newer: readonly Waiting[], key: string): Waiting[] => {
   const model = newer.find((one) => modelKey(one) === key)
   const at = shown.findIndex((one) => modelKey(one) === key)
@@ -71,7 +67,7 @@ export const withModel = (shown: readonly Waiting[], newer: readonly Waiting[], 
   return others.toSpliced(at === -1 ? newer.indexOf(model) : at, 0, model)
 }
 
-/** Models that are in the newer answer only, or have other numbers there. */
+/** Counts the models that a newer response adds, removes or changes. */
 export const changesBetween = (shown: readonly Waiting[], newer: readonly Waiting[]): number => {
   const before = new Map(shown.map((model) => [modelKey(model), model]))
   const same = (one: Waiting, other: Waiting) =>
@@ -136,8 +132,7 @@ export const totalsText = ({
   recordsTotal: number
   recordsFiltered: number
   attached: number
-}): string => {
-  const models = counted(recordsTotal, 'model', 'models')
-  const shown = recordsFiltered === recordsTotal ? models : strings.recordsfilteredOfModels({ recordsFiltered, models })
-  return strings.shownAttachedAttachedNow({ shown, attached: devices(attached) })
-}
+}): string =>
+  recordsFiltered === recordsTotal
+    ? strings.totals({ models: recordsTotal, devices: attached })
+    : strings.filteredTotals({ shown: recordsFiltered, models: recordsTotal, devices: attached })

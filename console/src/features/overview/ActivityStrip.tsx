@@ -7,14 +7,14 @@ import classes from './ActivityStrip.module.css'
 import { strings } from './strings.ts'
 
 const days = 14
-// A bar of a whole day does not move by one device.
+// One more device does not visibly change the bar of a day.
 const stripGap = 30_000
 /** Height of a bar in px, at the busiest day. */
 const tallest = 40
 
 const dayName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** Attachments of the last two weeks, with what was blocked of them; each day opens its events. */
+/** Shows attachments and blocks of the last two weeks. Each day links to its events. */
 export const ActivityStrip = () => {
   const { api } = useServices()
   const activity = useQuery({
@@ -26,10 +26,10 @@ export const ActivityStrip = () => {
   const most = Math.max(1, ...bars.map((bar) => bar.attachments))
   const height = (n: number): number => (n === 0 ? 0 : Math.max(2, Math.round((n / most) * tallest)))
   return (
-    <section className={classes.strip} aria-label={strings.attachmentsOfTheLast14Days}>
+    <section className={classes.strip} aria-label={strings.activity}>
       {bars.map(({ day, attachments, blocked }) => {
-        const label = strings.daynameAttachmentsAttachedBlockedBlocked({
-          dayName: dayName.format(new Date(day)),
+        const label = strings.activityOfDay({
+          day: dayName.format(new Date(day)),
           attachments,
           blocked,
         })

@@ -7,7 +7,7 @@ import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 
-/** How the product is, in one line that leads to the details. */
+/** Shows the health of the server in one line that links to the details. */
 export const HealthLine = () => {
   const { api, session } = useServices()
   const parts = useQuery({
@@ -23,11 +23,14 @@ export const HealthLine = () => {
   return (
     <Link to="/settings/health" className={classes.health}>
       {bad.length === 0 ? (
-        strings.allPartsOfTheServerAre
+        strings.allOperational
       ) : (
         <>
           <SeverityShape severity={failing.length > 0 ? 'red' : 'amber'} />
-          {bad.map(({ name }) => name).join(', ')}: {healthWords[failing.length > 0 ? 'Error' : 'Warning']}
+          {strings.problem({
+            parts: bad.map(({ name }) => name).join(', '),
+            status: healthWords[failing.length > 0 ? 'Error' : 'Warning'],
+          })}
         </>
       )}
     </Link>

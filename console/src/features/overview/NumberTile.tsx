@@ -9,20 +9,22 @@ import { strings } from './strings.ts'
 export interface NumberTileProps {
   title: string
   value: number | undefined
-  /** All there are, where the number is a part. */
+  /** The total, if the number is a part of it. */
   of?: number | undefined
   /** Drawn when the number is not zero. */
   severity?: Severity
-  /** How much it changed, and since when (ms since 1970); null at a first visit. */
+  /** The change and its start (ms since 1970); null on the first visit. */
   change: { by: number; since: number } | null
-  /** Filters of the agents list that count the same. */
+  /** Filters of the host list that match the same hosts. */
   search: Record<string, string>
 }
 
-const changeText = (by: number): string =>
-  by === 0 ? 'no change' : `${by > 0 ? '+' : '−'}${Math.abs(by).toLocaleString('en')}`
+const changeText = (by: number, age: string): string => {
+  if (by === 0) return strings.unchanged({ age })
+  return by > 0 ? strings.increased({ count: by, age }) : strings.decreased({ count: -by, age })
+}
 
-/** A number that leads to the hosts it counts. */
+/** A number that links to the hosts it counts. */
 export const NumberTile = ({ title, value, of, severity, change, search }: NumberTileProps) => {
   const now = useNow()
   return (
@@ -31,11 +33,11 @@ export const NumberTile = ({ title, value, of, severity, change, search }: Numbe
       <span className={classes.value}>
         {severity !== undefined && value !== undefined && value > 0 ? <SeverityShape severity={severity} /> : null}
         {value === undefined ? <span className={classes.skeleton} /> : value.toLocaleString('en')}
-        {of === undefined ? null : <span className={classes.of}>{strings.ofOf({ of })}</span>}
+        {of === undefined ? null : <span className={classes.of}>{strings.ofTotal({ total: of })}</span>}
       </span>
       {change === null ? null : (
-        <span className={classes.change} title={strings.sinceSince({ since: exactUtc(change.since) })}>
-          {strings.byInSince({ by: changeText(change.by), since: relativeTime(change.since, now) })}
+        <span className={classes.change} title={strings.since({ time: exactUtc(change.since) })}>
+          {changeText(change.by, relativeTime(change.since, now))}
         </span>
       )}
     </Link>

@@ -16,10 +16,10 @@ import { useVisit } from './useVisit.ts'
 import type { Numbers } from './visit.ts'
 import { WorstHosts, worstCount } from './WorstHosts.tsx'
 
-// Numbers that change faster than this cannot be read.
+// Faster changes would be hard to read.
 const numbersGap = 3_000
 
-/** The posture at a glance: five numbers, what is worst now, what happened since the last visit, health. */
+/** Summary of the fleet: five numbers, hosts with findings, events since the last visit, and health. */
 export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   useTitle(strings.overview)
   const { api } = useServices()

@@ -11,21 +11,17 @@ import classes from './OverviewPage.module.css'
 import { strings } from './strings.ts'
 
 const day = 86_400_000
-// Five searches over the events of days: not for every event.
+// Limits the rate of these five searches over days of events.
 const countsGap = 10_000
 
 const kinds = [
-  { one: strings.attackToolDetected, title: strings.attackToolsDetected, search: eventCodes.attackTool.description },
-  {
-    one: strings.vulnerableDeviceDetected,
-    title: strings.vulnerableDevicesDetected,
-    search: eventCodes.vulnerable.description,
-  },
-  { one: strings.deviceAttached, title: strings.devicesAttached, search: eventCodes.attached.description },
-  { one: strings.hostEnrolled, title: strings.hostsEnrolled, search: eventCodes.enrolled.description },
+  { label: strings.attackToolEvents, search: eventCodes.attackTool.description },
+  { label: strings.vulnerableEvents, search: eventCodes.vulnerable.description },
+  { label: strings.attachedEvents, search: eventCodes.attached.description },
+  { label: strings.enrolledEvents, search: eventCodes.enrolled.description },
 ] as const
 
-/** What happened since the last visit, or in the last day at a first one. */
+/** Shows what happened since the last visit, or in the last day on the first visit. */
 export const SinceLastVisit = ({ since }: { since: number | null }) => {
   const { api, clock } = useServices()
   const [start] = useState(() => clock.now())
@@ -46,7 +42,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   const serious = useQuery({
     queryKey: ['overview', 'serious', from],
     queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { minimumSeverity: strings.error, fromDate: from, PageSize: 6 }, signal }),
+      api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
   })
   const unread = useNoticeCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {
@@ -55,37 +51,37 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   })
   return (
     <section className={classes.card}>
-      <h2 title={exactUtc(since ?? start - day)}>
-        {since === null ? strings.inTheLast24Hours : strings.sinceYouWereHere}
-      </h2>
+      <h2 title={exactUtc(since ?? start - day)}>{since === null ? strings.lastDay : strings.sinceLastVisit}</h2>
       <ul className={classes.counts}>
-        {kinds.map(({ one, title, search }, index) => (
-          <li key={title}>
+        {kinds.map(({ label, search }, index) => (
+          <li key={search}>
             <Link to="/events" search={{ q: search, fromDate: from }}>
-              <strong>{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong>{' '}
-              {counts.data?.[index] === 1 ? one : title}
+              {label({
+                number: <strong key="number">{counts.data?.[index]?.toLocaleString('en') ?? '…'}</strong>,
+                count: counts.data?.[index] ?? 0,
+              })}
             </Link>
           </li>
         ))}
         {unread === undefined ? null : (
           <li>
             <Link to="/notices">
-              {strings.strongUnreadOtherNoticesNotRead({
-                strong: <strong>{unread.toLocaleString('en')}</strong>,
-                unread,
+              {strings.unreadAlerts({
+                number: <strong key="number">{unread.toLocaleString('en')}</strong>,
+                count: unread,
               })}
             </Link>
           </li>
         )}
       </ul>
       {serious.data === undefined ? null : serious.data.data.length === 0 ? (
-        <p className={classes.quiet}>{strings.nothingSeriousAmongIt}</p>
+        <p className={classes.quiet}>{strings.noSeriousEvents}</p>
       ) : (
         <>
           <EventLines events={serious.data.data} withHost />
           {serious.data.recordsFiltered > serious.data.data.length ? (
             <Link to="/events" search={{ minimumSeverity: 'Error', fromDate: from }}>
-              {strings.allRecordsfilteredSeriousEvents({ recordsFiltered: serious.data.recordsFiltered })}
+              {strings.allSeriousEvents({ count: serious.data.recordsFiltered })}
             </Link>
           ) : null}
         </>

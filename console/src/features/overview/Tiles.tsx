@@ -7,18 +7,18 @@ import type { Numbers, Snapshot } from './visit.ts'
 export interface TilesProps {
   data: ResponseOf<typeof agentsClassificationSummary> | undefined
   numbers: Numbers | null
-  /** The last visit; null when there was none. */
+  /** The last visit; null if there was none. */
   before: Snapshot | null
 }
 
-/** The fleet in five numbers, each with its change since the last visit. */
+/** Shows five numbers of the fleet, each with its change since the last visit. */
 export const Tiles = ({ data, numbers, before }: TilesProps) => {
   const change = (name: keyof Numbers) =>
     before === null || numbers === null ? null : { by: numbers[name] - before.numbers[name], since: before.at }
   return (
-    <section className={classes.tiles} aria-label={strings.theFleetInNumbers}>
+    <section className={classes.tiles} aria-label={strings.fleet}>
       <NumberTile
-        title={strings.hostsConnected}
+        title={strings.connected}
         value={data?.connected}
         of={data?.total}
         change={change('connected')}
@@ -46,7 +46,7 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
         search={{ HasVulnerablePeripherals: 'true' }}
       />
       <NumberTile
-        title={strings.violatingTheWhitelist}
+        title={strings.notAllowed}
         value={data?.unapproved}
         severity="amber"
         change={change('violating')}

@@ -10,12 +10,12 @@ import { strings } from './strings.ts'
 
 export const worstCount = 8
 
-/** The hosts with the worst findings, and the way to all of them. */
+/** Lists the hosts with the most severe findings, with a link to all of them. */
 export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | undefined }) => (
   <section className={classes.card}>
-    <h2>{strings.lookAtTheseFirst}</h2>
+    <h2>{strings.needsAttention}</h2>
     {worst?.data.length === 0 ? (
-      <p className={classes.quiet}>{strings.noAttackToolAndNoVulnerable}</p>
+      <p className={classes.quiet}>{strings.noFindings}</p>
     ) : (
       <ul className={classes.list}>
         {(worst?.data ?? []).map((agent) => {
@@ -37,7 +37,7 @@ export const WorstHosts = ({ worst }: { worst: ResponseOf<typeof getAgents> | un
     )}
     {(worst?.recordsFiltered ?? 0) > worstCount ? (
       <Link to="/agents" search={{ Severity: '30,40,50' }}>
-        {strings.allRecordsfiltered({ recordsFiltered: worst!.recordsFiltered })}
+        {strings.allHosts({ count: worst!.recordsFiltered })}
       </Link>
     ) : null}
   </section>

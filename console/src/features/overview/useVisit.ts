@@ -10,7 +10,7 @@ const read = (key: string): Visits | null => {
   }
 }
 
-/** What this account saw at the end of its last visit; null at the first. Keeps each new look for the next visit. */
+/** Returns the numbers from the last visit of an account; null on the first. Stores each new look for the next visit. */
 export const useVisit = (userName: string, numbers: Numbers | null): Snapshot | null => {
   const { clock } = useServices()
   const key = `portcullis-visit-${userName.toLowerCase()}`
@@ -23,7 +23,7 @@ export const useVisit = (userName: string, numbers: Numbers | null): Snapshot | 
     try {
       window.localStorage.setItem(key, JSON.stringify(next))
     } catch {
-      // Storage may be full or switched off; the changes are then counted from the start of this page.
+      // If storage is full or disabled, changes count from the start of this page.
     }
   }, [text, key, clock])
   return before

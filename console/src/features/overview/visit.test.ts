@@ -9,11 +9,11 @@ const look = (at: number, connected = 1): Snapshot => ({
 })
 
 describe('visits of an account', () => {
-  it('has nothing to compare with at first', () => {
+  it('has no comparison on the first visit', () => {
     expect(advance(null, look(0))).toEqual({ before: null, latest: look(0) })
   })
 
-  it('keeps comparing with the same moment during a visit', () => {
+  it('keeps the same comparison during a visit', () => {
     const start = advance({ before: look(0), latest: look(100 * minute) }, look(120 * minute, 5))
     expect(start).toEqual({ before: look(0), latest: look(120 * minute, 5) })
   })
@@ -23,7 +23,7 @@ describe('visits of an account', () => {
     expect(next).toEqual({ before: look(10 * minute, 3), latest: look(41 * minute, 7) })
   })
 
-  it('survives any text in the storage', () => {
+  it('accepts any text from storage', () => {
     expect(parseVisits(JSON.stringify({ before: null, latest: look(3) }))).toEqual({ before: null, latest: look(3) })
     expect(parseVisits('{"latest":{"at":1,"numbers":{}}}')).toBeNull()
     fc.assert(

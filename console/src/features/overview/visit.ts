@@ -7,22 +7,22 @@ export interface Numbers {
   violating: number
 }
 
-/** What an account saw at a time, ms since 1970. */
+/** The numbers that an account saw at a time (ms since 1970). */
 export interface Snapshot {
   at: number
   numbers: Numbers
 }
 
-/** What is kept per account: the end of the visit before, and the newest look of this one. */
+/** Stored per account: the last look of the previous visit, and the newest look of this visit. */
 export interface Visits {
   before: Snapshot | null
   latest: Snapshot
 }
 
-// A pause this long ends a visit: shorter ones are a coffee, and what changed meanwhile still counts as "before it".
+// A longer pause ends a visit.
 const visitEnds = 30 * 60_000
 
-/** Takes a new look into account. After a pause, the newest look before it becomes what changes are counted from. */
+/** Adds a new look. After a pause, changes count from the last look before it. */
 export const advance = (stored: Visits | null, look: Snapshot): Visits => {
   if (stored === null) return { before: null, latest: look }
   const isNewVisit = look.at - stored.latest.at > visitEnds
@@ -43,7 +43,7 @@ const isSnapshot = (value: unknown): value is Snapshot => {
   )
 }
 
-/** Reads what was kept; anything unreadable counts as nothing. */
+/** Parses stored visits; null if unreadable. */
 export const parseVisits = (text: string | null): Visits | null => {
   if (text === null) return null
   try {

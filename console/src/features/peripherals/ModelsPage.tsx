@@ -14,17 +14,17 @@ import { ViewSwitch } from './ViewSwitch.tsx'
 
 const idOf = (model: PeripheralModel) => `${model.vid}:${model.pid}`
 
-/** Every model of device in the fleet, and how common it is. */
+/** Lists the device models of the fleet. */
 export const ModelsPage = () => {
-  useTitle(strings.modelsOfPeripherals)
+  useTitle(strings.modelsTitle)
   const list = useList('/inside/peripherals/models', modelsView, getPeripheralModels, idOf)
   return (
     <ListPage
-      title={strings.peripherals}
+      title={strings.title}
       list={list}
       actions={<ViewSwitch />}
       filters={modelFilters}
-      searchPlaceholder={strings.productVendorId}
+      searchPlaceholder={strings.searchModels}
       exports={{ name: 'peripherals', report: 'models', csv: peripheralsAggExport, pdf: peripheralsAggExportPdf }}
       label={strings.models}
       columns={modelColumns}

@@ -23,12 +23,12 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './PeripheralDetail.module.css'
 import { strings } from './strings.ts'
 
-// A host has at most 1,024 devices in one inventory; the gone ones come on top.
+// An inventory has at most 1,024 devices; detached devices are extra.
 const devicesOfHost = 5_000
 
 const inputOf = (uuid: string) => ({ params: { uuid }, query: { PageSize: devicesOfHost } })
 
-/** The device, its host, and how many devices there are of its model. */
+/** Reads the device, its host, and the number of devices of its model. */
 const usePeripheral = (uuid: string, deviceId: string) => {
   const { api } = useServices()
   const devices = useQuery({
@@ -68,8 +68,8 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
         <DeviceIds device={device} />
         <DeviceFindings device={device} />
         <span className={text.muted}>
-          {strings.onLink({
-            link: (
+          {strings.onHost({
+            host: (
               <Link to="/agents/$agentId" params={{ agentId: uuid }}>
                 <DeviceText value={device.hostIdentifier} />
               </Link>
@@ -102,13 +102,13 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
   )
 }
 
-/** The way to the devices and hosts of the same model, and to rules for it. */
+/** Links to devices and hosts with the same model, and to new rules. */
 const SameModel = ({ device, count }: { device: Peripheral; count: number }) => {
   const { session } = useServices()
   return (
     <p>
       <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
-        {count === 1 ? strings.theOnlyDeviceOfThisModel : strings.countDevicesOfThisModel({ count })}
+        {strings.sameModel({ count })}
       </Link>
       {' · '}
       <PlainLink href={modelHostsAddress(device)}>{strings.hostsWithThisModel}</PlainLink>
@@ -116,11 +116,11 @@ const SameModel = ({ device, count }: { device: Peripheral; count: number }) => 
         <>
           {' · '}
           <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}`, print: device.fingerprint }}>
-            {strings.makeARuleForItsFingerprint}
+            {strings.addFingerprintRule}
           </Link>
           {' · '}
           <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
-            {strings.makeARuleForItsModel}
+            {strings.addModelRule}
           </Link>
         </>
       ) : null}
@@ -128,7 +128,7 @@ const SameModel = ({ device, count }: { device: Peripheral; count: number }) => 
   )
 }
 
-/** One device: what it is, why it is marked, where it is, and where its model is elsewhere. */
+/** One device with its decision, its findings and the other devices of its model. */
 export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: string }) => {
   const { devices, device, host, sameModel } = usePeripheral(uuid, deviceId)
   if (devices.data === undefined) {
@@ -140,8 +140,8 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
   }
   if (device === undefined) {
     return (
-      <EmptyState icon="peripherals" title={strings.thisDeviceIsNotKnownOn}>
-        <p>{strings.itMayHaveBeenClearedAway}</p>
+      <EmptyState icon="peripherals" title={strings.notFound}>
+        <p>{strings.notFoundHint}</p>
       </EmptyState>
     )
   }

@@ -34,9 +34,9 @@ const partsOf = (key: string): [uuid: string, deviceId: string] => {
   return [key.slice(0, bar), key.slice(bar + 1)]
 }
 
-/** Every device of every host. */
+/** Lists the devices of all hosts. */
 export const PeripheralsPage = () => {
-  useTitle(strings.peripherals)
+  useTitle(strings.title)
   useIdlePreload(PeripheralDetail)
   const { session, queries } = useServices()
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
@@ -64,13 +64,13 @@ export const PeripheralsPage = () => {
 
   return (
     <ListPage
-      title={strings.peripherals}
+      title={strings.title}
       list={list}
       actions={<ViewSwitch />}
       filters={peripheralFilters}
-      searchPlaceholder={strings.deviceVendorIdSerialHost}
+      searchPlaceholder={strings.searchDevices}
       exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
-      label={strings.peripherals}
+      label={strings.title}
       columns={peripheralColumns}
       topics={['peripherals']}
       hrefOf={hrefOf}
@@ -108,7 +108,7 @@ export const PeripheralsPage = () => {
                   onClick={openEditor}
                   leftSection={<Icon name="tag" size={14} />}
                 >
-                  {strings.tag}
+                  {strings.editTagsOfSelection}
                 </Button>
               )}
             </TagEditor>

@@ -7,7 +7,7 @@ const views = [
   { to: '/peripherals/models', title: strings.byModel },
 ] as const
 
-/** The two lists of peripherals: each device, or each model once. */
+/** Switches between the list of devices and the list of models. */
 export const ViewSwitch = () => (
   <nav className={classes.switch} aria-label={strings.view}>
     {views.map(({ to, title }) => (

@@ -13,7 +13,7 @@ import type { Column } from '../../ui/table/column.ts'
 import { findingFilters, identityFilters, kindFilters } from './device-filters.ts'
 import { strings } from './strings.ts'
 
-/** Filters of the list of models, by the interface's names. */
+/** Filters of the model list, by their API names. */
 export const modelFilters = [...kindFilters, ...findingFilters, ...identityFilters] as const satisfies readonly Filter[]
 
 export const modelsView: ViewSpec = {
@@ -22,7 +22,7 @@ export const modelsView: ViewSpec = {
   defaultColumns: ['product', 'vendor', 'ids', 'kind', 'findings', 'hosts', 'devices', 'first', 'last'],
 }
 
-/** The devices of a model in the list of devices. */
+/** Returns the address of the device list for a model. */
 export const modelAddress = (model: Pick<PeripheralModel, 'vid' | 'pid'>): string =>
   `/peripherals?vid=${model.vid}&pid=${model.pid}`
 

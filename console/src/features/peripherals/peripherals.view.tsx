@@ -12,17 +12,17 @@ import type { Column } from '../../ui/table/column.ts'
 import { findingFilters, identityFilters, kindFilters } from './device-filters.ts'
 import { strings } from './strings.ts'
 
-/** Filters of the peripherals list, by the interface's names. */
+/** Filters of the device list, by their API names. */
 export const peripheralFilters = [
   ...kindFilters,
-  { name: 'present', label: strings.attachedNow, kind: 'yesNo' },
+  { name: 'present', label: strings.attached, kind: 'yesNo' },
   ...findingFilters,
-  { name: 'isUnapprovedPeripheral', label: strings.notApproved, kind: 'yesNo' },
+  { name: 'isUnapprovedPeripheral', label: strings.notAllowed, kind: 'yesNo' },
   ...identityFilters,
   { name: 'serialNumber', label: strings.serialNumber, kind: 'text' },
   { name: 'hostIdentifier', label: strings.hostName, kind: 'text' },
   { name: 'ipAddress', label: strings.address, kind: 'text' },
-  { name: 'hashtags', label: strings.tag2, kind: 'tags' },
+  { name: 'hashtags', label: strings.tag, kind: 'tags' },
 ] as const satisfies readonly Filter[]
 
 export const peripheralsView: ViewSpec = {
@@ -31,12 +31,12 @@ export const peripheralsView: ViewSpec = {
   defaultColumns: ['device', 'findings', 'decision', 'vendor', 'ids', 'host', 'state', 'serial', 'seen'],
 }
 
-/** Id of a device over all hosts, as the tag operations know it. */
+/** Returns the id of a device that is unique across hosts, as the tag operations use it. */
 export const deviceKey = (device: Pick<Peripheral, 'uuid' | 'deviceID'>): string => `${device.uuid}|${device.deviceID}`
 
 const State = ({ device }: { device: Peripheral }) => {
-  if (!device.present) return <span>{strings.gone}</span>
-  return <span>{device.isDisabled ? 'blocked' : 'attached'}</span>
+  if (!device.present) return <span>{strings.stateDetached}</span>
+  return <span>{device.isDisabled ? strings.stateBlocked : strings.stateAttached}</span>
 }
 
 export const peripheralColumns: readonly Column<Peripheral>[] = [
@@ -90,7 +90,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
     title: strings.decision,
     width: 150,
     exportKeys: ['decision', 'decisionReason'],
-    // Whether its host is armed is not known here: its detail says what that makes of it.
+    // The list does not know whether the host is armed; the detail page does.
     cell: (device) => <span title={device.decisionReason}>{verdictOf(device, null).word}</span>,
   },
   {
