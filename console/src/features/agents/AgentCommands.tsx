@@ -2,7 +2,7 @@ import { listCommands } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../../lib/services.tsx'
-import { commandWords, timelineOf } from '../../ui/commands/timeline.ts'
+import { commandLabels, timelineOf } from '../../ui/commands/timeline.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
@@ -13,7 +13,7 @@ import { strings } from './strings.ts'
 
 const newest = 50
 
-/** The newest commands to a host, each with what became of it. */
+/** Lists the newest commands to a host with their timeline. */
 export const AgentCommands = ({ agentId }: { agentId: string }) => {
   const { api } = useServices()
   const commands = useQuery({
@@ -29,32 +29,26 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
     <>
       <SmallTable
         label={strings.commands}
-        head={[
-          strings.command,
-          strings.state,
-          strings.whatHappened,
-          strings.by,
-          { title: strings.when, align: 'right' },
-        ]}
+        head={[strings.command, strings.state, strings.timeline, strings.by, { title: strings.when, align: 'right' }]}
         rows={commands.data?.data.map((command) => {
-          const { word, severity } = commandWords[command.state]
+          const { word, severity } = commandLabels[command.state]
           return {
             key: command.id,
             cells: [
               command.title,
               severity === null ? word : <SeverityTag key="state" severity={severity} word={word} />,
-              <DeviceText key="story" value={timelineOf(command)} />,
+              <DeviceText key="timeline" value={timelineOf(command)} />,
               <DeviceText key="by" value={command.createdBy} />,
               <Time key="when" value={command.createdAt} />,
             ],
           }
         })}
-        empty={strings.noCommandWasSentToThis}
+        empty={strings.commandsEmpty}
       />
       {total > newest ? (
         <p>
           <Link to="/commands" search={{ hostUuid: agentId }}>
-            {strings.allTotalCommands({ total })}
+            {strings.allCommands({ total })}
           </Link>
         </p>
       ) : null}

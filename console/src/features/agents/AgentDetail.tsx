@@ -47,7 +47,7 @@ export interface AgentDetailProps {
   setTab: (tab: string | null) => void
 }
 
-// A link may name a tab that is not there (any more).
+// A link can name a tab that does not exist.
 const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs']
 
 interface PartProps {
@@ -57,7 +57,7 @@ interface PartProps {
 
 const tagsOf = ({ hashtags }: AgentDetails) => hashtags.split(',').filter((name) => name !== '')
 
-/** Tags, and what is rarely done with a host. */
+/** Tags and less frequent actions. */
 const Tools = ({ agent, reread }: PartProps) => {
   const { session } = useServices()
   const navigate = useNavigate()
@@ -90,7 +90,7 @@ const Tools = ({ agent, reread }: PartProps) => {
               leftSection={<Icon name="trash" />}
               onClick={() => setRemoving({ action: 'delete', hosts: { uuids: [agentId] } })}
             >
-              {strings.remove}
+              {strings.askRemove}
             </Menu.Item>
           ) : null}
         </MoreMenu>
@@ -112,16 +112,17 @@ const Tools = ({ agent, reread }: PartProps) => {
 
 const Duplicates = ({ agent }: { agent: AgentDetails }) => (
   <p className={classes.notice}>
-    <SeverityTag severity="amber" word={strings.possibleDuplicate} /> {strings.of}{' '}
-    {agent.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
-      <span key={uuid}>
-        {index > 0 ? ', ' : ''}
-        <PlainLink href={agentAddress(uuid)}>
-          <DeviceText value={hostIdentifier} />
-        </PlainLink>
-      </span>
-    ))}
-    {strings.theSameMachineEnrolledTwiceOr}
+    <SeverityTag severity="amber" word={strings.possibleDuplicate} />{' '}
+    {strings.duplicateOf({
+      hosts: agent.possibleDuplicates.map(({ uuid, hostIdentifier }, index) => (
+        <span key={uuid}>
+          {index > 0 ? ', ' : ''}
+          <PlainLink href={agentAddress(uuid)}>
+            <DeviceText value={hostIdentifier} />
+          </PlainLink>
+        </span>
+      )),
+    })}
   </p>
 )
 
@@ -136,7 +137,9 @@ const Head = ({ agent: data, reread }: PartProps) => {
       <div className={classes.line}>
         <HostStatus status={data.displayStatusCombined} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
-        <span className={classes.quiet}>{strings.lastContactTime({ time: <Time value={data.lastUpdated} /> })}</span>
+        <span className={classes.quiet}>
+          {strings.lastSeenTime({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}
+        </span>
       </div>
       <Tools agent={data} reread={reread} />
       <AgentMode agent={data} onChanged={reread} />
@@ -155,7 +158,7 @@ const Events = ({ agent }: { agent: AgentDetails }) =>
       <EventLines events={agent.recentEvents} />
       <p>
         <Link to="/events" search={{ source: `${agent.hostIdentifier} (` }}>
-          {strings.allEventsOfThisHost}
+          {strings.allEvents}
         </Link>
       </p>
     </>
@@ -174,8 +177,8 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
       className={classes.tabs}
     >
       <Tabs.List>
-        <Tabs.Tab value="devices">{strings.devicesPresent({ present: present.length })}</Tabs.Tab>
-        <Tabs.Tab value="risk">{strings.riskRiskscore({ riskScore: data.riskScore })}</Tabs.Tab>
+        <Tabs.Tab value="devices">{strings.devicesTab({ count: present.length })}</Tabs.Tab>
+        <Tabs.Tab value="risk">{strings.riskTab({ score: data.riskScore })}</Tabs.Tab>
         <Tabs.Tab value="policy">{strings.policy}</Tabs.Tab>
         <Tabs.Tab value="events">{strings.events}</Tabs.Tab>
         <Tabs.Tab value="commands">{strings.commands}</Tabs.Tab>
@@ -208,7 +211,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
   )
 }
 
-/** One host: what it is, what hangs on it and why that is marked, what happened. */
+/** One host with its devices, risk, policy, events and commands. */
 export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
   const { api } = useServices()
   const agent = useQuery({
@@ -223,8 +226,8 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
 
   if (agent.error instanceof CallFailure && agent.error.code === 'not_found') {
     return (
-      <EmptyState icon="agents" title={strings.thisAgentIsNotHereAny}>
-        <p>{strings.itWasRemovedOrTheAddress}</p>
+      <EmptyState icon="agents" title={strings.notFound}>
+        <p>{strings.notFoundHint}</p>
       </EmptyState>
     )
   }

@@ -13,7 +13,7 @@ import text from '../../ui/text.module.css'
 import classes from './AgentDevices.module.css'
 import { strings } from './strings.ts'
 
-/** What all lines of a host share. */
+/** Properties common to all lines of a host. */
 interface HostProps {
   armed: boolean
   /** Tags of the host. */
@@ -34,7 +34,7 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
           type="button"
           className={classes.verdict}
           onClick={() => setOpened(!opened)}
-          aria-label={strings.wordWhy({ word: verdict.word })}
+          aria-label={strings.explain({ verdict: verdict.word })}
         >
           {verdict.severity === 'neutral' ? (
             verdict.word
@@ -79,7 +79,7 @@ export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readon
   return (
     <div className={classes.devices}>
       {tree.length === 0 ? (
-        <p className={text.muted}>{strings.noUsbDeviceIsAttached}</p>
+        <p className={text.muted}>{strings.noDevices}</p>
       ) : (
         <Branch nodes={tree} depth={0} {...host} />
       )}

@@ -6,22 +6,18 @@ import { Time } from '../../ui/Time.tsx'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
-const skewText = (seconds: number): string =>
-  Math.abs(seconds) < 2
-    ? 'in step with the server'
-    : strings.mathSValueTheServer({ Math: Math.abs(seconds), value: seconds > 0 ? 'ahead of' : 'behind' })
+const skewText = (seconds: number): string => {
+  if (Math.abs(seconds) < 2) return strings.clockInSync
+  return seconds > 0 ? strings.clockAhead({ seconds }) : strings.clockBehind({ seconds: -seconds })
+}
 
-/** The release key of the agent, or why the agent has none. */
+/** The release key of the agent, or why it has none. */
 const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
   strings.releaseKey,
-  releaseKey === undefined
-    ? strings.noPinnedReleaseKeyThisAgent
-    : releaseKey === ''
-      ? strings.noReleaseKeySoTheAgent
-      : releaseKey,
+  releaseKey === undefined ? strings.releaseKeyUnknown : releaseKey === '' ? strings.releaseKeyMissing : releaseKey,
 ]
 
-/** What the host says of itself. */
+/** Shows the properties that the host reports. */
 export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
   const { facts } = agent
   return (
@@ -41,18 +37,20 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
           ...(agent.deploymentMode === 'Agent' ? [releaseKeyRow(facts.releaseKey)] : []),
           [strings.clock, skewText(agent.clockSkewSeconds)],
           [strings.firstSeen, <Time key="f" value={agent.firstSeen} form="local" />],
-          [strings.lastContact, <Time key="l" value={agent.lastUpdated} form="local" />],
+          [strings.lastSeen, <Time key="l" value={agent.lastUpdated} form="local" />],
           [strings.lastConfigured, <Time key="lc" value={agent.lastConfiguered} form="local" />],
           [
             strings.licence,
-            `${agent.licenseStatus}${agent.expirationDate === '' ? '' : strings.untilExpirationdate({ expirationDate: agent.expirationDate })}`,
+            agent.expirationDate === ''
+              ? agent.licenseStatus
+              : strings.licenceUntil({ status: agent.licenseStatus, date: agent.expirationDate }),
           ],
           [strings.id, <code key="id">{agent.uuid}</code>],
         ]}
       />
       <h3>{strings.networkInterfaces}</h3>
       {agent.nics.length === 0 ? (
-        <p className={classes.quiet}>{strings.noneWereReported}</p>
+        <p className={classes.quiet}>{strings.noInterfaces}</p>
       ) : (
         <table className={classes.table}>
           <thead>
@@ -75,7 +73,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
                 <td>
                   <DeviceText value={nic.addresses.join(', ')} />
                 </td>
-                <td>{nic.isUp ? 'up' : 'down'}</td>
+                <td>{nic.isUp ? strings.up : strings.down}</td>
               </tr>
             ))}
           </tbody>

@@ -11,7 +11,7 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
-/** The ports that the host holds, one per line, with their evidence and actions. */
+/** Lists the held ports of a host with their evidence and actions. */
 export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
   const { api, session } = useServices()
   const found = useQuery({
@@ -23,43 +23,47 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
   })
   const release = (port: HeldPortRow, acceptDrivers: boolean) =>
     confirm({
-      title: acceptDrivers ? strings.acceptDriversAndReleasePort : strings.releasePort,
-      names: [strings.portPortpath({ portPath: port.portPath })],
-      kind: ['port', 'ports'],
-      consequence: acceptDrivers
-        ? strings.thisDeviceMayUseTheseDrivers({ evidence: port.evidence })
-        : strings.theHostChecksTheDeviceAt,
-      action: acceptDrivers ? strings.acceptDriversAndReleasePort : strings.releasePort,
+      title: acceptDrivers ? strings.acceptAndRelease : strings.releasePort,
+      names: [strings.portNamed({ path: port.portPath })],
+      kind: strings.portCount,
+      consequence: acceptDrivers ? strings.acceptEffect({ evidence: port.evidence }) : strings.releaseEffect,
+      action: acceptDrivers ? strings.acceptAndRelease : strings.releasePort,
       run: async () => {
         await api.call(releaseHeldPort, { params: { agentId, id: port.id }, body: { acceptDrivers } })
         void found.refetch()
-        tell(strings.releaseCommandSentToTheHost)
+        tell(strings.releaseSent)
       },
     })
   return (found.data ?? []).map((port) => (
     <div key={port.id} className={classes.notice}>
       <SeverityTag
         severity={port.isEnforced ? 'red' : 'amber'}
-        word={port.isEnforced ? 'port held' : 'held when armed'}
+        word={port.isEnforced ? strings.portHeld : strings.portHeldWhenArmed}
       />{' '}
-      {strings.port} {port.portPath}: <DeviceText value={port.name} /> ({port.vid}:{port.pid}){' '}
+      {strings.portDevice({
+        path: port.portPath,
+        name: <DeviceText key="name" value={port.name} />,
+        ids: `${port.vid}:${port.pid}`,
+      })}{' '}
       <strong>
         <DeviceText value={port.evidence} />
       </strong>{' '}
       · <Time value={port.heldAt} />{' '}
-      <span className={classes.quiet}>{strings.toBlockThisDeviceOnAll({ code: <code>{port.fingerprint}</code> })}</span>{' '}
+      <span className={classes.quiet}>
+        {strings.blockEverywhere({ fingerprint: <code key="print">{port.fingerprint}</code> })}
+      </span>{' '}
       {port.releaseAskedBy === null ? null : (
         <span className={classes.quiet}>
-          {strings.releaseRequestedByDevicetextWaitingFor({ deviceText: <DeviceText value={port.releaseAskedBy} /> })}
+          {strings.releaseRequested({ user: <DeviceText key="user" value={port.releaseAskedBy} /> })}
         </span>
       )}
       {session.may('fleet:write') && port.releaseAskedBy === null ? (
         <>
           <Button size="compact-xs" variant="default" onClick={() => release(port, false)}>
-            {strings.releasePort2}
+            {strings.askRelease}
           </Button>{' '}
           <Button size="compact-xs" variant="subtle" onClick={() => release(port, true)}>
-            {strings.acceptDrivers}
+            {strings.askAccept}
           </Button>
         </>
       ) : null}

@@ -12,10 +12,10 @@ import { tell, tellFailure } from '../../ui/tell.ts'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
-// Characters that no system wants in the name of a file; the name of a host may have any.
+// Host names can contain characters that file names cannot.
 const fileSafe = (text: string) => plainText(text).replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
 
-/** The debug logs of a host: asked for here, they arrive with the next check-in. */
+/** The debug logs of a host. Requested logs arrive with the next check-in. */
 export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () => void }) => {
   const { api, session, work } = useServices()
   const [busy, setBusy] = useState(false)
@@ -25,7 +25,7 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
     try {
       const { jobId, accepted } = await api.call(runBulk, { body: { uuids: [agent.uuid], action: 'collectLogs' } })
       if (jobId !== null) work.follow(jobId)
-      tell(accepted === 0 ? strings.theHostIsBeingAskedAlready : strings.theHostWasAskedForIts)
+      tell(accepted === 0 ? strings.logsNotRequested : strings.logsRequested)
       reread()
     } catch (failure) {
       tellFailure(failure)
@@ -45,15 +45,15 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
             leftSection={<Icon name="refresh" size={14} />}
             onClick={() => void collect()}
           >
-            {strings.collectNow}
+            {strings.collectLogs}
           </Button>
         ) : null}
         <span className={classes.quiet}>
           {isAsked
             ? agent.connectionStatus === 'Connected'
-              ? strings.askedItArrivesInAMoment
-              : strings.askedItArrivesWhenTheHost
-            : strings.theNewestFiveAreKeptA}
+              ? strings.logsPending
+              : strings.logsPendingOffline
+            : strings.logsHint}
         </span>
       </div>
       {session.may('debuglogs:read') ? (
@@ -83,10 +83,10 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
               </Button>,
             ],
           }))}
-          empty={strings.noLogOfThisHostYet}
+          empty={strings.logsEmpty}
         />
       ) : (
-        <p className={classes.quiet}>{strings.logsAreReadByManagersAnd}</p>
+        <p className={classes.quiet}>{strings.logsNeedManager}</p>
       )}
     </div>
   )

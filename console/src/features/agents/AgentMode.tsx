@@ -6,25 +6,25 @@ import { lazily, useIdlePreload } from '../../ui/lazily.tsx'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
-import { gradeWords } from './grade.ts'
+import { gradeLabels } from './grade.ts'
 import { strings } from './strings.ts'
 
 const BulkDialog = lazily(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 
-/** The mode of a host: what it is, how well the host can enforce it, what waits, and the switch. */
+/** The mode of a host, its enforcement grade, pending commands, and buttons to change the mode. */
 export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged: () => void }) => {
   useIdlePreload(BulkDialog)
   const { session } = useServices()
   const [question, setQuestion] = useState<BulkQuestion | null>(null)
   const ask = (action: BulkAction) => setQuestion({ action, hosts: { uuids: [agent.uuid] } })
   const isArmed = agent.operationalStatus === 'Armed'
-  const grade = gradeWords(agent.policy.enforcement)
+  const grade = gradeLabels(agent.policy.enforcement)
   const waiting = agent.pendingCommands.length
   return (
     <div className={classes.mode}>
       {agent.displayStatusCombined === agent.operationalStatus ? null : <strong>{agent.operationalStatus}</strong>}
       <span className={classes.quiet}>{grade.short}</span>
-      {waiting > 0 ? <span>{strings.waitingForTheHostToConfirm}</span> : null}
+      {waiting > 0 ? <span>{strings.waitingForHost}</span> : null}
       {session.may('fleet:write') ? (
         <>
           <Button
@@ -34,16 +34,16 @@ export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged:
             title={!isArmed && !grade.canArm ? grade.long : undefined}
             onClick={() => ask(isArmed ? 'free' : 'arm')}
           >
-            {isArmed ? strings.free : strings.arm}
+            {isArmed ? strings.askFree : strings.askArm}
           </Button>
           <Button size="compact-xs" variant="default" onClick={() => ask('approveAll')}>
-            {strings.approveAll}
+            {strings.askApproveAll}
           </Button>
         </>
       ) : null}
       {agent.policy.reason === '' ? null : (
         <p className={classes.notice}>
-          <SeverityTag severity="amber" word={strings.wentBackToFreeByItself} /> {agent.policy.reason}
+          <SeverityTag severity="amber" word={strings.revertedToFree} /> {agent.policy.reason}
         </p>
       )}
       <BulkDialog question={question} close={() => setQuestion(null)} onDone={onChanged} />

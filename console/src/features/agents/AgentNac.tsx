@@ -17,14 +17,14 @@ const text = (name: string, value: string, absent = '–'): Row => [
 ]
 
 const iseRows = (end: NacEndpoint['ise']['endpoints'][number]): Row[] => [
-  text('ANC policy', end.ancPolicy, 'none'),
-  ...(end.isKnown ? [text(strings.group, end.groupId)] : [text(strings.endpoint, '', 'not known there')]),
+  text(strings.ancPolicy, end.ancPolicy, strings.none),
+  ...(end.isKnown ? [text(strings.group, end.groupId)] : [text(strings.endpoint, '', strings.unknownEndpoint)]),
   ...(end.session === null
-    ? [text(strings.liveSession, '', strings.noneOrNotReadable)]
+    ? [text(strings.liveSession, '', strings.noSession)]
     : [
         text(strings.user, end.session.userName),
         text(strings.address, end.session.address),
-        text(strings.switchText, [end.session.nasAddress, end.session.nasPort].filter(Boolean).join(', ')),
+        text(strings.switchPort, [end.session.nasAddress, end.session.nasPort].filter(Boolean).join(', ')),
         text(strings.policyServiceNode, end.session.server),
       ]),
   ...Object.entries(end.attributes).map(([name, value]) => text(name, value)),
@@ -32,8 +32,8 @@ const iseRows = (end: NacEndpoint['ise']['endpoints'][number]): Row[] => [
 
 const cactRows = (end: NacEndpoint['cact']['endpoints'][number]): Row[] =>
   end.isKnown
-    ? [text(strings.address, end.address), text(strings.property, end.property, 'not set')]
-    : [text(strings.host, '', 'not known there')]
+    ? [text(strings.address, end.address), text(strings.property, end.property, strings.notSet)]
+    : [text(strings.host, '', strings.unknownEndpoint)]
 
 interface SystemProps {
   name: string
@@ -41,7 +41,7 @@ interface SystemProps {
   ends: readonly { mac: string; rows: readonly Row[] }[]
 }
 
-/** What one system knows; nothing when it is not in use. */
+/** Data from one system; nothing if it is not in use. */
 const System = ({ name, known, ends }: SystemProps) => {
   if (known.status === 'off') return null
   return (
@@ -52,15 +52,15 @@ const System = ({ name, known, ends }: SystemProps) => {
           <DeviceText value={known.message} />
         </p>
       ) : ends.length === 0 ? (
-        <p className={classes.quiet}>{strings.theHostReportsNoInterfaceThat}</p>
+        <p className={classes.quiet}>{strings.noActiveInterface}</p>
       ) : (
-        ends.map(({ mac, rows }) => <Facts key={mac} rows={[['MAC', <code key="mac">{mac}</code>], ...rows]} />)
+        ends.map(({ mac, rows }) => <Facts key={mac} rows={[[strings.mac, <code key="mac">{mac}</code>], ...rows]} />)
       )}
     </section>
   )
 }
 
-/** What Cisco ISE and CounterACT know of a host. They are asked when a person wants to know: each may take seconds. */
+/** Data from Cisco ISE and CounterACT about a host. Loaded on request, because each can take seconds. */
 export const AgentNac = ({ agentId }: { agentId: string }) => {
   const { api } = useServices()
   const [isAsked, setIsAsked] = useState(false)
@@ -68,7 +68,7 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
     queryKey: ['nac-endpoint', agentId],
     queryFn: ({ signal }) => api.call(readNacEndpoint, { params: { agentId }, signal }),
     enabled: isAsked,
-    // As it is now, or not at all.
+    // Never shows old data.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
@@ -77,17 +77,17 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
   const isOff = data !== undefined && data.ise.status === 'off' && data.cact.status === 'off'
   return (
     <section className={classes.nac} aria-label={strings.networkAccessControl}>
-      <h3>{strings.whatCiscoIseAndCounteractKnow}</h3>
+      <h3>{strings.nacTitle}</h3>
       <Button
         size="compact-sm"
         variant="default"
         loading={known.isFetching}
         onClick={() => (isAsked ? void known.refetch() : setIsAsked(true))}
       >
-        {isAsked ? strings.askAgain : strings.askNow}
+        {isAsked ? strings.lookUpAgain : strings.lookUp}
       </Button>
       {known.error === null ? null : <ErrorState failure={known.error} inline />}
-      {isOff ? <p className={classes.quiet}>{strings.neitherOfThemIsInUse}</p> : null}
+      {isOff ? <p className={classes.quiet}>{strings.nacOff}</p> : null}
       {data === undefined ? null : (
         <>
           <System

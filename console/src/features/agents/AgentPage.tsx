@@ -9,9 +9,9 @@ export const AgentPage = () => {
   const { agentId } = useParams({ from: '/inside/agents/$agentId' })
   const { tab } = useSearch({ from: '/inside/agents/$agentId' })
   const navigate = useNavigate()
-  useTitle(strings.agent)
+  useTitle(strings.host)
   return (
-    <FullPage back={<Link to="/agents">{strings.agents}</Link>}>
+    <FullPage back={<Link to="/agents">{strings.title}</Link>}>
       <AgentDetail
         agentId={agentId}
         tab={tab ?? null}

@@ -7,9 +7,14 @@ import { SeverityTag } from '../../ui/SeverityTag.tsx'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
-const levelWords = { grant: 'grant', host: 'for this host', tag: 'by a tag', global: 'for all hosts' } as const
+const levelLabels = {
+  grant: strings.ruleGrant,
+  host: strings.ruleHost,
+  tag: strings.ruleTag,
+  global: strings.ruleGlobal,
+} as const
 
-/** What is in force on a host, and from where: mode, version, grade, and its rules in the order in which they decide. */
+/** Shows the policy of a host: mode, version, and its rules by precedence. */
 export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
   const { policy, uuid, hostIdentifier } = agent
   const isBehind = policy.mode === 'Armed' && policy.heldVersion !== policy.version
@@ -18,25 +23,19 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
       <p>{policy.summary}</p>
       {policy.reason === '' ? null : (
         <p>
-          <SeverityTag severity="amber" word={strings.wentBackToFreeByItself} /> {policy.reason}
+          <SeverityTag severity="amber" word={strings.revertedToFree} /> {policy.reason}
         </p>
       )}
       <p className={classes.quiet}>
         {policy.heldVersion === 0
-          ? strings.itHoldsNoPolicyYet
-          : strings.itHoldsVersionHeldversionOfThe({
-              heldVersion: policy.heldVersion,
-              value: isBehind ? strings.versionVersionIsOnItsWay({ version: policy.version }) : '',
-            })}
+          ? strings.noPolicy
+          : isBehind
+            ? strings.policyVersionBehind({ version: policy.heldVersion, next: policy.version })
+            : strings.policyVersion({ version: policy.heldVersion })}
       </p>
-      <h3>{strings.rulesThatSpeakToThisHost}</h3>
+      <h3>{strings.hostRules}</h3>
       {policy.rules.length === 0 ? (
-        <p className={classes.quiet}>
-          {strings.noneValue({
-            value:
-              policy.mode === 'Armed' ? strings.whateverIsAttachedAnewIsBlocked : strings.armedItWouldBlockWhateverIs,
-          })}
-        </p>
+        <p className={classes.quiet}>{policy.mode === 'Armed' ? strings.noRulesArmed : strings.noRulesFree}</p>
       ) : (
         <ol className={classes.rules}>
           {policy.rules.map((rule) => (
@@ -45,18 +44,20 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
               <PlainLink href={`/policy?open=${encodeURIComponent(rule.id)}`}>
                 <DeviceText value={rule.sentence} />
               </PlainLink>
-              <span className={classes.quiet}>{rule.effect === 'deny' ? 'deny' : levelWords[rule.level]}</span>
+              <span className={classes.quiet}>
+                {rule.effect === 'deny' ? strings.ruleDeny : levelLabels[rule.level]}
+              </span>
             </li>
           ))}
         </ol>
       )}
       <p>
         <Link to="/policy" search={{ open: 'new', onHost: uuid }}>
-          {strings.writeARuleForDevicetext({ deviceText: <DeviceText value={hostIdentifier} /> })}
+          {strings.addRuleFor({ host: <DeviceText key="host" value={hostIdentifier} /> })}
         </Link>
         {' · '}
         <Link to="/policy/simulator" search={{ hostUuid: uuid }}>
-          {strings.whatArmingWouldHaveBlockedHere}
+          {strings.simulateHost}
         </Link>
       </p>
     </div>

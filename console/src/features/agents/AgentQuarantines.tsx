@@ -10,7 +10,7 @@ import { useLive } from '../../ui/useLive.ts'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
-/** Quarantines of a host that are in force or on their way, a line each; nothing when there are none. */
+/** Lists the active and pending quarantines of a host. */
 export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
   const { api } = useServices()
   const found = useQuery({
@@ -23,9 +23,9 @@ export const AgentQuarantines = ({ agentId }: { agentId: string }) => {
   })
   return (found.data ?? []).map((quarantine) => (
     <p key={quarantine.id} className={classes.notice}>
-      <State state={quarantine.state} /> {strings.quarantineBy} {nacSystemNames[quarantine.system]} ·{' '}
+      <State state={quarantine.state} /> {strings.quarantinedBy({ system: nacSystemNames[quarantine.system] })} ·{' '}
       <Time value={quarantine.createdAt} /> · <DeviceText value={quarantine.error || quarantine.reason} />{' '}
-      <PlainLink href={quarantineAddress(quarantine)}>{strings.openTheQuarantine}</PlainLink>
+      <PlainLink href={quarantineAddress(quarantine)}>{strings.openQuarantine}</PlainLink>
     </p>
   ))
 }

@@ -3,17 +3,17 @@ import { DeviceText } from '../../ui/DeviceText.tsx'
 import classes from './AgentDetail.module.css'
 import { strings } from './strings.ts'
 
-/** The risk score with every factor, its points and its evidence. */
+/** The risk score with its factors, points and evidence. */
 export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
   <div className={classes.risk}>
     {agent.riskFactors.length === 0 ? (
-      <p className={classes.quiet}>{strings.nothingRaisesTheRiskOfThis}</p>
+      <p className={classes.quiet}>{strings.noRisk}</p>
     ) : (
       <table className={classes.table}>
         <thead>
           <tr>
             <th scope="col">{strings.points}</th>
-            <th scope="col">{strings.what}</th>
+            <th scope="col">{strings.factor}</th>
             <th scope="col">{strings.evidence}</th>
           </tr>
         </thead>

@@ -20,14 +20,14 @@ const hrefOf = (agent: Agent) => agentAddress(agent.uuid)
 
 const idOf = (agent: Agent) => agent.uuid
 
-/** The list of hosts. `empty` is what is shown before the first host: the way to add one. */
+/** The list of hosts. `empty` is shown before the first host is added. */
 export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
-  useTitle(strings.agents)
+  useTitle(strings.title)
   useIdlePreload(AgentDetail)
   const { session, queries } = useServices()
   const list = useList('/inside/agents', agentsView, getAgents, idOf)
   const { open } = list.view.state
-  // The order of the list says nothing about which hosts are meant.
+  // The sorting does not affect which hosts are selected.
   const { SortBy: _order, ...filter } = list.query
   const selection = useSelection(list.source, {
     filtered: list.counts?.filtered ?? null,
@@ -38,7 +38,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
 
   return (
     <ListPage
-      title={strings.agents}
+      title={strings.title}
       list={list}
       actions={
         session.may('enrolment:manage') ? (
@@ -48,9 +48,9 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
         ) : null
       }
       filters={agentFilters}
-      searchPlaceholder={strings.hostAddressSystemTag}
+      searchPlaceholder={strings.search}
       exports={{ name: 'agents', report: 'agents', csv: exportAgentCsv, pdf: exportAgentPdf }}
-      label={strings.agents}
+      label={strings.title}
       columns={agentColumns}
       topics={['agents', 'summary']}
       hrefOf={hrefOf}
@@ -59,7 +59,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       drawer={
         open === null ? null : (
           <SidePanel
-            label={strings.agent}
+            label={strings.host}
             fullPage={agentAddress(open)}
             close={() => list.view.set({ open: null, tab: null })}
           >

@@ -14,13 +14,13 @@ import { strings } from './strings.ts'
 
 const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
-/** Filters of the agents list, by the interface's names. */
+/** Filters of the host list, by their API names. */
 export const agentFilters = [
   { name: 'Status', label: strings.status, kind: 'choice', options: options(agentStatuses) },
   { name: 'Severity', label: strings.finding, kind: 'choice', options: severityOptions },
   { name: 'HasKnownAttackTools', label: strings.attackTools, kind: 'yesNo' },
   { name: 'HasVulnerablePeripherals', label: strings.vulnerableDevices, kind: 'yesNo' },
-  { name: 'HasUnapprovedPeripherals', label: strings.devicesNotApproved, kind: 'yesNo' },
+  { name: 'HasUnapprovedPeripherals', label: strings.notAllowedDevices, kind: 'yesNo' },
   { name: 'Hashtags', label: strings.tag, kind: 'tags' },
   { name: 'Vendor', label: strings.deviceVendor, kind: 'text' },
   { name: 'Model', label: strings.deviceModel, kind: 'text' },
@@ -29,7 +29,7 @@ export const agentFilters = [
   { name: 'OsVersion', label: strings.operatingSystem, kind: 'text' },
   { name: 'Version', label: strings.agentVersion, kind: 'text' },
   { name: 'ReleaseKey', label: strings.releaseKey, kind: 'text' },
-  { name: 'LastUpdated', label: strings.lastContact, kind: 'period' },
+  { name: 'LastUpdated', label: strings.lastSeen, kind: 'period' },
   { name: 'LastConfiguration', label: strings.lastConfigured, kind: 'period' },
   { name: 'License', label: strings.licence, kind: 'choice', options: options(licenseStatuses) },
   { name: 'DeploymentMode', label: strings.deployment, kind: 'choice', options: options(['Agent', 'Agentless']) },
@@ -98,7 +98,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'violating',
-    title: strings.notApproved,
+    title: strings.notAllowed,
     width: 116,
     align: 'right',
     sortKey: 'notApproved',
@@ -152,7 +152,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   },
   {
     id: 'approved',
-    title: strings.approved,
+    title: strings.allowed,
     width: 90,
     align: 'right',
     sortKey: 'approvedAndPresent',

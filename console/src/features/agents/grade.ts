@@ -1,29 +1,29 @@
 import { strings } from './strings.ts'
-export interface GradeWords {
+export interface GradeLabels {
   short: string
-  /** What it means for a device that no rule allows. */
+  /** The meaning for a device that no rule allows. */
   long: string
   canArm: boolean
 }
 
-const grades: Readonly<Record<string, GradeWords>> = {
+const grades: Readonly<Record<string, GradeLabels>> = {
   'before-driver': {
-    short: strings.canBlockBeforeAnyDriver,
-    long: strings.armedThisHostKeepsANew,
+    short: strings.gradeBeforeDriver,
+    long: strings.gradeBeforeDriverHint,
     canArm: true,
   },
   'after-attach': {
-    short: strings.canBlockAfterAttaching,
-    long: strings.armedThisHostTakesADevice,
+    short: strings.gradeAfterAttach,
+    long: strings.gradeAfterAttachHint,
     canArm: true,
   },
   observe: {
-    short: strings.canOnlyObserve,
-    long: strings.thisHostCannotBlockDevicesIts,
+    short: strings.gradeObserve,
+    long: strings.gradeObserveHint,
     canArm: false,
   },
 }
 
-/** The enforcement grade of a host in words. One that is not known here is shown as it is. */
-export const gradeWords = (grade: string): GradeWords =>
-  grades[grade] ?? { short: grade, long: strings.thisHostEnforcesByGrade({ grade }), canArm: true }
+/** Returns the labels of an enforcement grade. An unknown grade is shown unchanged. */
+export const gradeLabels = (grade: string): GradeLabels =>
+  grades[grade] ?? { short: grade, long: strings.gradeUnknown({ grade }), canArm: true }

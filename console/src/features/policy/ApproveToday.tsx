@@ -8,7 +8,7 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { AskFoot } from '../../ui/form/AskFoot.tsx'
 import { ReasonField } from '../../ui/form/ReasonField.tsx'
 import { useChange } from '../../ui/form/useChange.ts'
-import { devices, hosts, worksAgainText } from '../../ui/policy/labels.ts'
+import { worksAgainText } from '../../ui/policy/labels.ts'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { rereadPolicy } from '../../ui/policy/undo.ts'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
@@ -16,10 +16,10 @@ import { tell } from '../../ui/tell.ts'
 import classes from './PolicyPage.module.css'
 import { strings } from './strings.ts'
 
-// What the server is asked to do, and what its preview is asked for: all hosts.
+// The action and its preview cover all hosts.
 const everything = { filter: {}, action: 'approveAll' as const }
 
-/** The question before that: how much, what works again, and why. */
+/** Confirmation with the effects and a reason. */
 const Question = ({ close }: { close: () => void }) => {
   const services = useServices()
   const { api } = services
@@ -44,7 +44,7 @@ const Question = ({ close }: { close: () => void }) => {
       })
       close()
       rereadPolicy(services)
-      tell(strings.whatIsAttachedToAcceptedIs({ accepted: hosts(accepted) }))
+      tell(strings.approveTodayStarted({ hosts: accepted }))
     })
   if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
   const data = preview.data
@@ -59,19 +59,19 @@ const Question = ({ close }: { close: () => void }) => {
       }}
     >
       {data === undefined ? (
-        <p>{strings.countingWhatIsAttached}</p>
+        <p>{strings.approveTodayLoading}</p>
       ) : (
         <p>
-          {strings.strongThatNoRuleCoversWere({
-            strong: (
-              <strong>
-                {strings.peripheralsOnAgents({
-                  peripherals: devices(data.test.blocked.peripherals),
-                  agents: hosts(data.test.blocked.agents),
+          {strings.approveTodayEffect({
+            count: (
+              <strong key="count">
+                {strings.devicesOnHosts({
+                  devices: data.test.blocked.peripherals,
+                  hosts: data.test.blocked.agents,
                 })}
               </strong>
             ),
-            agents: hosts(data.bulk.agents),
+            hosts: data.bulk.agents,
           })}
         </p>
       )}
@@ -81,11 +81,11 @@ const Question = ({ close }: { close: () => void }) => {
         </p>
       )}
       {needsReason && !isStored ? (
-        <ReasonField required value={reason} placeholder={strings.whyTheseDevicesMayBeUsed} onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot
-        action="Approve them"
+        action={strings.approveDevices}
         busy={busy}
         isReady={data !== undefined && (!needsReason || reason.trim() !== '')}
         isStored={isStored}
@@ -95,25 +95,25 @@ const Question = ({ close }: { close: () => void }) => {
   )
 }
 
-/** Before the first rule: what is attached today can become the whitelist, after a look at what that is. */
+/** Empty state of the rules: offers to approve the attached devices after a preview. */
 export const ApproveToday = ({ canWrite, write }: { canWrite: boolean; write: () => void }) => {
   const [asked, setAsked] = useState(false)
   return (
-    <EmptyState icon="policy" title={strings.noRuleYetAnArmedHost}>
+    <EmptyState icon="policy" title={strings.emptyTitle}>
       <div className={classes.start}>
-        <p>{strings.theQuickWayToAWhitelist}</p>
+        <p>{strings.empty}</p>
         {canWrite ? (
           <Group gap="sm">
             <Button size="sm" onClick={() => setAsked(true)}>
-              {strings.approveWhatIsPluggedInToday}
+              {strings.approveToday}
             </Button>
             <Button size="sm" variant="default" onClick={write}>
-              {strings.writeARule}
+              {strings.addRule}
             </Button>
           </Group>
         ) : null}
       </div>
-      <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveWhatIsPluggedIn}>
+      <Modal opened={asked} onClose={() => setAsked(false)} title={strings.approveTodayTitle}>
         {asked ? <Question close={() => setAsked(false)} /> : null}
       </Modal>
     </EmptyState>

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
-import { devices, testSentence } from '../../ui/policy/labels.ts'
+import { testSentence } from '../../ui/policy/labels.ts'
 import classes from './RuleEditor.module.css'
 import { strings } from './strings.ts'
 
 const days = 30
 
-/** The change over the last month: what an armed fleet would have blocked with it, beside without it. */
+/** Simulates the change over the last month and compares it with the current rules. */
 export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
   const { api } = useServices()
   const [asked, setAsked] = useState<string | null>(null)
@@ -41,18 +41,15 @@ export const DraftTest = ({ draft }: { draft: PolicyDraft | null }) => {
             loading={isAsked && answer.isFetching}
             onClick={() => setAsked(text)}
           >
-            {strings.tryItOnTheLastDays({ days })}
+            {strings.testDraft({ days })}
           </Button>
         </Group>
       ) : (
         <p>
           {testSentence(answer.data.then)}{' '}
           {difference === 0
-            ? strings.thatIsWhatTheRulesIn
-            : strings.thatIsMathValueThanBy({
-                Math: devices(Math.abs(difference)),
-                value: difference > 0 ? 'more' : 'fewer',
-              })}
+            ? strings.sameAsNow
+            : (difference > 0 ? strings.moreThanNow : strings.fewerThanNow)({ devices: Math.abs(difference) })}
         </p>
       )}
       {isAsked && answer.error !== null ? <ErrorState failure={answer.error} inline /> : null}

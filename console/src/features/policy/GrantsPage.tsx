@@ -18,10 +18,10 @@ import { strings } from './strings.ts'
 
 const idOf = (grant: PolicyRuleResource) => grant.id
 const hrefOf = (grant: PolicyRuleResource) => `/policy/grants?open=${encodeURIComponent(grant.id)}`
-// A new grant lasts a day unless something else is written.
+// Default duration of a new grant: one day.
 const usualLife = 24 * 3_600_000
 
-/** The temporary grants, those that end first first. */
+/** Lists the grants, next to expire first. */
 export const GrantsPage = () => {
   useTitle(strings.grants)
   const { api, session, clock } = useServices()
@@ -31,7 +31,7 @@ export const GrantsPage = () => {
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')
   const write = () => list.view.set({ open: 'new' })
-  useKeys(canWrite ? [{ keys: 'n', description: strings.newGrant, run: write }] : [])
+  useKeys(canWrite ? [{ keys: 'n', description: strings.addGrant, run: write }] : [])
 
   return (
     <ListPage
@@ -40,20 +40,17 @@ export const GrantsPage = () => {
       actions={
         canWrite ? (
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
-            {strings.newGrant}
+            {strings.addGrant}
           </Button>
         ) : null
       }
       filters={grantFilters}
-      searchPlaceholder={strings.deviceIdTagHostReason}
+      searchPlaceholder={strings.search}
       above={
         <p className={classes.order}>
-          {strings.aGrantAllowsForATime({
-            value:
-              policy.data === undefined
-                ? null
-                : ` It lasts at most ${policy.data.settings.grantMaxHours.toLocaleString('en')} hours, which the settings of the policy say.`,
-          })}
+          {policy.data === undefined
+            ? strings.grantsIntro
+            : strings.grantsIntroWithMax({ hours: policy.data.settings.grantMaxHours })}
         </p>
       }
       label={strings.grants}
@@ -61,11 +58,11 @@ export const GrantsPage = () => {
       topics={['summary']}
       hrefOf={hrefOf}
       empty={
-        <EmptyState icon="policy" title={strings.noGrantIsInForce}>
-          <p>{strings.aGrantLetsSomebodyUseA}</p>
+        <EmptyState icon="policy" title={strings.grantsEmptyTitle}>
+          <p>{strings.grantsEmpty}</p>
           {canWrite ? (
             <Button size="sm" onClick={write}>
-              {strings.grantADevice}
+              {strings.addGrant}
             </Button>
           ) : null}
         </EmptyState>

@@ -19,7 +19,7 @@ import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import { useTitle } from '../../ui/useTitle.ts'
 import classes from './HistoryPage.module.css'
-import { differences, restoreWords } from './rule-diff.ts'
+import { differences, restoreText } from './rule-diff.ts'
 import { strings } from './strings.ts'
 
 const pageSize = 50
@@ -43,7 +43,7 @@ const Change = ({ change: { before, after } }: { change: PolicyVersion['changes'
       <table className={classes.diff}>
         <thead>
           <tr>
-            <th scope="col">{strings.what}</th>
+            <th scope="col">{strings.change}</th>
             <th scope="col">{strings.before}</th>
             <th scope="col">{strings.after}</th>
           </tr>
@@ -75,31 +75,31 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
   const { api } = services
   const { busy, failure, isStored, run } = useChange()
   const [reason, setReason] = useState('')
-  const trial = useQuery({
-    queryKey: ['policy-history', 'trial', version, inForce],
+  const dryRun = useQuery({
+    queryKey: ['policy-history', 'dry-run', version, inForce],
     queryFn: () => api.call(restorePolicy, { body: { version, dryRun: true } }),
     gcTime: 0,
     retry: false,
   })
-  const total = trial.data === undefined ? 0 : trial.data.added + trial.data.changed + trial.data.deleted
-  const warning = trial.data === undefined ? null : openedText(trial.data)
-  const needsReason = trial.data !== undefined && openedHosts(trial.data) > 1
+  const total = dryRun.data === undefined ? 0 : dryRun.data.added + dryRun.data.changed + dryRun.data.deleted
+  const warning = dryRun.data === undefined ? null : openedText(dryRun.data)
+  const needsReason = dryRun.data !== undefined && openedHosts(dryRun.data) > 1
   const restore = () =>
     run(async () => {
       const done = await api.call(restorePolicy, {
         body: { version, ...asReason(reason) },
       })
       close()
-      tellPolicyChange(services, strings.theRulesAreThoseOfVersion({ version }), done.version)
+      tellPolicyChange(services, version === 0 ? strings.allDeleted : strings.restored({ version }), done.version)
     })
   return (
     <div className={classes.restore}>
-      {trial.error !== null ? (
-        <ErrorState failure={trial.error} retry={() => void trial.refetch()} inline />
+      {dryRun.error !== null ? (
+        <ErrorState failure={dryRun.error} retry={() => void dryRun.refetch()} inline />
       ) : (
         <p aria-live="polite">
-          {trial.data === undefined ? strings.askingTheServerWhatThisWould : restoreWords(trial.data)}{' '}
-          {total > 0 ? strings.armedHostsHearOfItWithin : ''}
+          {dryRun.data === undefined ? strings.restoreLoading : restoreText(dryRun.data)}{' '}
+          {total > 0 ? strings.restoreHint : ''}
         </p>
       )}
       {warning === null ? null : (
@@ -109,7 +109,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
         </p>
       )}
       {needsReason && !isStored ? (
-        <ReasonField required value={reason} placeholder={strings.whyTheseDevicesMayWorkAgain} onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
@@ -122,7 +122,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
             disabled={total === 0 || (needsReason && reason.trim() === '')}
             onClick={() => void restore()}
           >
-            {strings.restoreVersionVersion({ version })}
+            {version === 0 ? strings.deleteAll : strings.restoreVersion({ version })}
           </Button>
         )}
       </Group>
@@ -136,16 +136,14 @@ const Changes = ({ version }: { version: PolicyVersion }) => (
       <Change key={`${change.before?.id}|${change.after?.id}`} change={change} />
     ))}
     {version.changesTotal > version.changes.length ? (
-      <p className={classes.quiet}>
-        {strings.andChangestotalMoreChanges({ changesTotal: version.changesTotal - version.changes.length })}
-      </p>
+      <p className={classes.quiet}>{strings.moreChanges({ count: version.changesTotal - version.changes.length })}</p>
     ) : null}
   </div>
 )
 
-/** Every version of the policy: who changed what, what it was before, and the way back. */
+/** Lists the versions of the policy with their changes, and restores them. */
 export const HistoryPage = () => {
-  useTitle(strings.historyOfThePolicy)
+  useTitle(strings.historyTitle)
   const { api, session } = useServices()
   const navigate = useNavigate({ from: '/policy/history' })
   const search = useSearch({ from: '/inside/policy/history' })
@@ -165,7 +163,7 @@ export const HistoryPage = () => {
   return (
     <SettingsPage
       title={strings.history}
-      intro={strings.eachChangeOfTheRulesIs}
+      intro={strings.historyIntro}
       actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, policyHistory, query)} />}
     >
       <VersionHistory
@@ -186,32 +184,28 @@ export const HistoryPage = () => {
         action={{ title: strings.restore, width: 84 }}
         empty={
           total > 0 ? null : (
-            <EmptyState icon="policy" title={strings.thePolicyWasNeverChanged}>
-              <p>{strings.theFirstRuleGrantOrApproval}</p>
+            <EmptyState icon="policy" title={strings.historyEmptyTitle}>
+              <p>{strings.historyEmpty}</p>
             </EmptyState>
           )
         }
         note={
           <span className={classes.quiet}>
-            {strings.versionTotalIsInForceValue({
-              total,
-              value:
-                canWrite && isLast ? (
-                  <>
-                    {' '}
-                    <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
-                      {strings.goBackToNoRules}
-                    </button>
-                  </>
-                ) : null,
-            })}
+            {strings.currentVersion({ version: total })}{' '}
+            {canWrite && isLast ? (
+              <button type="button" className={classes.linkButton} onClick={() => setRestoring(0)}>
+                {strings.askDeleteAll}
+              </button>
+            ) : null}
           </span>
         }
       />
       <Modal
         opened={restoring !== null}
         onClose={() => setRestoring(null)}
-        title={restoring === 0 ? strings.goBackToNoRules2 : strings.restoreVersionRestoring({ restoring })}
+        title={
+          restoring === null || restoring === 0 ? strings.deleteAll : strings.restoreVersion({ version: restoring })
+        }
       >
         {restoring === null ? null : <Restore version={restoring} inForce={total} close={() => setRestoring(null)} />}
       </Modal>

@@ -9,7 +9,7 @@ import { strings } from './strings.ts'
 const named = (model: { vid: string; pid: string; guiVid: string; guiPid: string }): string =>
   plainText(`${[model.guiVid, model.guiPid].filter(Boolean).join(' ')} ${model.vid}:${model.pid}`.trim())
 
-/** Finds a model of the fleet by its name and fills in its ids. */
+/** Finds a model in the fleet by name and fills in its VID:PID. */
 export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string) => void }) => {
   const { api } = useServices()
   const [text, setText] = useState('')
@@ -22,9 +22,9 @@ export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string)
   const models = new Map((found.data?.data ?? []).map((model) => [named(model), model]))
   return (
     <Autocomplete
-      label={strings.findAModelOfTheFleet}
+      label={strings.findModel}
       size="xs"
-      placeholder={strings.aProductOrVendorSuchAs}
+      placeholder={strings.findModelHint}
       data={[...models.keys()]}
       filter={({ options }) => options}
       value={text}
@@ -38,7 +38,7 @@ export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string)
   )
 }
 
-/** What usb.ids and the fleet call these ids, and on how many hosts they are. */
+/** Shows the name of a VID:PID and its number of hosts. */
 export const ModelName = ({ vid, pid }: { vid: string; pid: string }) => {
   const { api } = useServices()
   const isWhole = /^[0-9a-f]{4}$/i.test(vid) && (pid === '' || /^[0-9a-f]{4}$/i.test(pid))
@@ -50,21 +50,21 @@ export const ModelName = ({ vid, pid }: { vid: string; pid: string }) => {
   })
   if (!isWhole || known.data === undefined) return null
   const [model] = known.data.data
-  if (model === undefined) return <>{strings.notSeenInThisFleetYet}</>
+  if (model === undefined) return <>{strings.modelUnknown}</>
   if (pid === '')
     return (
       <>
-        {strings.guividRecordsfilteredOtherModelsInThis({
-          guiVid: plainText(model.guiVid) || strings.thisVendor,
-          recordsFiltered: known.data.recordsFiltered,
+        {strings.vendorModels({
+          vendor: plainText(model.guiVid) || strings.thisVendor,
+          count: known.data.recordsFiltered,
         })}
       </>
     )
   return (
     <>
-      {strings.valueAttachedToAgentscountOtherHosts({
-        value: plainText([model.guiVid, model.guiPid].filter(Boolean).join(' ')) || strings.noNameIsKnown,
-        agentsCount: model.agentsCount,
+      {strings.modelHosts({
+        name: plainText([model.guiVid, model.guiPid].filter(Boolean).join(' ')) || strings.unnamed,
+        count: model.agentsCount,
       })}
     </>
   )

@@ -14,7 +14,7 @@ import { tellWithUndo } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { strings } from './strings.ts'
 
-// What the switch sets when it is turned on: an office may be freed alone, a site not.
+// Default threshold when the switch is turned on.
 const usualHosts = 100
 
 interface FormProps {
@@ -24,7 +24,7 @@ interface FormProps {
   onSaved: () => void
 }
 
-/** The settings as entered, and the request that saves them. */
+/** State of the form and its request. */
 const useSettingsForm = (settings: PolicySettings, onSaved: () => void) => {
   const { api } = useServices()
   const [draft, setDraft] = useState(settings)
@@ -33,7 +33,7 @@ const useSettingsForm = (settings: PolicySettings, onSaved: () => void) => {
   const isStored = isStoredRequest(failure)
   const change = (part: Partial<PolicySettings>) => {
     setDraft((old) => ({ ...old, ...part }))
-    // Other settings are another request.
+    // Different settings need a new request.
     if (isStored) setFailure(null)
   }
   const save = async () => {
@@ -94,42 +94,42 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
         <Stack gap="md">
           <div>
             <Switch
-              label={strings.requireASecondApproverForMany}
+              label={strings.requireApprover}
               checked={draft.twoPersonHosts !== null}
               onChange={(event) => change({ twoPersonHosts: event.currentTarget.checked ? usualHosts : null })}
             />
             <p style={{ margin: '6px 0 0', color: 'var(--pc-muted)' }} data-testid="two-person">
-              {strings.nowExplanation({ explanation: twoPerson.explanation })}
+              {strings.approverState({ explanation: twoPerson.explanation })}
             </p>
           </div>
           {draft.twoPersonHosts === null ? null : (
             <CountField
               form={form}
               name="twoPersonHosts"
-              label={strings.freeingDeletingOrOpeningMoreThan}
-              suffix=" hosts"
+              label={strings.approverThreshold}
+              suffix={` ${strings.hostsUnit}`}
               max={1_000_000}
             />
           )}
           <CountField
             form={form}
             name="grantMaxHours"
-            label={strings.aGrantLastsAtMost}
-            description={strings.whoeverNeedsLongerWritesARule}
-            suffix=" hours"
+            label={strings.grantMax}
+            description={strings.grantMaxHint}
+            suffix={` ${strings.hoursUnit}`}
             max={mostHours}
           />
           <CountField
             form={form}
             name="commandHours"
-            label={strings.aCommandWaitsForItsHost}
-            description={strings.afterThisItExpiresAndSays}
-            suffix=" hours"
+            label={strings.commandLife}
+            description={strings.commandLifeHint}
+            suffix={` ${strings.hoursUnit}`}
             max={mostHours}
           />
           <TextInput
-            label={strings.whomToAskAboutABlocked}
-            description={strings.shownToTheUserOfA}
+            label={strings.contact}
+            description={strings.contactHint}
             maxLength={200}
             {...bindText(draft, change, errorOf)('contact')}
           />
@@ -147,7 +147,7 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
               )}
             </Group>
           ) : (
-            <p style={{ margin: 0, color: 'var(--pc-muted)' }}>{strings.anAdministratorCanChangeThese}</p>
+            <p style={{ margin: 0, color: 'var(--pc-muted)' }}>{strings.settingsReadOnly}</p>
           )}
         </Stack>
       </fieldset>
@@ -155,13 +155,13 @@ const Form = ({ settings, twoPerson, canWrite, onSaved }: FormProps) => {
   )
 }
 
-/** Settings of the policy: two people, lives of grants and commands, whom users should ask. */
+/** Policy settings: second approver, durations of grants and commands, contact. */
 export const PolicySettingsPage = () => {
-  useTitle(strings.settingsOfThePolicy)
+  useTitle(strings.settingsTitle)
   const { api, session, queries } = useServices()
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   return (
-    <SettingsPage title={strings.settingsOfThePolicy}>
+    <SettingsPage title={strings.settingsTitle}>
       {policy.data === undefined ? (
         policy.error === null ? (
           <DetailSkeleton />

@@ -16,14 +16,14 @@ export interface RuleDrawerProps {
   close: () => void
 }
 
-/** The drawer of a rule or grant: its editor, or why there is none. */
+/** The drawer of a rule or grant. */
 export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerProps) => {
   const rule = useRule(id)
   const body =
     id === 'new' ? (
       <RuleEditor rule={null} start={start} isGrant={isGrant} canWrite={canWrite} close={close} />
     ) : rule.data !== undefined && rule.data !== null ? (
-      // Saved by somebody else meanwhile: what is typed here stays.
+      // If another person saves the rule, the input here stays.
       <RuleEditor
         rule={rule.data}
         start={start}
@@ -34,8 +34,8 @@ export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerPr
     ) : rule.error !== null ? (
       <ErrorState failure={rule.error} retry={() => void rule.refetch()} />
     ) : rule.data === null ? (
-      <EmptyState icon="policy" title={isGrant ? strings.thisGrantIsOver : strings.thisRuleIsNotHereAny}>
-        <p>{strings.itWasDeletedTheHistorySays}</p>
+      <EmptyState icon="policy" title={isGrant ? strings.grantNotFound : strings.ruleNotFound}>
+        <p>{strings.notFoundHint}</p>
       </EmptyState>
     ) : (
       <DetailSkeleton />

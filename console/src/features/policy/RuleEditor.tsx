@@ -17,29 +17,30 @@ import { strings } from './strings.ts'
 import { type RuleEditing, type RuleEditorProps, useRuleEditor } from './useRuleEditor.ts'
 
 const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
-  const { severity, cure } = ruleStates[rule.state]
+  const { severity, label, cure } = ruleStates[rule.state]
   return (
     <div className={classes.origin}>
       <p>
         <DeviceText value={rule.sentence} />
       </p>
       <p className={classes.quiet}>
-        {strings.valueByDevicetextTimeValue2({
-          value: rule.origin === 'approval' ? strings.madeByApprovingOrDenyingA : strings.written,
-          deviceText: <DeviceText value={rule.createdBy} />,
-          time: <Time value={rule.createdAt} form="local" />,
-          value2:
-            rule.changedAt === rule.createdAt
-              ? null
-              : strings.changedByDevicetextTime({
-                  deviceText: <DeviceText value={rule.changedBy} />,
-                  time: <Time value={rule.changedAt} form="local" />,
-                }),
+        {(rule.origin === 'approval' ? strings.createdByApproval : strings.createdByRule)({
+          user: <DeviceText key="user" value={rule.createdBy} />,
+          time: <Time key="time" value={rule.createdAt} form="local" />,
         })}
+        {rule.changedAt === rule.createdAt ? null : (
+          <>
+            <br />
+            {strings.changedBy2({
+              user: <DeviceText key="user" value={rule.changedBy} />,
+              time: <Time key="time" value={rule.changedAt} form="local" />,
+            })}
+          </>
+        )}
       </p>
       {cure === '' ? null : (
         <p role="note">
-          <SeverityTag severity={severity} word={rule.state.toLowerCase()} /> {cure}
+          <SeverityTag severity={severity} word={label} /> {cure}
         </p>
       )}
     </div>
@@ -50,19 +51,19 @@ interface ActionsProps extends RuleEditorProps {
   editing: RuleEditing
 }
 
-/** Keep it, or delete it. */
+/** Buttons that confirm or cancel the deletion. */
 const DeleteActions = ({ editing, isGrant }: ActionsProps) => (
   <Group key="delete" gap="sm">
     <Button size="xs" variant="default" onClick={() => editing.setDeleting(false)} autoFocus>
-      {strings.keepIt}
+      {strings.cancel}
     </Button>
     <Button size="xs" color="red" loading={editing.busy} disabled={!editing.canRemove} onClick={editing.remove}>
-      {editing.needsApprover ? strings.requestApproval : isGrant ? strings.endTheGrant : strings.deleteTheRule}
+      {editing.needsApprover ? strings.requestApproval : isGrant ? strings.endGrant : strings.deleteRule}
     </Button>
   </Group>
 )
 
-const SaveActions = ({ editing, rule, close }: ActionsProps) => (
+const SaveActions = ({ editing, rule, isGrant, close }: ActionsProps) => (
   <Group key="save" gap="sm">
     <Button size="xs" variant="default" onClick={close}>
       {strings.cancel}
@@ -71,7 +72,9 @@ const SaveActions = ({ editing, rule, close }: ActionsProps) => (
       {editing.needsApprover
         ? strings.requestApproval
         : rule === null
-          ? strings.saveTheThing({ thing: editing.thing })
+          ? isGrant
+            ? strings.addGrant
+            : strings.addRule
           : strings.save}
     </Button>
   </Group>
@@ -93,7 +96,7 @@ const Actions = (props: ActionsProps) => {
       <span>
         {rule !== null && !editing.deleting ? (
           <Button size="xs" variant="default" onClick={() => editing.setDeleting(true)}>
-            {isGrant ? strings.endNow : strings.deleteText}
+            {isGrant ? strings.askEndGrant : strings.askDeleteRule}
           </Button>
         ) : null}
       </span>
@@ -102,7 +105,7 @@ const Actions = (props: ActionsProps) => {
   )
 }
 
-/** What the change would do, why, and the buttons. */
+/** Preview, reason and buttons. */
 const Foot = (props: ActionsProps) => {
   const { editing, canWrite } = props
   const { change, deleting, failure } = editing
@@ -110,13 +113,7 @@ const Foot = (props: ActionsProps) => {
     <footer className={classes.foot}>
       <PreviewPanel
         draft={canWrite ? change : null}
-        waiting={
-          !canWrite
-            ? strings.youMayReadRulesChangingThem
-            : editing.isSame
-              ? strings.nothingIsChangedYet
-              : strings.whatThisWouldChangeIsShown
-        }
+        waiting={!canWrite ? strings.readOnly : editing.isSame ? strings.unchanged : strings.previewHint}
       />
       {canWrite ? <DraftTest draft={change} /> : null}
       {deleting && editing.needsReason ? (
@@ -124,7 +121,7 @@ const Foot = (props: ActionsProps) => {
           size="xs"
           required
           value={editing.reason}
-          placeholder={strings.whyTheseDevicesMayBeUsed}
+          placeholder={strings.whyDevices}
           onChange={editing.setReason}
         />
       ) : null}
@@ -134,21 +131,28 @@ const Foot = (props: ActionsProps) => {
   )
 }
 
-/** Writes, changes and deletes a rule or grant, with what it would do beside it. */
+/** Adds, edits and deletes a rule or grant with a preview. */
 export const RuleEditor = (props: RuleEditorProps) => {
   const { rule, isGrant, canWrite } = props
   const session = useSession()
   const form = useRef<HTMLFormElement>(null)
-  // The first field at fault is where the keyboard goes on.
+  // Focus moves to the first invalid field.
   const editing = useRuleEditor(props, () =>
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()),
   )
-  const { thing, deleting, isStored, save } = editing
+  const { deleting, isStored, save } = editing
+  const title = isGrant
+    ? rule === null
+      ? strings.addGrant
+      : strings.editGrant
+    : rule === null
+      ? strings.addRule
+      : strings.editRule
   return (
     <form
       ref={form}
       className={classes.editor}
-      aria-label={rule === null ? strings.newThing({ thing }) : strings.changeTheThing({ thing })}
+      aria-label={title}
       onSubmit={(event) => {
         event.preventDefault()
         save()
@@ -161,13 +165,13 @@ export const RuleEditor = (props: RuleEditorProps) => {
       }}
     >
       <header className={classes.head}>
-        <h2>{rule === null ? strings.newThing({ thing }) : isGrant ? strings.grant : strings.rule}</h2>
-        <MoreMenu label={strings.moreAboutThis} curl={editing.curl} />
+        <h2>{title}</h2>
+        <MoreMenu label={strings.moreActions} curl={editing.curl} />
       </header>
       <div className={classes.body}>
         {rule === null ? null : <Origin rule={rule} />}
         {deleting ? null : (
-          // A reader sees the same fields, and cannot change them.
+          // Accounts without write permission see the fields disabled.
           <fieldset className={classes.plain} disabled={!canWrite || isStored}>
             <RuleFields
               draft={editing.draft}

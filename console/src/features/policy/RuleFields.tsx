@@ -14,7 +14,7 @@ export interface RuleFieldsProps {
   /** Faults to show now. */
   faults: DraftFaults
   isGrant: boolean
-  /** Only Administrators allow a known attack tool. */
+  /** Only Administrators can allow a known attack tool. */
   mayOverride: boolean
 }
 
@@ -41,9 +41,7 @@ const Kinds = ({ draft, change }: Pick<RuleFieldsProps, 'draft' | 'change'>) => 
           </button>
         ))}
       </div>
-      <p className={classes.hint}>
-        {draft.effect === 'allow' ? strings.anAllowCoversADeviceThat : strings.aDenyCoversADeviceThat}
-      </p>
+      <p className={classes.hint}>{draft.effect === 'allow' ? strings.allowKindsHint : strings.denyKindsHint}</p>
     </>
   )
 }
@@ -55,11 +53,17 @@ const textOf = ({ draft, change, faults }: PartProps) => bindText(draft, change,
 
 const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType<typeof textOf> }) => (
   <fieldset>
-    <legend>{strings.whichDevices}</legend>
+    <legend>{strings.devices}</legend>
     <ModelSearch onChosen={(vid, pid) => change({ vid, pid })} />
     <div className={classes.pair}>
       <TextInput size="xs" label={strings.vendorId} placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
-      <TextInput size="xs" label={strings.productId} placeholder="any" maxLength={4} {...text('pid', trimmed)} />
+      <TextInput
+        size="xs"
+        label={strings.productId}
+        placeholder={strings.any}
+        maxLength={4}
+        {...text('pid', trimmed)}
+      />
     </div>
     <p className={classes.hint} aria-live="polite">
       <ModelName vid={draft.vid} pid={draft.pid} />
@@ -68,14 +72,14 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
       <TextInput
         size="xs"
         label={strings.serialNumber}
-        placeholder={draft.hasNoSerial ? strings.noneDevicesWithoutOne : 'any'}
+        placeholder={draft.hasNoSerial ? strings.noSerial : strings.any}
         maxLength={255}
         {...text('serial')}
       />
       <TextInput
         size="xs"
         label={strings.fingerprint}
-        placeholder="any"
+        placeholder={strings.any}
         maxLength={32}
         {...text('fingerprint', trimmed)}
       />
@@ -91,11 +95,11 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
 
 const Hosts = ({ draft, change, faults }: PartProps) => (
   <fieldset>
-    <legend>{strings.onWhichHosts}</legend>
+    <legend>{strings.scope}</legend>
     <SegmentedControl
       size="xs"
       fullWidth
-      aria-label={strings.hosts}
+      aria-label={strings.scope}
       value={draft.scope}
       onChange={(scope) => change({ scope: scope === 'host' || scope === 'tag' ? scope : 'all' })}
       data={[
@@ -136,14 +140,14 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
       <TextInput
         size="xs"
         type="datetime-local"
-        label={isGrant ? strings.until : strings.untilLeaveEmptyForNoEnd}
+        label={isGrant ? strings.expires : strings.optionalEnd}
         {...text('expires')}
       />
       <Textarea
         size="xs"
         label={strings.reason}
-        placeholder={strings.whyItIsSoForExample}
-        description={strings.shownWithEveryDecisionAndTo}
+        placeholder={strings.reasonHint}
+        description={strings.reasonDescription}
         maxLength={200}
         rows={2}
         {...text('reason')}
@@ -151,8 +155,8 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
       {draft.effect === 'allow' ? (
         <Switch
           size="xs"
-          label={strings.allowItAlthoughItIsKnown}
-          description={mayOverride ? strings.recordedInTheAuditAsSuch : strings.onlyAnAdministratorCanDoThis}
+          label={strings.override}
+          description={mayOverride ? strings.overrideHint : strings.overrideNeedsAdmin}
           disabled={!mayOverride}
           checked={draft.overrideAttackTool}
           onChange={(event) => change({ overrideAttackTool: event.currentTarget.checked })}

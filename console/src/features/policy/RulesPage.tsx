@@ -19,7 +19,7 @@ import { strings } from './strings.ts'
 const idOf = (rule: PolicyRuleResource) => rule.id
 const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(rule.id)}`
 
-/** The rules, in the order in which they decide. */
+/** Lists the rules by precedence. */
 export const RulesPage = () => {
   useTitle(strings.policy)
   const { api, session } = useServices()
@@ -29,7 +29,7 @@ export const RulesPage = () => {
   const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
   const canWrite = session.may('fleet:write')
   const write = () => list.view.set({ open: 'new' })
-  useKeys(canWrite ? [{ keys: 'n', description: strings.newRule, run: write }] : [])
+  useKeys(canWrite ? [{ keys: 'n', description: strings.addRule, run: write }] : [])
 
   return (
     <ListPage
@@ -38,20 +38,21 @@ export const RulesPage = () => {
       actions={
         canWrite ? (
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
-            {strings.newRule}
+            {strings.addRule}
           </Button>
         ) : null
       }
       filters={ruleFilters}
-      searchPlaceholder={strings.deviceIdTagHostReason}
+      searchPlaceholder={strings.search}
       above={
         <p className={classes.order}>
-          {strings.aDenyDecidesBeforeEverythingThen({
-            value:
-              policy.data === undefined
-                ? null
-                : ` Version ${policy.data.version.toLocaleString('en')} is in force on ${policy.data.agents.armed.toLocaleString('en')} armed and ${policy.data.agents.free.toLocaleString('en')} free hosts.`,
-          })}
+          {policy.data === undefined
+            ? strings.rulesIntro
+            : strings.rulesIntroWithVersion({
+                version: policy.data.version,
+                armed: policy.data.agents.armed,
+                free: policy.data.agents.free,
+              })}
         </p>
       }
       more={<ReportItems list="rules" query={list.query} />}

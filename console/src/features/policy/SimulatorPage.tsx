@@ -29,10 +29,10 @@ import { strings } from './strings.ts'
 const columns: readonly Column<PolicyTestRow>[] = [
   {
     id: 'decision',
-    title: strings.armed,
+    title: strings.outcome,
     width: 108,
     cell: ({ decision }) =>
-      decision === 'block' ? <SeverityTag severity="red" word="blocked" /> : <span>{strings.allowed}</span>,
+      decision === 'block' ? <SeverityTag severity="red" word={strings.blocked} /> : <span>{strings.allowed}</span>,
   },
   {
     id: 'device',
@@ -66,7 +66,7 @@ const columns: readonly Column<PolicyTestRow>[] = [
     width: 70,
     align: 'right',
     cell: ({ attachments }) => (
-      <span title={attachments === 0 ? strings.itWasThereBeforeThePeriod : undefined}>
+      <span title={attachments === 0 ? strings.attachedBefore : undefined}>
         {attachments === 0 ? '–' : attachments.toLocaleString('en')}
       </span>
     ),
@@ -84,7 +84,7 @@ const usualDays = '30'
 const idOf = (row: PolicyTestRow) => `${row.uuid}|${row.deviceID}`
 const hrefOf = (row: PolicyTestRow) => deviceAddress(row.uuid, row.deviceID)
 
-/** The fields that choose days, devices and hosts. */
+/** Fields for period, outcome and hosts. */
 const Fields = ({ view }: { view: View }) => {
   const { filters } = view.state
   const set = (name: string, value: string | null) => view.set({ filters: { [name]: value } })
@@ -92,23 +92,23 @@ const Fields = ({ view }: { view: View }) => {
     <div className={classes.fields}>
       <SegmentedControl
         size="xs"
-        aria-label={strings.daysToLookBackOver}
+        aria-label={strings.period}
         value={filters.days ?? usualDays}
         onChange={(days) => set('days', days === usualDays ? null : days)}
         data={['1', '7', '30', '90'].map((value) => ({
           value,
-          label: value === '1' ? '1 day' : strings.valueDays({ value }),
+          label: strings.dayCount({ count: Number(value) }),
         }))}
       />
       <SegmentedControl
         size="xs"
-        aria-label={strings.whichDevices}
+        aria-label={strings.devices}
         value={filters.decision ?? ''}
         onChange={(decision) => set('decision', decision === '' ? null : decision)}
         data={[
           { value: '', label: strings.all },
           { value: 'block', label: strings.blocked },
-          { value: 'allow', label: strings.allowed2 },
+          { value: 'allow', label: strings.allowed },
         ]}
       />
       <TagPicker
@@ -127,7 +127,7 @@ const Fields = ({ view }: { view: View }) => {
   )
 }
 
-/** What arming would have done: every stored device, judged as if newly attached to an armed host. Blocked ones first. */
+/** Simulates arming: the outcome for every stored device, as if newly attached to an armed host. Blocked devices first. */
 export const SimulatorPage = () => {
   useTitle(strings.simulator)
   const { api } = useServices()
@@ -143,7 +143,7 @@ export const SimulatorPage = () => {
       ...rows,
       load: async (page: number, size: number, signal?: AbortSignal) => {
         const answer = await rows.load(page, size, signal)
-        // Each page of the answer carries the totals of the whole.
+        // Each page of the response contains the totals.
         setTotals({ of: key, totals: answer as unknown as TestTotals })
         return answer
       },
@@ -162,9 +162,9 @@ export const SimulatorPage = () => {
       filters={
         <div className={classes.bar}>
           <p className={classes.sentence} aria-live="polite" data-stale={totals?.of !== key || undefined}>
-            <strong>{totals === null ? strings.lookingBack : testSentence(totals.totals)}</strong>{' '}
+            <strong>{totals === null ? strings.simulatorLoading : testSentence(totals.totals)}</strong>{' '}
             <span className={text.small}>
-              {strings.byTheRulesInForceNow({
+              {strings.simulatorIntro({
                 link: (text) => (
                   <Link to="/policy" search={{ open: 'new' }}>
                     {text}
@@ -178,7 +178,7 @@ export const SimulatorPage = () => {
       }
       table={
         <DataTable
-          label={strings.whatArmingWouldHaveDone}
+          label={strings.simulatorTable}
           columns={columns}
           source={source}
           view={view}
@@ -186,8 +186,8 @@ export const SimulatorPage = () => {
           hrefOf={hrefOf}
           opensPage
           empty={
-            <EmptyState icon="policy" title={strings.noDeviceToJudge}>
-              <p>{strings.noDeviceIsAttachedOrWas}</p>
+            <EmptyState icon="policy" title={strings.simulatorEmptyTitle}>
+              <p>{strings.simulatorEmpty}</p>
             </EmptyState>
           }
           onCounts={setCounts}

@@ -1,6 +1,6 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { differences, restoreWords } from './rule-diff.ts'
+import { differences, restoreText } from './rule-diff.ts'
 
 const rule: PolicyRuleResource = {
   id: 'r1',
@@ -27,23 +27,23 @@ const rule: PolicyRuleResource = {
 }
 
 describe('differences', () => {
-  it('names what a person would name, with both values', () => {
+  it('names each changed property with both values', () => {
     expect(differences(rule, { ...rule, pid: '5571', tag: null, level: 'global', kinds: ['Audio'] })).toEqual([
-      { name: 'Product id', before: 'any', after: '5571' },
-      { name: 'Kinds', before: 'any', after: 'Audio' },
-      { name: 'Speaks to', before: 'tag kiosk', after: 'All hosts' },
+      { name: 'Product ID', before: 'Any', after: '5571' },
+      { name: 'Kinds', before: 'Any', after: 'Audio' },
+      { name: 'Scope', before: 'Tag kiosk', after: 'All hosts' },
     ])
   })
-  it('is empty when only the writer differs', () => {
+  it('is empty if only the author differs', () => {
     expect(differences(rule, { ...rule, changedBy: 'tom', changedAt: '2031-06-01T00:00:00Z' })).toEqual([])
   })
 })
 
-describe('restoreWords', () => {
-  it('says what comes, changes and goes, or that nothing does', () => {
-    expect(restoreWords({ added: 2, changed: 1, deleted: 1200 })).toBe(
-      'Of the rules and grants, 2 come back, 1 changes, 1,200 go.',
+describe('restoreText', () => {
+  it('says what returns, changes and is deleted, or that nothing will change', () => {
+    expect(restoreText({ added: 2, changed: 1, deleted: 1200 })).toBe(
+      '2 rules and grants return. 1 rule or grant changes. 1,200 rules and grants are deleted.',
     )
-    expect(restoreWords({ added: 0, changed: 0, deleted: 0 })).toContain('nothing would change')
+    expect(restoreText({ added: 0, changed: 0, deleted: 0 })).toContain('Nothing will change')
   })
 })

@@ -1,9 +1,8 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
-import { counted } from '../../ui/policy/labels.ts'
 import { levelNames } from './rule-states.ts'
 import { strings } from './strings.ts'
 
-/** A member of a rule that a change touched, in words. */
+/** A changed property of a rule, with its old and new value as text. */
 export interface Difference {
   name: string
   before: string
@@ -11,31 +10,31 @@ export interface Difference {
 }
 
 const members: readonly (readonly [name: string, of: (rule: PolicyRuleResource) => string])[] = [
-  [strings.effect, (rule) => rule.effect],
-  [strings.vendorId, (rule) => rule.vid ?? 'any'],
-  [strings.productId, (rule) => rule.pid ?? 'any'],
-  [strings.serialNumber, (rule) => (rule.serial === '' ? 'none' : (rule.serial ?? 'any'))],
-  [strings.kinds, (rule) => rule.kinds?.join(', ') ?? 'any'],
-  [strings.fingerprint, (rule) => rule.fingerprint ?? 'any'],
+  [strings.effect, (rule) => (rule.effect === 'allow' ? strings.allow : strings.deny)],
+  [strings.vendorId, (rule) => rule.vid ?? strings.any],
+  [strings.productId, (rule) => rule.pid ?? strings.any],
+  [strings.serialNumber, (rule) => (rule.serial === '' ? strings.none : (rule.serial ?? strings.any))],
+  [strings.kinds, (rule) => rule.kinds?.join(', ') ?? strings.any],
+  [strings.fingerprint, (rule) => rule.fingerprint ?? strings.any],
   [
-    strings.speaksTo,
+    strings.scope,
     (rule) =>
-      rule.hostIdentifier ?? rule.host ?? (rule.tag === null ? levelNames.global : strings.tagTag({ tag: rule.tag })),
+      rule.hostIdentifier ?? rule.host ?? (rule.tag === null ? levelNames.global : strings.tagNamed({ tag: rule.tag })),
   ],
-  [strings.ends, (rule) => rule.expiresAt ?? 'never'],
+  [strings.expires, (rule) => rule.expiresAt ?? strings.never],
   [strings.reason, (rule) => rule.reason],
-  [strings.allowsAttackTools, (rule) => (rule.overrideAttackTool ? 'yes' : 'no')],
+  [strings.allowsAttackTools, (rule) => (rule.overrideAttackTool ? strings.yes : strings.no)],
 ]
 
-/** What differs between two states of a rule; nothing when only who wrote it or when does. */
+/** Returns the differences between two states of a rule, ignoring author and time. */
 export const differences = (before: PolicyRuleResource, after: PolicyRuleResource): Difference[] =>
   members.flatMap(([name, of]) => {
     const [old, now] = [of(before), of(after)]
     return old === now ? [] : [{ name, before: old, after: now }]
   })
 
-/** What a restore would do to the rules, in words. */
-export const restoreWords = ({
+/** Says what a restore does to the rules. */
+export const restoreText = ({
   added,
   changed,
   deleted,
@@ -45,11 +44,9 @@ export const restoreWords = ({
   deleted: number
 }): string => {
   const parts = [
-    ...(added > 0 ? [counted(added, 'comes back', 'come back')] : []),
-    ...(changed > 0 ? [counted(changed, 'changes', 'change')] : []),
-    ...(deleted > 0 ? [counted(deleted, 'goes', 'go')] : []),
+    ...(added > 0 ? [strings.restoreAdded({ count: added })] : []),
+    ...(changed > 0 ? [strings.restoreChanged({ count: changed })] : []),
+    ...(deleted > 0 ? [strings.restoreDeleted({ count: deleted })] : []),
   ]
-  return parts.length === 0
-    ? strings.noRuleDiffersNothingWouldChange
-    : strings.ofTheRulesAndGrantsParts({ parts: parts.join(', ') })
+  return parts.length === 0 ? strings.restoreNothing : parts.join(' ')
 }

@@ -2,24 +2,29 @@ import type { PolicyRuleResource } from '@portcullis/contract'
 import type { Severity } from '../../ui/theme/tokens.ts'
 import { strings } from './strings.ts'
 
-/** How the state of a rule is drawn, and what would put it in force again. */
-export const ruleStates: Readonly<Record<PolicyRuleResource['state'], { severity: Severity; cure: string }>> = {
-  'In force': { severity: 'neutral', cure: '' },
+/** Labels of rule states, with their severity and how to make the rule active again. */
+export const ruleStates: Readonly<
+  Record<PolicyRuleResource['state'], { severity: Severity; label: string; cure: string }>
+> = {
+  'In force': { severity: 'neutral', label: strings.inForce, cure: '' },
   Expired: {
     severity: 'neutral',
-    cure: strings.itsTimeIsOverSoIt,
+    label: strings.expired,
+    cure: strings.cureExpired,
   },
   'Tag deleted': {
     severity: 'amber',
-    cure: strings.itsTagWasDeletedSoNo,
+    label: strings.tagDeleted,
+    cure: strings.cureTagDeleted,
   },
   'Not authentic': {
     severity: 'red',
-    cure: strings.itWasNotWrittenByThis,
+    label: strings.notAuthentic,
+    cure: strings.cureNotAuthentic,
   },
 }
 
-/** Names of the levels, in the order in which they decide. */
+/** Labels of the levels, by precedence. */
 export const levelNames: Readonly<Record<PolicyRuleResource['level'], string>> = {
   grant: strings.grant,
   host: strings.host,

@@ -10,10 +10,13 @@ import classes from './PolicyPage.module.css'
 import { levelNames, ruleStates } from './rule-states.ts'
 import { strings } from './strings.ts'
 
-const options = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
-
 const common = [
-  { name: 'state', label: strings.state, kind: 'choice', options: options(states) },
+  {
+    name: 'state',
+    label: strings.state,
+    kind: 'choice',
+    options: states.map((value) => ({ value, label: ruleStates[value].label })),
+  },
   { name: 'tag', label: strings.tag, kind: 'tags' },
   { name: 'host', label: strings.host, kind: 'text' },
   { name: 'vid', label: strings.vendorId, kind: 'text' },
@@ -21,7 +24,7 @@ const common = [
   { name: 'serial', label: strings.serialNumber, kind: 'text' },
 ] as const satisfies readonly Filter[]
 
-/** Filters of the rules, by the interface's names. */
+/** Filters of the rules, by their API names. */
 export const ruleFilters = [
   {
     name: 'effect',
@@ -35,17 +38,17 @@ export const ruleFilters = [
   },
   {
     name: 'level',
-    label: strings.speaksTo,
+    label: strings.scope,
     kind: 'choice',
     options: ruleLevels.filter((level) => level !== 'grant').map((value) => ({ value, label: levelNames[value] })),
   },
   {
     name: 'origin',
-    label: strings.madeBy,
+    label: strings.origin,
     kind: 'choice',
     options: [
-      { value: 'rule', label: strings.writingARule },
-      { value: 'approval', label: strings.approvingOrDenying },
+      { value: 'rule', label: strings.rule },
+      { value: 'approval', label: strings.originApproval },
     ],
   },
   ...common,
@@ -65,7 +68,7 @@ export const grantsView: ViewSpec = {
   defaultColumns: ['sentence', 'expires', 'left', 'state', 'by', 'changed'],
 }
 
-/** Which rule is asked first: a deny, then the narrower allow. */
+/** The scope of a rule, or that it denies. */
 const Level = ({ rule }: { rule: PolicyRuleResource }) => (
   <span className={classes.level} data-effect={rule.effect}>
     <Icon name={rule.effect === 'deny' ? 'close' : 'check'} size={14} />
@@ -74,11 +77,11 @@ const Level = ({ rule }: { rule: PolicyRuleResource }) => (
 )
 
 const State = ({ rule }: { rule: PolicyRuleResource }) => {
-  const { severity, cure } = ruleStates[rule.state]
+  const { severity, label, cure } = ruleStates[rule.state]
   return rule.state === 'In force' ? (
     <span>{strings.inForce}</span>
   ) : (
-    <SeverityTag severity={severity} word={rule.state.toLowerCase()} title={cure} />
+    <SeverityTag severity={severity} word={label} title={cure} />
   )
 }
 
@@ -93,7 +96,7 @@ const shared: readonly Column<PolicyRuleResource>[] = [
   { id: 'state', title: strings.state, width: 116, cell: (rule) => <State rule={rule} /> },
   {
     id: 'by',
-    title: strings.changedBy,
+    title: strings.changedByColumn,
     width: 110,
     sortKey: 'changedBy',
     cell: (rule) => <DeviceText value={rule.changedBy} />,
@@ -118,23 +121,23 @@ const shared: readonly Column<PolicyRuleResource>[] = [
   },
   {
     id: 'origin',
-    title: strings.madeBy,
-    width: 100,
+    title: strings.origin,
+    width: 120,
     sortKey: 'origin',
-    cell: (rule) => <span>{rule.origin === 'rule' ? 'writing' : 'approval'}</span>,
+    cell: (rule) => <span>{rule.origin === 'rule' ? strings.rule : strings.originApproval}</span>,
   },
 ]
 
 export const ruleColumns: readonly Column<PolicyRuleResource>[] = [
-  { id: 'level', title: strings.decidesAs, width: 108, sortKey: 'level', cell: (rule) => <Level rule={rule} /> },
+  { id: 'level', title: strings.scope, width: 108, sortKey: 'level', cell: (rule) => <Level rule={rule} /> },
   sentence,
   {
     id: 'expires',
-    title: strings.ends,
+    title: strings.expires,
     width: 76,
     align: 'right',
     sortKey: 'expiresAt',
-    cell: (rule) => <Time value={rule.expiresAt} absent="never" />,
+    cell: (rule) => <Time value={rule.expiresAt} absent={strings.never} />,
   },
   ...shared,
 ]
@@ -143,11 +146,11 @@ export const grantColumns: readonly Column<PolicyRuleResource>[] = [
   { ...sentence, title: strings.grant },
   {
     id: 'expires',
-    title: strings.until,
+    title: strings.expires,
     width: 180,
     sortKey: 'expiresAt',
     cell: (rule) => <Time value={rule.expiresAt} form="local" />,
   },
-  { id: 'left', title: strings.ends, width: 76, align: 'right', cell: (rule) => <Time value={rule.expiresAt} /> },
+  { id: 'left', title: strings.expires, width: 76, align: 'right', cell: (rule) => <Time value={rule.expiresAt} /> },
   ...shared,
 ]

@@ -2,12 +2,12 @@ import { listPolicyGrants, listPolicyRules, type PolicyRuleResource } from '@por
 import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 
-// One answer holds them all in any fleet seen so far; what lies behind is reached by filtering.
+// Large enough for all rules of a fleet in one response.
 const wholeList = 10_000
 
 /**
- * One rule or grant by its id: the one the list holds already, else read from the server, so that a link to a rule
- * works whatever the list shows. A decision names rule and grant alike, so both are looked through.
+ * Reads a rule or grant by its id, from the loaded list or from the server, so that links work with any filter. An id in a
+ * decision can belong to either, so it searches both lists.
  */
 export const useRule = (id: string | null) => {
   const { api, queries } = useServices()

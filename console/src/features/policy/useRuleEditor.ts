@@ -14,7 +14,7 @@ import { curlOf } from '../../lib/curl.ts'
 import { isStoredRequest } from '../../lib/problem.ts'
 import { useServices } from '../../lib/services.tsx'
 import { confirm } from '../../ui/confirm.ts'
-import { hosts as hostsText, openedHosts, openedText, type Preview } from '../../ui/policy/labels.ts'
+import { openedHosts, openedText, type Preview } from '../../ui/policy/labels.ts'
 import { asReason } from '../../ui/policy/NewlyAllowed.tsx'
 import { canPreview, draftOf, faultsOf, grantOf, inputOf, type RuleDraft } from '../../ui/policy/rule-draft.ts'
 import { tellPolicyChange } from '../../ui/policy/undo.ts'
@@ -23,9 +23,9 @@ import { tell } from '../../ui/tell.ts'
 import { strings } from './strings.ts'
 
 export interface RuleEditorProps {
-  /** The rule to change; null writes a new one. */
+  /** The rule to edit; null for a new one. */
   rule: PolicyRuleResource | null
-  /** What a new one starts with. */
+  /** Initial values of a new rule. */
   start: RuleDraft
   isGrant: boolean
   canWrite: boolean
@@ -34,7 +34,7 @@ export interface RuleEditorProps {
 
 type Subject = Pick<RuleEditorProps, 'rule' | 'isGrant'>
 
-/** Before the first try, only what is written wrongly is said, not what is still empty. */
+/** Before the first save attempt, shows faults of filled fields only. */
 const quietly = (faults: ReturnType<typeof faultsOf>, draft: RuleDraft) =>
   Object.fromEntries(
     Object.entries(faults).filter(
@@ -74,30 +74,27 @@ const useRuleRequests = ({ rule, isGrant }: Subject) => {
 }
 
 const savedText = ({ rule, isGrant }: Subject): string =>
-  rule === null
-    ? isGrant
-      ? strings.grantInForce
-      : strings.ruleInForce
-    : isGrant
-      ? strings.grantChanged
-      : strings.ruleChanged
+  rule === null ? (isGrant ? strings.grantAdded : strings.ruleAdded) : isGrant ? strings.grantSaved : strings.ruleSaved
 
-/** Asks before a change that allows devices on several hosts. */
-const askFirst = (said: Preview, thing: string, run: () => Promise<void>) => {
+const saveLabel = ({ rule, isGrant }: Subject): string =>
+  rule === null ? (isGrant ? strings.addGrant : strings.addRule) : isGrant ? strings.saveGrant : strings.saveRule
+
+/** Asks for confirmation of a change that allows devices on several hosts. */
+const askFirst = (said: Preview, action: string, run: () => Promise<void>) => {
   const hosts = openedHosts(said)
   confirm({
-    title: strings.allowDevicesOnHosts({ hosts: hostsText(hosts) }),
+    title: strings.confirmTitle({ hosts }),
     names: [],
     count: hosts,
-    kind: ['host', 'hosts'],
-    consequence: said.secondPerson ? strings.aSecondApproverHasToAgree : strings.theThingTakesEffectWithinA({ thing }),
-    action: said.secondPerson ? strings.requestApproval : strings.saveTheThing({ thing }),
+    kind: strings.hostCount,
+    consequence: said.secondPerson ? strings.confirmNeedsApprover : strings.confirmEffect,
+    action: said.secondPerson ? strings.requestApproval : action,
     worksAgain: openedText(said),
     run,
   })
 }
 
-/** The draft of a rule or grant, its faults, and the change it is. */
+/** The draft of a rule or grant, its faults, and the resulting change. */
 const useRuleDraft = ({ rule, start, isGrant }: RuleEditorProps) => {
   const { clock } = useServices()
   const [draft, setDraft] = useState(() => (rule === null ? start : draftOf(rule)))
@@ -136,7 +133,6 @@ export const useRuleEditor = (props: RuleEditorProps, focusFault: () => void) =>
   const [failure, setFailure] = useState<unknown>(null)
   const [reason, setReason] = useState('')
   const isStored = isStoredRequest(failure)
-  const thing = isGrant ? 'grant' : 'rule'
   const { preview, isStale } = usePreview(canWrite ? change : null)
   const needsReason = preview !== undefined && openedHosts(preview) > 1
 
@@ -156,7 +152,7 @@ export const useRuleEditor = (props: RuleEditorProps, focusFault: () => void) =>
     }
   }
   const store = () => run(() => requests.save(draft), savedText(props))
-  /** Saves at once what allows devices on one host at most; asks before all else. */
+  /** Saves; asks for confirmation first if the change allows devices on more than one host. */
   const ask = async () => {
     setBusy(true)
     setFailure(null)
@@ -171,14 +167,13 @@ export const useRuleEditor = (props: RuleEditorProps, focusFault: () => void) =>
             })
       if (said === null || openedHosts(said) <= 1) return await store()
       setBusy(false)
-      askFirst(said, thing, store)
+      askFirst(said, saveLabel(props), store)
     } catch (cause) {
       fail(cause)
     }
   }
   return {
     ...state,
-    thing,
     busy,
     failure,
     isStored,
@@ -186,7 +181,7 @@ export const useRuleEditor = (props: RuleEditorProps, focusFault: () => void) =>
     needsApprover: preview?.secondPerson === true,
     reason,
     setReason,
-    // Only the preview says whether the deletion allows devices.
+    // The preview says whether the deletion allows devices.
     canRemove: preview !== undefined && !isStale && (!needsReason || reason.trim() !== ''),
     save: () => {
       if (isStored || state.deleting) return
@@ -199,7 +194,7 @@ export const useRuleEditor = (props: RuleEditorProps, focusFault: () => void) =>
         void run(() => requests.remove(rule.id, reason), isGrant ? strings.grantEnded : strings.ruleDeleted)
     },
     curl: () => {
-      if (isFaulty) tell(strings.someFieldsAreNotFilledIn)
+      if (isFaulty) tell(strings.curlIncomplete)
       return requests.curl(draft)
     },
   }

@@ -18,16 +18,16 @@ import { strings } from './strings.ts'
 import { useRequests } from './useRequests.ts'
 
 const consequence: Readonly<Record<ChangeRequest['action'], string>> = {
-  free: strings.everyBlockOnThemIsLifted,
-  delete: strings.theirKeysAreRevokedWithinA,
-  settings: strings.theChangeTakesEffectAtOnce,
-  rules: strings.armedHostsApplyTheRulesWithin,
-  account: strings.theChangeToTheAccountTakes,
-  update: strings.theseHostsInstallTheNewAgent,
-  package: strings.hostsCanBeUpdatedToThis,
+  free: strings.effectFree,
+  delete: strings.effectDelete,
+  settings: strings.effectSettings,
+  rules: strings.effectRules,
+  account: strings.effectAccount,
+  update: strings.effectUpdate,
+  package: strings.effectPackage,
 }
 
-/** The title, and every part of the change on request. */
+/** The title of a request; expands to all parts of the change. */
 const Change = ({ request: { title, details } }: { request: ChangeRequest }) =>
   details.length === 0 ? (
     <DeviceText value={title} />
@@ -40,33 +40,30 @@ const Change = ({ request: { title, details } }: { request: ChangeRequest }) =>
     </details>
   )
 
+const states = { Approved: strings.approved, Rejected: strings.rejected, Expired: strings.expired } as const
+
 const Decided = ({ request, me }: { request: ChangeRequest; me: string }) => {
   if (request.state === 'Waiting')
     return (
       <span>
-        {strings.waitingExpiresTimeValue({
-          time: <Time value={request.expiresAt} />,
-          value:
-            request.refusal === '' || request.requestedBy === me ? null : (
-              <p className={classes.why}>{request.refusal}</p>
-            ),
-        })}
+        {strings.waiting({ time: <Time key="time" value={request.expiresAt} /> })}
+        {request.refusal === '' || request.requestedBy === me ? null : <p className={classes.why}>{request.refusal}</p>}
       </span>
     )
-  if (request.decidedBy === null) return <span>{request.state.toLowerCase()}</span>
+  if (request.decidedBy === null) return <span>{states[request.state]}</span>
   const isWithdrawn = request.state === 'Rejected' && request.decidedBy === request.requestedBy
   return (
     <span>
-      {strings.valueByDevicetextTime({
-        value: isWithdrawn ? 'withdrawn' : request.state.toLowerCase(),
-        deviceText: <DeviceText value={request.decidedBy} />,
-        time: <Time value={request.decidedAt} />,
+      {strings.decidedBy({
+        state: isWithdrawn ? strings.withdrawn : states[request.state],
+        user: <DeviceText key="user" value={request.decidedBy} />,
+        time: <Time key="time" value={request.decidedAt} form="ago" />,
       })}
     </span>
   )
 }
 
-/** Asks before a decision, and sends it. */
+/** Confirms and sends decisions. */
 const useDecisions = (reread: () => Promise<unknown>) => {
   const { api, queries } = useServices()
   const [busy, setBusy] = useState<string | null>(null)
@@ -74,15 +71,15 @@ const useDecisions = (reread: () => Promise<unknown>) => {
   const approve = (request: ChangeRequest) =>
     confirm({
       title: request.title,
-      names: [strings.requestedByRequestedby({ requestedBy: request.requestedBy })],
+      names: [strings.requestedByUser({ user: request.requestedBy })],
       details: request.details,
       count: request.hosts === 0 ? 1 : request.hosts,
-      kind: request.hosts === 0 ? ['change', 'changes'] : ['host', 'hosts'],
+      kind: request.hosts === 0 ? strings.changeCount : strings.hostCount,
       consequence: consequence[request.action],
       action: strings.approveRequest,
       run: async () => {
         await api.call(approveChangeRequest, { params: { id: request.id } })
-        tell(strings.approvedTitleIsBeingCarriedOut({ title: request.title }))
+        tell(strings.approvedToast({ title: request.title }))
         void queries.invalidateQueries({ queryKey: ['jobs'] })
         void queries.invalidateQueries({ queryKey: ['rows'] })
         await reread()
@@ -90,15 +87,15 @@ const useDecisions = (reread: () => Promise<unknown>) => {
     })
   const askReject = (request: ChangeRequest) =>
     confirm({
-      title: `Reject: ${request.title}`,
-      names: [strings.requestedByRequestedby({ requestedBy: request.requestedBy })],
+      title: strings.rejectTitle({ title: request.title }),
+      names: [strings.requestedByUser({ user: request.requestedBy })],
       count: 1,
-      kind: ['request', 'requests'],
-      consequence: strings.nothingChangesAndTheRequestCannot,
+      kind: strings.requestCount,
+      consequence: strings.rejectEffect,
       action: strings.rejectRequest,
       run: async () => {
         await api.call(rejectChangeRequest, { params: { id: request.id } })
-        tell(strings.requestRejected)
+        tell(strings.rejectedToast)
         await reread()
       },
     })
@@ -106,7 +103,7 @@ const useDecisions = (reread: () => Promise<unknown>) => {
     setBusy(request.id)
     try {
       await api.call(rejectChangeRequest, { params: { id: request.id } })
-      tell(strings.requestWithdrawn)
+      tell(strings.withdrawnToast)
     } catch (failure) {
       tellFailure(failure)
     } finally {
@@ -142,16 +139,16 @@ const Actions = ({
         title={request.refusal || undefined}
         onClick={() => approve(request)}
       >
-        {strings.approve}
+        {strings.askApprove}
       </Button>
       <Button size="compact-xs" variant="default" onClick={() => askReject(request)}>
-        {strings.reject}
+        {strings.askReject}
       </Button>
     </Group>
   )
 }
 
-/** The requests that wait for a second approver. The requester can withdraw one; another person approves or rejects it. */
+/** Lists change requests. The requester can withdraw a request; another person approves or rejects it. */
 export const RequestsPage = () => {
   useTitle(strings.changeRequests)
   const { me, canDecide, requests } = useRequests()
@@ -159,7 +156,7 @@ export const RequestsPage = () => {
   return (
     <SettingsPage
       title={strings.changeRequests}
-      intro={strings.onePersonRequestsAnotherApprovesThis}
+      intro={strings.intro}
       actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listChangeRequests)} />}
     >
       {requests.error === null ? null : (
@@ -183,13 +180,16 @@ export const RequestsPage = () => {
               <Change request={request} />
             </div>,
             request.hosts.toLocaleString('en'),
-            <DeviceText key="who" value={request.requestedBy === me ? `${me} (you)` : request.requestedBy} />,
+            <DeviceText
+              key="who"
+              value={request.requestedBy === me ? strings.you({ user: me }) : request.requestedBy}
+            />,
             <Time key="when" value={request.requestedAt} />,
             <Decided key="state" request={request} me={me} />,
             canDecide ? <Actions key="actions" request={request} me={me} decisions={decisions} /> : null,
           ],
         }))}
-        empty={strings.noRequestsARequestAppearsHere}
+        empty={strings.empty}
       />
     </SettingsPage>
   )

@@ -2,10 +2,10 @@ import { listChangeRequests } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useServices, useSession } from '../../lib/services.tsx'
 
-// A request waits for hours; this is soon enough to see it without asking the server for nothing.
+// Requests wait for hours, so this interval is short enough.
 const gap = 20_000
 
-/** The requests for a second approver, and which of them wait for the reader. */
+/** Reads the change requests, and which of them await the approval of the user. */
 export const useRequests = () => {
   const { api, session } = useServices()
   const state = useSession()

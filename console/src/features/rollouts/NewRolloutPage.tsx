@@ -14,28 +14,28 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { LinkButton } from '../../ui/LinkButton.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
 import { PlainLink } from '../../ui/PlainLink.tsx'
-import { basisText, counted } from '../../ui/policy/labels.ts'
+import { basisText } from '../../ui/policy/labels.ts'
 import { SettingsPage } from '../../ui/SettingsPage.tsx'
 import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { tell } from '../../ui/tell.ts'
 import { useTitle } from '../../ui/useTitle.ts'
 import { RingEditor } from './RingEditor.tsx'
-import { draftFault, firstDraft, hostWords, inputOf, type RolloutDraft } from './rollout.ts'
+import { draftFault, firstDraft, hostLabels, inputOf, type RolloutDraft } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { strings } from './strings.ts'
 
-// While somebody types, nothing is planned.
+// The plan loads after this pause in typing.
 const typingPause = 400
 
 const number = (value: number) => value.toLocaleString('en')
 
-/** What a kernel that binds unexpected drivers would do to the hosts of a plan; empty: nothing. */
+/** Says how many hosts of a plan would hold a port because of a driver mismatch; empty if none. */
 const mismatchText = ({ rings }: RolloutPlan): string => {
   const hosts = rings.reduce((total, ring) => total + ring.mismatched.hosts, 0)
   const devices = rings.reduce((total, ring) => total + ring.mismatched.devices, 0)
   if (devices === 0) return ''
-  return ` ${number(devices)} ${devices === 1 ? 'device has' : 'devices have'} a kernel driver that their kind may not have; ${number(hosts)} ${hosts === 1 ? 'host' : 'hosts'} would hold the port.`
+  return strings.mismatched({ devices, hosts })
 }
 
 const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boolean }) => (
@@ -46,11 +46,11 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
         strings.ring,
         { title: strings.hosts, align: 'right' },
         { title: strings.ready, align: 'right' },
-        { title: strings.notConnected, align: 'right' },
-        { title: strings.soAlready, align: 'right' },
-        { title: strings.cannot, align: 'right' },
+        { title: strings.disconnected, align: 'right' },
+        { title: strings.noChangeNeeded, align: 'right' },
+        { title: strings.unsupported, align: 'right' },
         { title: strings.predictedBlocks, align: 'right' },
-        strings.whyNot,
+        strings.reason,
       ]}
       rows={plan?.rings.map((ring, index) => ({
         key: `${index} ${ring.name}`,
@@ -62,30 +62,34 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
           number(ring.unchanged),
           number(ring.notReady),
           number(ring.predictedBlocks),
-          ring.reasons.map(({ reason, hosts }) => `${number(hosts)}: ${reason}`).join(' '),
+          ring.reasons.map(({ reason, hosts }) => strings.reasonWithCount({ count: hosts, reason })).join(' '),
         ],
       }))}
       empty=""
     />
     {plan === undefined ? null : (
       <p className={classes.quiet}>
-        {plan.outside === 0 ? strings.noHostIsLeftOutside : strings.outsideOtherHostsAreInNo({ outside: plan.outside })}
-        {mismatchText(plan)}
-        {plan.prediction === null ? '' : ` ${basisText(plan.prediction)}`}
-        {plan.builds.map(({ architecture, version }) => ` ${architecture} gets ${version}.`).join('')}
+        {[
+          plan.outside === 0 ? strings.allInRings : strings.outsideRings({ count: plan.outside }),
+          mismatchText(plan),
+          plan.prediction === null ? '' : basisText(plan.prediction),
+          ...plan.builds.map(({ architecture, version }) => strings.build({ architecture, version })),
+        ]
+          .filter((text) => text !== '')
+          .join(' ')}
       </p>
     )}
     {plan === undefined || plan.hosts.length === 0 ? null : (
       <details className={classes.hosts}>
-        <summary>{strings.hostsToLookAtFirstHosts({ hosts: plan.hosts.length })}</summary>
+        <summary>{strings.hostsToCheckCount({ count: plan.hosts.length })}</summary>
         <SmallTable
-          label={strings.hostsToLookAtFirst}
+          label={strings.hostsToCheck}
           head={[
             strings.host,
             strings.ring,
             strings.ready,
             strings.enforcement,
-            strings.lastContact,
+            strings.lastSeen,
             { title: strings.predictedBlocks, align: 'right' },
           ]}
           rows={plan.hosts.map((host) => ({
@@ -96,9 +100,9 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
               </PlainLink>,
               <DeviceText key="ring" value={plan.rings[host.ring]?.name} />,
               host.state === 'waiting' ? (
-                'ready'
+                strings.ready
               ) : (
-                <DeviceText key="state" value={host.reason === '' ? hostWords[host.state].word : host.reason} />
+                <DeviceText key="state" value={host.reason === '' ? hostLabels[host.state].word : host.reason} />
               ),
               host.enforcement.replace('-', ' '),
               <Time key="contact" value={host.lastContact} />,
@@ -112,7 +116,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
   </div>
 )
 
-/** The draft of a rollout, what it would do, and how it starts. */
+/** State of the form: draft, plan and start. */
 const useNewRollout = () => {
   const { api, queries } = useServices()
   const navigate = useNavigate()
@@ -125,7 +129,7 @@ const useNewRollout = () => {
   }
   const fault = draftFault(draft)
   const input = inputOf(draft)
-  // The name changes nothing of what it would do.
+  // The name does not affect the plan.
   const [asked] = useDebouncedValue(JSON.stringify({ ...input, name: 'Plan' }), typingPause)
   const plan = useQuery({
     queryKey: ['rollout-plan', asked],
@@ -136,13 +140,12 @@ const useNewRollout = () => {
   const hosts = plan.data?.rings.reduce((sum, ring) => sum + ring.ready + ring.offline, 0) ?? 0
   const start = () =>
     confirm({
-      title: draft.kind === 'arm' ? strings.startArmingInRings : strings.startUpdatingInRings,
+      title: draft.kind === 'arm' ? strings.startArming : strings.startUpdating,
       names: draft.rings.map(({ name }) => name),
       count: hosts,
-      kind: ['host', 'hosts'],
-      consequence: strings.theFirstRingGetsItNow({
-        dwellMinutes: counted(draft.dwellMinutes, 'quiet minute', 'quiet minutes'),
-        value: draft.kind === 'arm' ? ' and revert' : '',
+      kind: strings.hostCount,
+      consequence: (draft.kind === 'arm' ? strings.startArmingEffect : strings.startUpdatingEffect)({
+        minutes: draft.dwellMinutes,
       }),
       action: strings.start,
       run: async () => {
@@ -150,7 +153,7 @@ const useNewRollout = () => {
           if (isStoredRequest(reason)) setStored(reason)
           throw reason
         })
-        tell(strings.started)
+        tell(strings.startedToast)
         void queries.invalidateQueries({ queryKey: ['rollouts'] })
         void navigate({ to: '/rollouts/$id', params: { id: started.id } })
       },
@@ -176,7 +179,7 @@ const KindFields = ({ draft, set }: FieldsProps) => (
   <Group gap="md" align="flex-end">
     <SegmentedControl
       size="xs"
-      aria-label={strings.whatIsRolledOut}
+      aria-label={strings.action}
       value={draft.kind}
       data={[
         { value: 'arm', label: strings.armHosts },
@@ -187,7 +190,7 @@ const KindFields = ({ draft, set }: FieldsProps) => (
     <TextInput
       size="xs"
       label={strings.name}
-      placeholder={strings.kiosksBeforeEaster}
+      placeholder={strings.namePlaceholder}
       value={draft.name}
       maxLength={64}
       onChange={(event) => set({ name: event.currentTarget.value })}
@@ -199,8 +202,8 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
   <Group gap="md" align="flex-end">
     <NumberInput
       size="xs"
-      label={strings.watchEachRingFor}
-      suffix=" minutes"
+      label={strings.dwell}
+      suffix={` ${strings.minutesUnit}`}
       min={1}
       max={43_200}
       clampBehavior="strict"
@@ -209,8 +212,8 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
     />
     <NumberInput
       size="xs"
-      label={strings.haltWhenMoreFailThan}
-      suffix=" % of a ring"
+      label={strings.failureLimit}
+      suffix={` ${strings.percentOfRing}`}
       min={0}
       max={100}
       clampBehavior="strict"
@@ -220,8 +223,8 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
     {draft.kind === 'arm' ? (
       <NumberInput
         size="xs"
-        label={strings.haltWhenMoreBlockBeyondPrediction}
-        suffix=" % of a ring"
+        label={strings.blockLimit}
+        suffix={` ${strings.percentOfRing}`}
         min={0}
         max={100}
         clampBehavior="strict"
@@ -232,7 +235,7 @@ const LimitFields = ({ draft, set }: FieldsProps) => (
   </Group>
 )
 
-/** Plans a rollout: rings, how long each is watched, what halts it; and what it would do, as of now. */
+/** Plans a rollout: rings, limits, and a preview. */
 export const NewRolloutPage = () => {
   useTitle(strings.newRollout)
   const { draft, set, fault, plan, hosts, stored, start, curl } = useNewRollout()
@@ -242,7 +245,7 @@ export const NewRolloutPage = () => {
       actions={
         <>
           <LinkButton to="/rollouts" size="compact-sm" variant="default">
-            {strings.backToTheList}
+            {strings.back}
           </LinkButton>
           <MoreMenu label={strings.more} curl={curl} />
         </>
@@ -252,19 +255,19 @@ export const NewRolloutPage = () => {
         <KindFields draft={draft} set={set} />
         <h2>{strings.rings}</h2>
         <RingEditor rings={draft.rings} change={(rings) => set({ rings })} />
-        <h2>{strings.betweenTheRings}</h2>
+        <h2>{strings.limits}</h2>
         <LimitFields draft={draft} set={set} />
         {draft.kind === 'arm' ? (
           <Checkbox
             size="sm"
-            label={strings.judgeWhatIsAttachedNowToo}
-            description={strings.elseWhatIsAttachedWhenA}
+            label={strings.applyToAttached}
+            description={strings.applyToAttachedHint}
             checked={draft.applyToPresent}
             onChange={(event) => set({ applyToPresent: event.currentTarget.checked })}
           />
         ) : null}
       </div>
-      <h2>{strings.whatItWouldDo}</h2>
+      <h2>{strings.preview}</h2>
       {fault === null ? null : <p className={classes.fault}>{fault}</p>}
       {plan.error === null ? null : <ErrorState failure={plan.error} retry={() => void plan.refetch()} inline />}
       {plan.error !== null && plan.data === undefined ? null : (
@@ -278,12 +281,10 @@ export const NewRolloutPage = () => {
             disabled={fault !== null || plan.data === undefined || plan.isPlaceholderData || hosts === 0}
             onClick={start}
           >
-            {strings.start2}
+            {strings.askStart}
           </Button>
         ) : null}
-        {plan.data !== undefined && hosts === 0 ? (
-          <span className={classes.quiet}>{strings.thereIsNoHostItCould}</span>
-        ) : null}
+        {plan.data !== undefined && hosts === 0 ? <span className={classes.quiet}>{strings.noHosts}</span> : null}
       </Group>
     </SettingsPage>
   )

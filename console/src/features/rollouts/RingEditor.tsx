@@ -20,7 +20,7 @@ interface WhichProps {
   set: (part: Partial<RingDraft>) => void
 }
 
-/** Which hosts the ring has: those with a tag, or a share. */
+/** Chooses the hosts of a ring: by tag or share. */
 const Which = ({ ring, number, set }: WhichProps) => {
   const { api } = useServices()
   const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
@@ -28,8 +28,8 @@ const Which = ({ ring, number, set }: WhichProps) => {
     return (
       <TagsInput
         size="xs"
-        aria-label={strings.tagsOfRingNumber({ number })}
-        placeholder={strings.anyOfTheseTags}
+        aria-label={strings.ringTags({ number })}
+        placeholder={strings.tagsPlaceholder}
         data={(known.data ?? []).map(({ name }) => name)}
         value={[...ring.tags]}
         onChange={(tags) => set({ tags })}
@@ -40,7 +40,7 @@ const Which = ({ ring, number, set }: WhichProps) => {
     return (
       <NumberInput
         size="xs"
-        aria-label={strings.shareOfRingNumberInPercent({ number })}
+        aria-label={strings.ringShare({ number })}
         min={1}
         max={99}
         clampBehavior="strict"
@@ -66,19 +66,19 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
     <span className={classes.number}>{index + 1}</span>
     <TextInput
       size="xs"
-      aria-label={strings.nameOfRingIndex({ index: index + 1 })}
+      aria-label={strings.ringName({ number: index + 1 })}
       value={ring.name}
       maxLength={64}
       onChange={(event) => set({ name: event.currentTarget.value })}
     />
     <NativeSelect
       size="xs"
-      aria-label={strings.hostsOfRingIndex({ index: index + 1 })}
+      aria-label={strings.ringHosts({ number: index + 1 })}
       value={ring.by}
       data={[
-        { value: 'tags', label: strings.hostsWithATag },
-        { value: 'share', label: strings.aShareOfTheOthers },
-        { value: 'rest', label: strings.allOthers },
+        { value: 'tags', label: strings.byTag },
+        { value: 'share', label: strings.byShare },
+        { value: 'rest', label: strings.byRest },
       ]}
       onChange={(event) => set({ by: event.currentTarget.value as RingDraft['by'] })}
     />
@@ -88,7 +88,7 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={strings.ringIndexEarlier({ index: index + 1 })}
+      aria-label={strings.moveUp({ number: index + 1 })}
       disabled={index === 0}
       onClick={() => move(-1)}
     >
@@ -97,24 +97,19 @@ const Ring = ({ ring, index, isLast, set, move, remove }: RingProps) => (
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={strings.ringIndexLater({ index: index + 1 })}
+      aria-label={strings.moveDown({ number: index + 1 })}
       disabled={isLast}
       onClick={() => move(1)}
     >
       <Icon name="down" size={14} />
     </ActionIcon>
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={strings.removeRingIndex({ index: index + 1 })}
-      onClick={remove}
-    >
+    <ActionIcon variant="subtle" color="gray" aria-label={strings.removeRing({ number: index + 1 })} onClick={remove}>
       <Icon name="close" size={14} />
     </ActionIcon>
   </li>
 )
 
-/** The rings in their order: by tag, by share, or whoever is left. */
+/** Edits the rings: by tag, by share, or all remaining hosts. */
 export const RingEditor = ({ rings, change }: RingEditorProps) => {
   const set = (key: number, part: Partial<RingDraft>) =>
     change(rings.map((ring) => (ring.key === key ? { ...ring, ...part } : ring)))
@@ -147,12 +142,18 @@ export const RingEditor = ({ rings, change }: RingEditorProps) => {
         disabled={rings.length >= mostRings}
         onClick={() =>
           change([
-            { key: Math.max(0, ...rings.map(({ key }) => key)) + 1, name: 'Canaries', by: 'tags', tags: [], share: 10 },
+            {
+              key: Math.max(0, ...rings.map(({ key }) => key)) + 1,
+              name: strings.canaries,
+              by: 'tags',
+              tags: [],
+              share: 10,
+            },
             ...rings,
           ])
         }
       >
-        {strings.addARing}
+        {strings.addRing}
       </Button>
     </>
   )

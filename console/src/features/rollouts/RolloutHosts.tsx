@@ -11,13 +11,13 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { DataTable } from '../../ui/table/DataTable.tsx'
 import { useView } from '../../ui/useView.ts'
-import { hostStateOrder, hostWords } from './rollout.ts'
+import { hostLabels, hostStateOrder } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { strings } from './strings.ts'
 
 const hostsView: ViewSpec = {
   filters: ['ring', 'state'],
-  // The server lists them by ring and name, and in no other order.
+  // The server supports only this order: by ring and name.
   defaultSort: 'ring_asc',
   defaultColumns: ['host', 'ring', 'state', 'reason', 'predicted', 'actual', 'contact'],
 }
@@ -39,10 +39,10 @@ const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
     width: 160,
     cell: (host) => <DeviceText value={rollout.rings[host.ring]?.name} />,
   },
-  { id: 'state', title: strings.state, width: 120, cell: (host) => <span>{hostWords[host.state].word}</span> },
+  { id: 'state', title: strings.state, width: 120, cell: (host) => <span>{hostLabels[host.state].word}</span> },
   {
     id: 'reason',
-    title: strings.why,
+    title: strings.reason,
     width: 280,
     grow: true,
     cell: (host) => <DeviceText value={host.reason} absent="" />,
@@ -67,14 +67,14 @@ const columnsOf = (rollout: Rollout): Column<RolloutHost>[] => [
     : []),
   {
     id: 'contact',
-    title: strings.lastContact,
+    title: strings.lastSeen,
     width: 104,
     align: 'right',
     cell: (host) => <Time value={host.lastContact} />,
   },
 ]
 
-/** The hosts of the started rings, by ring and name; ring and state chosen in the address. */
+/** Lists the hosts of started rings, filtered by ring and state. */
 export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
   const { api } = useServices()
   const view = useView('/inside/rollouts/$id', hostsView)
@@ -92,7 +92,7 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
           aria-label={strings.ring}
           value={filters.ring ?? ''}
           data={[
-            { value: '', label: strings.everyRing },
+            { value: '', label: strings.allRings },
             ...rollout.rings.map(({ name }, index) => ({ value: String(index), label: `${index + 1}. ${name}` })),
           ]}
           onChange={(event) => view.set({ filters: { ring: event.currentTarget.value || null } })}
@@ -102,22 +102,22 @@ export const RolloutHosts = ({ rollout }: { rollout: Rollout }) => {
           aria-label={strings.state}
           value={filters.state ?? ''}
           data={[
-            { value: '', label: strings.everyState },
-            ...hostStateOrder.map((state) => ({ value: state, label: hostWords[state].word })),
+            { value: '', label: strings.allStates },
+            ...hostStateOrder.map((state) => ({ value: state, label: hostLabels[state].word })),
           ]}
           onChange={(event) => view.set({ filters: { state: event.currentTarget.value || null } })}
         />
       </Group>
       <div className={classes.table}>
         <DataTable
-          label={strings.hostsOfTheRollout}
+          label={strings.hostsTable}
           columns={columnsOf(rollout)}
           source={source}
           view={view}
           topics={['agents']}
           hrefOf={(host) => agentAddress(host.uuid)}
           opensPage
-          empty={<p className={classes.quiet}>{strings.noRingHasStartedYetOr}</p>}
+          empty={<p className={classes.quiet}>{strings.hostsEmpty}</p>}
         />
       </div>
     </section>

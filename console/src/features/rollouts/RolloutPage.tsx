@@ -22,7 +22,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { FullPage } from '../../ui/FullPage.tsx'
 import { MoreMenu } from '../../ui/MoreMenu.tsx'
-import { counted, devices, hosts, worksAgainText } from '../../ui/policy/labels.ts'
+import { worksAgainText } from '../../ui/policy/labels.ts'
 import { Time } from '../../ui/Time.tsx'
 import { tell, tellFailure } from '../../ui/tell.ts'
 import { useLiveRefresh } from '../../ui/useLive.ts'
@@ -30,12 +30,16 @@ import { useTitle } from '../../ui/useTitle.ts'
 import { RingBar } from './RingBar.tsx'
 import { RolloutHosts } from './RolloutHosts.tsx'
 import { hostsToFree } from './revert.ts'
-import { controlsOf, kindWords, ringText } from './rollout.ts'
+import { controlsOf, kindLabels, ringText } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { State } from './State.tsx'
 import { strings } from './strings.ts'
 
-const _number = (value: number) => value.toLocaleString('en')
+const ringStates = {
+  waiting: strings.waiting,
+  running: strings.inProgress,
+  done: strings.stateCompleted,
+} as const
 
 const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index: number; isArming: boolean }) => (
   <li className={classes.ringCard} data-state={ring.state}>
@@ -48,21 +52,15 @@ const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index
       </span>
       <span className={classes.ringState}>
         {ring.state === 'dwelling'
-          ? strings.watchedNextRingTime({ time: <Time value={ring.dwellUntil} /> })
-          : ring.state}
+          ? strings.dwelling({ time: <Time key="time" value={ring.dwellUntil} /> })
+          : ringStates[ring.state]}
       </span>
     </div>
     <RingBar ring={ring} />
     {isArming && ring.startedAt !== null ? (
       <p className={classes.quiet}>
-        {strings.actualblocksBlockedPredictedblocksPredictedValue({
-          actualBlocks: devices(ring.actualBlocks),
-          predictedBlocks: ring.predictedBlocks,
-          value:
-            ring.overPrediction === 0
-              ? '.'
-              : strings.overpredictionBlockedMoreThanPredicted({ overPrediction: hosts(ring.overPrediction) }),
-        })}
+        {strings.blocks({ actual: ring.actualBlocks, predicted: ring.predictedBlocks })}{' '}
+        {ring.overPrediction === 0 ? '' : strings.unexpectedBlocks({ hosts: ring.overPrediction })}
       </p>
     ) : null}
   </li>
@@ -79,19 +77,19 @@ const useRollout = (id: string) => {
   return rollout
 }
 
-/** What can be done about a rollout. */
+/** Buttons that control a rollout. */
 const Controls = ({ rollout: data }: { rollout: Rollout }) => {
   const { api, queries } = useServices()
   const { id } = data
   const [busy, setBusy] = useState(false)
   const can = controlsOf(data)
-  const send = async (operation: typeof pauseRollout, words: string) => {
+  const send = async (operation: typeof pauseRollout, message: string) => {
     queries.setQueryData(['rollouts', id], await api.call(operation, { params: { id } }))
-    tell(words)
+    tell(message)
   }
-  const now = (operation: typeof pauseRollout, words: string) => {
+  const now = (operation: typeof pauseRollout, message: string) => {
     setBusy(true)
-    send(operation, words)
+    send(operation, message)
       .catch(tellFailure)
       .finally(() => setBusy(false))
   }
@@ -101,18 +99,18 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
       const again =
         uuids.length === 0 ? null : (await api.call(previewBulk, { body: { uuids, action: 'free' } })).worksAgain
       confirm({
-        title: strings.revertThisRollout,
+        title: strings.revert,
         names: data.rings.map(({ name }) => name),
         count: commanded,
-        kind: ['host', 'hosts'],
-        consequence: strings.thoseThatThisRolloutHasArmed,
+        kind: strings.hostCount,
+        consequence: strings.revertEffect,
         worksAgain: again === null ? null : worksAgainText(again),
-        ...(commanded > 1 ? { reasonFor: strings.whyDevicesOnTheseHostsMay } : {}),
+        ...(commanded > 1 ? { reasonFor: strings.whyDevices } : {}),
         action: strings.revert,
         run: async (reason) => {
           const body = reason === '' ? {} : { reason }
           queries.setQueryData(['rollouts', id], await api.call(revertRollout, { params: { id }, body }))
-          tell(strings.goingBack)
+          tell(strings.reverting)
         },
       })
     } catch (failure) {
@@ -123,23 +121,33 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
   return (
     <Group gap="sm">
       {can.pause ? (
-        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(pauseRollout, strings.paused)}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={busy}
+          onClick={() => now(pauseRollout, strings.pausedToast)}
+        >
           {strings.pause}
         </Button>
       ) : null}
       {can.resume ? (
-        <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, strings.itGoesOn)}>
-          {data.state === 'halted' ? strings.acceptAndGoOn : strings.goOn}
+        <Button size="compact-sm" loading={busy} onClick={() => now(resumeRollout, strings.resumedToast)}>
+          {data.state === 'halted' ? strings.acceptAndResume : strings.resume}
         </Button>
       ) : null}
       {can.halt ? (
-        <Button size="compact-sm" variant="default" loading={busy} onClick={() => now(haltRollout, strings.halted)}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={busy}
+          onClick={() => now(haltRollout, strings.haltedToast)}
+        >
           {strings.halt}
         </Button>
       ) : null}
       {can.revert ? (
         <Button size="compact-sm" variant="default" onClick={() => void askRevert()}>
-          {strings.revert2}
+          {strings.askRevert}
         </Button>
       ) : null}
       {can.cancel ? (
@@ -148,16 +156,16 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
           variant="default"
           onClick={() =>
             confirm({
-              title: strings.endThisRollout,
+              title: strings.cancel,
               names: [data.name],
-              kind: ['rollout', 'rollouts'],
-              consequence: strings.noFurtherHostGetsItWhat,
-              action: strings.endIt,
-              run: () => send(cancelRollout, strings.ended),
+              kind: strings.rolloutCount,
+              consequence: strings.cancelEffect,
+              action: strings.cancel,
+              run: () => send(cancelRollout, strings.cancelledToast),
             })
           }
         >
-          {strings.end}
+          {strings.askCancel}
         </Button>
       ) : null}
     </Group>
@@ -174,16 +182,16 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
       </h2>
       <div className={classes.line}>
         <State state={data.state} />
-        <span>{kindWords[data.kind]}</span>
+        <span>{kindLabels[data.kind]}</span>
         {data.builds.map(({ architecture, version }) => (
           <span key={architecture}>
             {architecture} → <DeviceText value={version} />
           </span>
         ))}
         <span className={classes.quiet}>
-          {strings.startedTimeByDevicetext({
-            time: <Time value={data.createdAt} form="local" />,
-            deviceText: <DeviceText value={data.createdBy} />,
+          {strings.startedBy({
+            time: <Time key="time" value={data.createdAt} form="local" />,
+            user: <DeviceText key="user" value={data.createdBy} />,
           })}
         </span>
         <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
@@ -194,21 +202,20 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
         </p>
       )}
       <p className={classes.quiet}>
-        {strings.eachRingIsWatchedForDwellminutes({
-          dwellMinutes: counted(data.dwellMinutes, 'minute', 'minutes'),
-          failurePercent: data.failurePercent,
-          value:
-            data.kind === 'arm'
-              ? strings.orMoreThanBlocksoverpercentBlockBeyond({ blocksOverPercent: data.blocksOverPercent })
-              : '',
-        })}
+        {data.kind === 'arm'
+          ? strings.armLimits({
+              minutes: data.dwellMinutes,
+              failures: data.failurePercent,
+              blocks: data.blocksOverPercent,
+            })
+          : strings.updateLimits({ minutes: data.dwellMinutes, failures: data.failurePercent })}
       </p>
       {session.may('fleet:write') ? <Controls rollout={data} /> : null}
     </header>
   )
 }
 
-/** One rollout: its rings as they move, what can be done about it, its hosts by state. */
+/** One rollout with its rings, controls and hosts. */
 export const RolloutPage = () => {
   const { id } = useParams({ from: '/inside/rollouts/$id' })
   const rollout = useRollout(id)
@@ -218,8 +225,8 @@ export const RolloutPage = () => {
   if (rollout.error instanceof CallFailure && rollout.error.code === 'not_found') {
     return (
       <FullPage back={back}>
-        <EmptyState icon="rollout" title={strings.thereIsNoSuchRollout}>
-          <p>{strings.theAddressIsNotRightOr}</p>
+        <EmptyState icon="rollout" title={strings.notFound}>
+          <p>{strings.notFoundHint}</p>
         </EmptyState>
       </FullPage>
     )
@@ -242,7 +249,7 @@ export const RolloutPage = () => {
         <Head rollout={data} />
         <ol className={classes.ringCards}>
           {data.rings.map((ring, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rings of a rollout never change their places
+            // biome-ignore lint/suspicious/noArrayIndexKey: rings never change their order
             <Ring key={index} ring={ring} index={index} isArming={data.kind === 'arm'} />
           ))}
         </ol>

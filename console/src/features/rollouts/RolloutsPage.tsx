@@ -13,11 +13,11 @@ import { SmallTable } from '../../ui/SmallTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useTitle } from '../../ui/useTitle.ts'
-import { kindWords, ringHosts } from './rollout.ts'
+import { kindLabels, ringHosts } from './rollout.ts'
 import { State } from './State.tsx'
 import { strings } from './strings.ts'
 
-/** What was and is brought to hosts in rings. */
+/** Lists current and past rollouts. */
 export const RolloutsPage = () => {
   useTitle(strings.rollouts)
   const { api, session } = useServices()
@@ -26,7 +26,7 @@ export const RolloutsPage = () => {
   return (
     <SettingsPage
       title={strings.rollouts}
-      intro={strings.armingAFleetOrUpdatingIts}
+      intro={strings.intro}
       actions={
         <>
           {session.may('fleet:write') ? (
@@ -45,12 +45,12 @@ export const RolloutsPage = () => {
         label={strings.rollouts}
         head={[
           strings.rollout,
-          strings.what,
+          strings.action,
           strings.state,
           strings.ring,
           { title: strings.hosts, align: 'right' },
           { title: strings.failed, align: 'right' },
-          strings.started2,
+          strings.startedColumn,
           strings.by,
         ]}
         rows={rollouts.data?.data.map((one) => {
@@ -62,9 +62,9 @@ export const RolloutsPage = () => {
               <Link key="name" to="/rollouts/$id" params={{ id: one.id }}>
                 <DeviceText value={one.name} />
               </Link>,
-              kindWords[one.kind],
+              kindLabels[one.kind],
               <State key="state" state={one.state} title={one.reason} />,
-              strings.startedOfRings({ started: started.length, rings: one.rings.length }),
+              strings.ringProgress({ started: started.length, rings: one.rings.length }),
               started.reduce((sum, ring) => sum + ringHosts(ring), 0).toLocaleString('en'),
               started.reduce((sum, ring) => sum + ring.hosts.failed, 0).toLocaleString('en'),
               <Time key="when" value={one.createdAt} />,
@@ -72,7 +72,7 @@ export const RolloutsPage = () => {
             ],
           }
         })}
-        empty={strings.nothingWasRolledOutYetA}
+        empty={strings.empty}
       />
     </SettingsPage>
   )

@@ -1,10 +1,10 @@
 import type { RolloutState } from '@portcullis/contract'
 import { SeverityTag } from '../../ui/SeverityTag.tsx'
-import { stateWords } from './rollout.ts'
+import { stateLabels } from './rollout.ts'
 
-/** A state of a rollout; `title` says why. */
+/** The state of a rollout. `title` says why. */
 export const State = ({ state, title }: { state: RolloutState; title?: string }) => {
-  const { word, severity } = stateWords[state]
+  const { word, severity } = stateLabels[state]
   return severity === null ? (
     <span title={title}>{word}</span>
   ) : (

@@ -2,7 +2,7 @@ import { listRolloutHosts } from '@portcullis/contract'
 import type { Api } from '../../lib/api.ts'
 
 const pageSize = 1_000
-// As many as one preview takes.
+// The limit of one preview.
 const most = 100_000
 
 /** Returns the hosts that a rollout has armed and a revert frees. */

@@ -1,36 +1,37 @@
 import type { Rollout, RolloutHostState, RolloutInput, RolloutKind, RolloutState } from '@portcullis/contract'
+import { language } from '../../lib/locale.ts'
 import type { Severity } from '../../ui/theme/tokens.ts'
 import { strings } from './strings.ts'
 
-export const kindWords: Readonly<Record<RolloutKind, string>> = { arm: strings.armHosts, update: strings.updateAgents }
+export const kindLabels: Readonly<Record<RolloutKind, string>> = { arm: strings.armHosts, update: strings.updateAgents }
 
-/** A state of a rollout in a word, with how serious it is. */
-export const stateWords: Readonly<Record<RolloutState, { word: string; severity: Severity | null }>> = {
-  running: { word: 'running', severity: null },
-  paused: { word: 'paused', severity: 'neutral' },
-  halted: { word: 'halted', severity: 'red' },
-  completed: { word: 'completed', severity: null },
-  reverted: { word: 'reverted', severity: 'amber' },
-  cancelled: { word: 'cancelled', severity: 'neutral' },
+/** Labels of rollout states, with their severity. */
+export const stateLabels: Readonly<Record<RolloutState, { word: string; severity: Severity | null }>> = {
+  running: { word: strings.stateRunning, severity: null },
+  paused: { word: strings.statePaused, severity: 'neutral' },
+  halted: { word: strings.stateHalted, severity: 'red' },
+  completed: { word: strings.stateCompleted, severity: null },
+  reverted: { word: strings.stateReverted, severity: 'amber' },
+  cancelled: { word: strings.stateCancelled, severity: 'neutral' },
 }
 
-/** States of hosts in words, in the order they are drawn: what is over first. */
-export const hostWords: Readonly<Record<RolloutHostState, { word: string; tone: 'good' | 'bad' | 'busy' | 'quiet' }>> =
+/** Labels of host states, in display order: finished states first. */
+export const hostLabels: Readonly<Record<RolloutHostState, { word: string; tone: 'good' | 'bad' | 'busy' | 'quiet' }>> =
   {
-    done: { word: 'done', tone: 'good' },
-    unchanged: { word: strings.wasSoAlready, tone: 'good' },
-    failed: { word: 'failed', tone: 'bad' },
-    commanded: { word: strings.atWork, tone: 'busy' },
-    reverting: { word: strings.goingBack2, tone: 'busy' },
-    reverted: { word: strings.goneBack, tone: 'quiet' },
-    waiting: { word: 'waiting', tone: 'quiet' },
-    offline: { word: strings.notConnected2, tone: 'quiet' },
-    notReady: { word: strings.cannotGetIt, tone: 'quiet' },
-    skipped: { word: strings.leftOut, tone: 'quiet' },
+    done: { word: strings.hostDone, tone: 'good' },
+    unchanged: { word: strings.noChangeNeeded, tone: 'good' },
+    failed: { word: strings.failed, tone: 'bad' },
+    commanded: { word: strings.inProgress, tone: 'busy' },
+    reverting: { word: strings.hostReverting, tone: 'busy' },
+    reverted: { word: strings.stateReverted, tone: 'quiet' },
+    waiting: { word: strings.waiting, tone: 'quiet' },
+    offline: { word: strings.disconnected, tone: 'quiet' },
+    notReady: { word: strings.unsupported, tone: 'quiet' },
+    skipped: { word: strings.hostSkipped, tone: 'quiet' },
   }
-export const hostStateOrder = Object.keys(hostWords) as RolloutHostState[]
+export const hostStateOrder = Object.keys(hostLabels) as RolloutHostState[]
 
-/** Which of the buttons a rollout has now. */
+/** Returns the actions that the state of a rollout allows. */
 export const controlsOf = ({ kind, state }: Pick<Rollout, 'kind' | 'state'>) => {
   const isOpen = state === 'running' || state === 'paused' || state === 'halted'
   return {
@@ -44,15 +45,15 @@ export const controlsOf = ({ kind, state }: Pick<Rollout, 'kind' | 'state'>) => 
 
 type Ring = Rollout['rings'][number]
 
-/** Hosts of a ring; 0 before it has started. */
+/** Returns the number of hosts of a ring; 0 before it starts. */
 export const ringHosts = (ring: Pick<Ring, 'hosts'>): number =>
   hostStateOrder.reduce((sum, state) => sum + ring.hosts[state], 0)
 
-/** Stretches of a ring's bar, in their order, without empty ones. */
+/** Returns the parts of a ring's bar in order, without empty parts. */
 export const ringParts = (ring: Pick<Ring, 'hosts'>) =>
   hostStateOrder.flatMap((state) => (ring.hosts[state] === 0 ? [] : [{ state, hosts: ring.hosts[state] }]))
 
-/** Which hosts a ring takes, in words. */
+/** Says which hosts a ring takes. */
 export const ringText = ({
   tags,
   sharePercent,
@@ -61,15 +62,17 @@ export const ringText = ({
   sharePercent?: number | null
 }): string => {
   if (tags !== undefined && tags.length > 0)
-    return strings.hostsWithTags({ tags: tags.map((tag) => `#${tag}`).join(' or ') })
+    return strings.hostsWithTags({
+      tags: new Intl.ListFormat(language, { type: 'disjunction' }).format(tags.map((tag) => `#${tag}`)),
+    })
   return sharePercent === 100 || sharePercent === undefined || sharePercent === null
-    ? 'all others'
-    : strings.sharepercentOfTheHostsNoRing({ sharePercent })
+    ? strings.byRest
+    : strings.restShare({ share: sharePercent })
 }
 
-/** A ring as it is being written. */
+/** A ring in the editor. */
 export interface RingDraft {
-  /** Identity while it is edited. */
+  /** Identity in the editor. */
   key: number
   name: string
   by: 'tags' | 'share' | 'rest'
@@ -87,14 +90,14 @@ export interface RolloutDraft {
   applyToPresent: boolean
 }
 
-/** A first proposal: a tenth, half of what is left, the rest. */
+/** Returns the default rings: a tenth, half of the rest, all others. */
 export const firstDraft = (kind: RolloutKind): RolloutDraft => ({
   kind,
   name: '',
   rings: [
-    { key: 1, name: strings.theFirstTenth, by: 'share', tags: [], share: 10 },
-    { key: 2, name: strings.halfOfTheOthers, by: 'share', tags: [], share: 50 },
-    { key: 3, name: strings.allOthers2, by: 'rest', tags: [], share: 100 },
+    { key: 1, name: strings.firstRing, by: 'share', tags: [], share: 10 },
+    { key: 2, name: strings.secondRing, by: 'share', tags: [], share: 50 },
+    { key: 3, name: strings.byRest, by: 'rest', tags: [], share: 100 },
   ],
   dwellMinutes: 60,
   failurePercent: 5,
@@ -102,22 +105,22 @@ export const firstDraft = (kind: RolloutKind): RolloutDraft => ({
   applyToPresent: false,
 })
 
-/** What still misses before a draft can be sent, in words; null when nothing does. */
+/** Returns what the draft is missing; null if it is complete. */
 export const draftFault = ({ rings }: Pick<RolloutDraft, 'rings'>): string | null => {
-  if (rings.length === 0) return strings.aRolloutHasAtLeastOne
+  if (rings.length === 0) return strings.faultNoRings
   for (const [index, { name, by, tags }] of rings.entries()) {
-    if (name.trim() === '') return strings.ringIndexHasNoName({ index: index + 1 })
-    if (by === 'tags' && tags.length === 0) return strings.ringIndexNamesNoTag({ index: index + 1 })
-    if (by === 'rest' && index < rings.length - 1) return strings.afterRingIndexTakesAllOthers({ index: index + 1 })
+    if (name.trim() === '') return strings.faultName({ number: index + 1 })
+    if (by === 'tags' && tags.length === 0) return strings.faultTags({ number: index + 1 })
+    if (by === 'rest' && index < rings.length - 1) return strings.faultRest({ number: index + 1 })
   }
   return null
 }
 
-/** A draft as it is sent. Its name may come later than its plan. */
+/** Returns the draft as a request body. A missing name gets a default, so that the plan works without it. */
 export const inputOf = ({ rings, name, kind, ...rest }: RolloutDraft): RolloutInput => ({
   ...rest,
   kind,
-  name: name.trim() === '' ? kindWords[kind] : name.trim(),
+  name: name.trim() === '' ? kindLabels[kind] : name.trim(),
   rings: rings.map(({ name: ring, by, tags, share }) => ({
     name: ring.trim(),
     ...(by === 'tags' ? { tags: [...tags] } : { sharePercent: by === 'rest' ? 100 : share }),

@@ -9,7 +9,7 @@ import { TagEditor } from '../../../ui/TagEditor.tsx'
 import { SelectionBar } from '../../../ui/table/SelectionBar.tsx'
 import type { Selection } from '../../../ui/table/useSelection.ts'
 import { strings } from '../strings.ts'
-import { type BulkHosts, bulkWords } from './bulk.ts'
+import { type BulkHosts, bulkLabels } from './bulk.ts'
 import type { BulkQuestion } from './useBulkAction.ts'
 
 const BulkDialog = lazily(async () => (await import('./BulkDialog.tsx')).BulkDialog)
@@ -20,19 +20,19 @@ const inMenu: readonly BulkAction[] = ['update', 'collectLogs', 'cancelCommands'
 export interface BulkBarProps {
   selection: Selection<Agent>
   filtered: number | null
-  /** The list's filter and search by the interface's names, without its order. */
+  /** Filter and search of the list by their API names, without sorting. */
   filter: Record<string, string>
   onChanged: () => void
 }
 
-/** What can be done with the selected hosts, however many. */
+/** Actions on the selected hosts. */
 export const BulkBar = ({ selection, filtered, filter, onChanged }: BulkBarProps) => {
   useIdlePreload(BulkDialog)
   const { api } = useServices()
   const [question, setQuestion] = useState<BulkQuestion | null>(null)
   const hosts: BulkHosts = selection.isEverything ? { filter } : { uuids: [...selection.ids] }
   const ask = (action: BulkAction) => setQuestion({ action, hosts })
-  /** Tags go by id. The ids of all that match come as the one column of a file: 37 bytes a host, all of one moment. */
+  /** Tag operations need ids. A one-column export returns all matching ids at 37 bytes per host, in one snapshot. */
   const readIds = async (): Promise<string[]> => {
     if (!selection.isEverything) return [...selection.ids]
     const { blob } = await api.download(exportAgentCsv, { body: exportBody(filter, ['uuid']) })
@@ -43,13 +43,13 @@ export const BulkBar = ({ selection, filtered, filter, onChanged }: BulkBarProps
       <SelectionBar selection={selection} filtered={filtered}>
         {inBar.map((action) => (
           <Button key={action} size="compact-sm" variant="default" onClick={() => ask(action)}>
-            {bulkWords[action].button}
+            {bulkLabels[action].button}
           </Button>
         ))}
         <TagEditor entityType="Agent" elementIds={readIds} onChanged={onChanged}>
           {(open) => (
             <Button size="compact-sm" variant="default" onClick={open} leftSection={<Icon name="tag" size={14} />}>
-              {strings.tag2}
+              {strings.askTag}
             </Button>
           )}
         </TagEditor>
@@ -62,7 +62,7 @@ export const BulkBar = ({ selection, filtered, filter, onChanged }: BulkBarProps
           <Menu.Dropdown>
             {inMenu.map((action) => (
               <Menu.Item key={action} onClick={() => ask(action)}>
-                {bulkWords[action].button}
+                {bulkLabels[action].button}
               </Menu.Item>
             ))}
           </Menu.Dropdown>

@@ -8,7 +8,7 @@ import { MoreMenu } from '../../../ui/MoreMenu.tsx'
 import { SeverityShape } from '../../../ui/SeverityTag.tsx'
 import { strings } from '../strings.ts'
 import classes from './BulkDialog.module.css'
-import { bulkWords, hostsText, previewLines, selected } from './bulk.ts'
+import { bulkLabels, previewLines, selected } from './bulk.ts'
 import { type BulkActionProps, type BulkQuestion, type BulkState, useBulkAction } from './useBulkAction.ts'
 
 interface PartProps {
@@ -18,12 +18,12 @@ interface PartProps {
 const WaitingForApprover = ({ message, close }: { message: string; close: () => void }) => (
   <div className={classes.body}>
     <p>
-      <strong>{strings.waitingForASecondApproverNothing}</strong>
+      <strong>{strings.waitingForApprover}</strong>
     </p>
     <p>{message}</p>
     <Group justify="flex-end" gap="sm">
       <LinkButton to="/policy/requests" variant="default" onClick={close}>
-        {strings.openTheRequest}
+        {strings.openRequest}
       </LinkButton>
       <Button onClick={close} data-autofocus>
         {strings.close}
@@ -32,20 +32,24 @@ const WaitingForApprover = ({ message, close }: { message: string; close: () => 
   </div>
 )
 
-/** How many hosts, and what will happen to them. */
-const Effect = ({ state: { preview, count, words, applyToPresent } }: PartProps) => {
+/** The number of hosts and the effects. */
+const Effect = ({ state: { preview, count, labels, applyToPresent } }: PartProps) => {
   const { data } = preview
   return (
     <>
       <p className={classes.head} aria-busy={preview.isFetching}>
-        {data === undefined ? (
-          strings.askingWhatThisWouldDo
-        ) : (
-          <>
-            <strong>{hostsText(count)}</strong>
-            {count === selected(data) ? '' : ` of ${selected(data).toLocaleString('en')} selected`}. {words.effect}
-          </>
-        )}
+        {data === undefined
+          ? strings.previewLoading
+          : count === selected(data)
+            ? strings.effectOn({
+                hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                effect: labels.effect,
+              })
+            : strings.effectOnPart({
+                hosts: <strong key="hosts">{strings.hostCount({ count })}</strong>,
+                selected: selected(data),
+                effect: labels.effect,
+              })}
       </p>
       {preview.error === null ? null : (
         <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
@@ -64,7 +68,7 @@ const Effect = ({ state: { preview, count, words, applyToPresent } }: PartProps)
   )
 }
 
-/** What the action needs to know. */
+/** Options of the action. */
 const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => {
   const { preview, count, needsReason, reason, setReason, mustType, typed, setTyped } = state
   const { applyToPresent, setApplyToPresent } = state
@@ -74,19 +78,19 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
       {action === 'arm' ? (
         <Checkbox
           size="sm"
-          label={strings.judgeWhatIsAttachedNowToo}
-          description={strings.elseWhatIsAttachedNowGoes}
+          label={strings.applyToAttached}
+          description={strings.applyToAttachedHint}
           checked={applyToPresent}
           onChange={(event) => setApplyToPresent(event.currentTarget.checked)}
         />
       ) : null}
       {needsReason ? (
-        <ReasonField required value={reason} placeholder={strings.whyDevicesOnTheseHostsMay} onChange={setReason} />
+        <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
-      {data?.secondPerson === true ? <p className={classes.note}>{strings.thisNeedsASecondApproverYour}</p> : null}
+      {data?.secondPerson === true ? <p className={classes.note}>{strings.needsApprover}</p> : null}
       {mustType ? (
         <TextInput
-          label={strings.typeCountToGoOn({ count })}
+          label={strings.typeCount({ count })}
           value={typed}
           inputMode="numeric"
           autoComplete="off"
@@ -98,7 +102,7 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
 }
 
 const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
-  const { preview, opensDevices, mustType, words, busy } = state
+  const { preview, opensDevices, mustType, labels, busy } = state
   const { data } = preview
   return (
     <div className={classes.foot}>
@@ -109,12 +113,12 @@ const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
         </Button>
         <Button
           type="submit"
-          {...(words.isDangerous === true ? { color: 'red' } : {})}
+          {...(labels.isDangerous === true ? { color: 'red' } : {})}
           loading={busy}
           data-autofocus={(!opensDevices && !mustType) || undefined}
           disabled={!state.isReady}
         >
-          {data?.secondPerson === true ? strings.requestApproval : words.action}
+          {data?.secondPerson === true ? strings.requestApproval : labels.action}
         </Button>
       </Group>
     </div>
@@ -150,9 +154,9 @@ export interface BulkDialogProps {
   onDone: () => void
 }
 
-/** Before anything changes on hosts: how many, which are left out and why, what will happen. All of it is the server's word. */
+/** Confirms a bulk action: number of hosts, hosts left out, and effects, all from a preview of the server. */
 export const BulkDialog = ({ question, close, onDone }: BulkDialogProps) => (
-  <Modal opened={question !== null} onClose={close} title={question === null ? '' : bulkWords[question.action].title}>
+  <Modal opened={question !== null} onClose={close} title={question === null ? '' : bulkLabels[question.action].title}>
     {question === null ? null : <Body {...question} close={close} onDone={onDone} />}
   </Modal>
 )

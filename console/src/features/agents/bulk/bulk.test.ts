@@ -17,12 +17,12 @@ const preview = (change: Partial<BulkPreview> = {}): BulkPreview => ({
 })
 const texts = (one: BulkPreview, applyToPresent = false) => previewLines(one, applyToPresent).map(({ text }) => text)
 
-describe('what an action on many hosts would do', () => {
-  it('says nothing where there is nothing to say', () => {
+describe('previewLines', () => {
+  it('is empty if there are no effects', () => {
     expect(texts(preview())).toEqual([])
   })
 
-  it('says the gravest first, each with its number', () => {
+  it('lists the most severe effects first, each with its number', () => {
     const one = preview({
       attackTools: 1,
       mismatched: { agents: 1, peripherals: 2 },
@@ -32,17 +32,19 @@ describe('what an action on many hosts would do', () => {
       disconnected: 40,
     })
     expect(texts(one)).toEqual([
-      '1 attack tool is attached now and stops working.',
+      '1 attached attack tool stops working.',
       '2 attached devices on 1 host have a kernel driver that is not allowed for their kind. They stop working, and their ports are held.',
-      '1,204 attached devices on 3 hosts would be blocked when attached anew: no rule allows them. They go on working until then.',
-      '2 hosts left out: They can only observe.',
-      '1 host is armed already.',
-      '40 hosts are not connected and get it when back.',
+      '1,204 attached devices on 3 hosts are not on the allowlist, and will be blocked when attached again.',
+      '2 hosts are left out: They can only observe.',
+      '1 host is already armed.',
+      '40 hosts are disconnected and receive the command when they reconnect.',
     ])
-    expect(texts(one, true)[2]).toBe('1,204 attached devices on 3 hosts stop working at once: no rule allows them.')
+    expect(texts(one, true)[2]).toBe(
+      '1,204 attached devices on 3 hosts stop working immediately, because no rule allows them.',
+    )
   })
 
-  it('names what freeing makes possible, attack tools first', () => {
+  it('names blocked devices that freeing allows, attack tools first', () => {
     const freeing = (worksAgain: BulkPreview['worksAgain']) => texts(preview({ action: 'free', worksAgain }))
     expect(freeing({ agents: 2, peripherals: 2, attackTools: 2 })).toEqual([
       '2 blocked attack tools will work again on 2 hosts.',
@@ -55,15 +57,15 @@ describe('what an action on many hosts would do', () => {
     ])
   })
 
-  it('counts what was selected with what is left out', () => {
+  it('counts selected hosts including those left out', () => {
     expect(selected(preview({ agents: 271, unchanged: 31, impossible: [{ reason: '', agents: 29 }] }))).toBe(300)
   })
 
-  it('does not speak of hosts that are away where that changes nothing', () => {
+  it('omits disconnected hosts if they make no difference', () => {
     expect(texts(preview({ action: 'delete', disconnected: 9 }))).toEqual([])
   })
 
-  it('knows what takes it back', () => {
+  it('knows the opposite action', () => {
     expect([opposite('arm'), opposite('free'), opposite('delete')]).toEqual(['free', 'arm', null])
   })
 })

@@ -5,119 +5,113 @@ import { strings } from '../strings.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>
 
-/** Which hosts: named ones, or whatever a filter of the list leaves. */
+/** The hosts: named hosts, or all that match a filter. */
 export type BulkHosts = Pick<BodyOf<typeof previewBulk>, 'uuids' | 'filter'>
 
-interface BulkWords {
-  /** On the button that opens the dialog. */
+interface BulkLabels {
+  /** Label of the button that opens the dialog. */
   button: string
   title: string
-  /** What happens to each host, in a sentence. */
+  /** Says what happens to each host. */
   effect: string
-  /** On the button that does it. */
+  /** Label of the button that runs the action. */
   action: string
-  /** Told after it, with the number of hosts. */
-  done: (hosts: string) => string
-  /** How hosts are said to be that need nothing. */
-  unchanged: string
+  /** Message after the action. */
+  done: (values: { hosts: number }) => string
+  /** Says how many hosts need no change. */
+  unchanged: (values: { count: number }) => string
   isDangerous?: boolean
 }
 
-/** The actions on many hosts in words. */
-export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
+/** Labels of the bulk actions. */
+export const bulkLabels: Readonly<Record<BulkAction, BulkLabels>> = {
   arm: {
-    button: strings.arm,
+    button: strings.askArm,
     title: strings.armHosts,
-    effect: strings.aDeviceThatIsAttachedFrom,
-    action: strings.arm2,
-    done: (hosts) => strings.armingHosts({ hosts }),
-    unchanged: 'armed already',
+    effect: strings.armEffect,
+    action: strings.arm,
+    done: strings.arming,
+    unchanged: strings.unchangedArm,
   },
   free: {
-    button: strings.free,
+    button: strings.askFree,
     title: strings.freeHosts,
-    effect: strings.everyBlockIsLiftedAtOnce,
-    action: strings.free2,
-    done: (hosts) => strings.freeingHosts({ hosts }),
-    unchanged: 'free already',
+    effect: strings.freeEffect,
+    action: strings.free,
+    done: strings.freeing,
+    unchanged: strings.unchangedFree,
     isDangerous: true,
   },
   approveAll: {
-    button: strings.approveAll,
-    title: strings.approveWhatIsAttached,
-    effect: strings.eachDeviceThatIsAttachedNow,
-    action: strings.approveAll2,
-    done: (hosts) => strings.approvingWhatIsAttachedToHosts({ hosts }),
-    unchanged: 'without a device to approve',
+    button: strings.askApproveAll,
+    title: strings.approveAllTitle,
+    effect: strings.approveAllEffect,
+    action: strings.approveAll,
+    done: strings.approving,
+    unchanged: strings.unchangedApproveAll,
   },
   update: {
-    button: strings.update,
+    button: strings.askUpdate,
     title: strings.updateAgents,
-    effect: strings.eachAgentFetchesTheNewestPublished,
-    action: strings.update2,
-    done: (hosts) => strings.updatingHosts({ hosts }),
-    unchanged: 'on the newest build already',
+    effect: strings.updateEffect,
+    action: strings.update,
+    done: strings.updating,
+    unchanged: strings.unchangedUpdate,
   },
   collectLogs: {
-    button: strings.collectLogs,
+    button: strings.askCollectLogs,
     title: strings.collectDebugLogs,
-    effect: strings.eachAgentSendsItsOwnLog,
-    action: strings.collect,
-    done: (hosts) => strings.collectingLogsOfHosts({ hosts }),
-    unchanged: 'being asked already',
+    effect: strings.collectEffect,
+    action: strings.collectLogs,
+    done: strings.collecting,
+    unchanged: strings.unchangedCollectLogs,
   },
   cancelCommands: {
-    button: strings.cancelCommands,
-    title: strings.cancelCommands2,
-    effect: strings.commandsThatAreNotConfirmedYet,
-    action: strings.cancelTheCommands,
-    done: (hosts) => strings.cancellingCommandsOfHosts({ hosts }),
-    unchanged: 'without a pending command',
+    button: strings.askCancelCommands,
+    title: strings.cancelCommands,
+    effect: strings.cancelCommandsEffect,
+    action: strings.cancelCommands,
+    done: strings.cancelling,
+    unchanged: strings.unchangedCancelCommands,
   },
   tag: {
-    button: strings.putTagsOn,
-    title: strings.putTagsOnHosts,
-    effect: strings.eachHostGetsTheTagsAnd,
-    action: strings.putOn,
-    done: (hosts) => strings.puttingTagsOnHosts({ hosts }),
-    unchanged: 'tagged already',
+    button: strings.askAddTags,
+    title: strings.addTagsTitle,
+    effect: strings.addTagsEffect,
+    action: strings.addTags,
+    done: strings.addingTags,
+    unchanged: strings.unchangedTag,
   },
   untag: {
-    button: strings.takeTagsOff,
-    title: strings.takeTagsOffHosts,
-    effect: strings.eachHostLosesTheTagsAnd,
-    action: strings.takeOff,
-    done: (hosts) => strings.takingTagsOffHosts({ hosts }),
-    unchanged: 'without them already',
+    button: strings.askRemoveTags,
+    title: strings.removeTagsTitle,
+    effect: strings.removeTagsEffect,
+    action: strings.removeTags,
+    done: strings.removingTags,
+    unchanged: strings.unchangedUntag,
   },
   delete: {
-    button: strings.remove,
-    title: strings.removeAgents,
-    effect: strings.theirKeysAreRevokedWithinA,
-    action: strings.remove2,
-    done: (hosts) => strings.removingHosts({ hosts }),
-    unchanged: 'removed already',
+    button: strings.askRemove,
+    title: strings.removeTitle,
+    effect: strings.removeEffect,
+    action: strings.remove,
+    done: strings.removing,
+    unchanged: strings.unchangedDelete,
     isDangerous: true,
   },
 }
 
-const number = (value: number) => value.toLocaleString('en')
-
-/** A number of hosts in words. */
-export const hostsText = (count: number): string => `${number(count)} ${count === 1 ? 'host' : 'hosts'}`
-const areText = (count: number): string => `${hostsText(count)} ${count === 1 ? 'is' : 'are'}`
-
-/** Hosts that were selected: those it is for, and those that are left out. */
+/** Returns the number of selected hosts, including those left out. */
 export const selected = ({ agents, impossible }: BulkPreview): number =>
   agents + impossible.reduce((sum, one) => sum + one.agents, 0)
 
-/** A line of the preview, with how serious it is. */
+/** A line of the preview, with its severity. */
 export interface PreviewLine {
   text: string
   severity: Severity | null
 }
 
-/** What the server says would happen, as sentences; the gravest first. */
+/** Returns the effects from the preview as sentences, most severe first. */
 export const previewLines = (preview: BulkPreview, applyToPresent: boolean): PreviewLine[] => {
   const { action, attackTools, blocked, disconnected, impossible, mismatched, prediction, unchanged, worksAgain } =
     preview
@@ -126,54 +120,32 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
   if (again !== null) lines.push(again)
   if (attackTools > 0) {
     lines.push({
-      text: strings.attacktoolsAttackAttacktoolsOtherToolsAttached({ attackTools }),
+      text: strings.attackToolsStop({ count: attackTools }),
       severity: 'red',
     })
   }
   if (mismatched.peripherals > 0) {
-    const isOne = mismatched.peripherals === 1
     lines.push({
-      text: strings.peripheralsAttachedValueOnAgentsValue2({
-        peripherals: mismatched.peripherals,
-        value: isOne ? 'device' : 'devices',
-        agents: hostsText(mismatched.agents),
-        value2: isOne ? 'has' : 'have',
-        value3: isOne ? 'its' : 'their',
-        value4: isOne ? strings.itStopsWorkingAndItsPort : strings.theyStopWorkingAndTheirPorts,
-      }),
+      text: strings.mismatched({ devices: mismatched.peripherals, hosts: mismatched.agents }),
       severity: 'red',
     })
   }
   if (blocked.peripherals > 0) {
-    const devices = strings.peripheralsAttachedPeripheralsOtherDevicesOn({
-      peripherals: blocked.peripherals,
-      agents: hostsText(blocked.agents),
-    })
-    lines.push({
-      text: applyToPresent
-        ? strings.devicesStopWorkingAtOnceNo({ devices })
-        : strings.devicesWouldBeBlockedWhenAttached({ devices }),
-      severity: 'amber',
-    })
+    const text = applyToPresent ? strings.blockedNow : strings.blockedLater
+    lines.push({ text: text({ devices: blocked.peripherals, hosts: blocked.agents }), severity: 'amber' })
   }
   for (const { reason, agents } of impossible)
-    lines.push({ text: strings.agentsLeftOutReason({ agents: hostsText(agents), reason }), severity: 'amber' })
-  if (unchanged > 0) lines.push({ text: `${areText(unchanged)} ${bulkWords[action].unchanged}.`, severity: null })
+    lines.push({ text: strings.leftOut({ hosts: agents, reason }), severity: 'amber' })
+  if (unchanged > 0) lines.push({ text: bulkLabels[action].unchanged({ count: unchanged }), severity: null })
   if (disconnected > 0 && action !== 'delete' && action !== 'cancelCommands')
-    lines.push({
-      text: strings.disconnectedNotConnectedAndDisconnected2Other({
-        disconnected: areText(disconnected),
-        disconnected2: disconnected,
-      }),
-      severity: null,
-    })
+    lines.push({ text: strings.disconnectedHosts({ hosts: disconnected }), severity: null })
   if (prediction !== null) lines.push({ text: basisText(prediction), severity: null })
   return lines
 }
 
-/** The action that takes this one back; null where nothing does. */
+/** Returns the action that undoes this one; null if none does. */
 export const opposite = (action: BulkAction): 'arm' | 'free' | null =>
   action === 'arm' ? 'free' : action === 'free' ? 'arm' : null
 
-/** Above this many hosts a click is too easy: the number is typed. */
+/** Above this number of hosts, the user types the number to confirm. */
 export const typedAbove = 1_000

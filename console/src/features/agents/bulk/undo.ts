@@ -4,12 +4,12 @@ import { CallFailure } from '../../../lib/problem.ts'
 import { worksAgainText } from '../../../ui/policy/labels.ts'
 import { asReason } from '../../../ui/policy/NewlyAllowed.tsx'
 import { strings } from '../strings.ts'
-import { hostsText, opposite } from './bulk.ts'
+import { opposite } from './bulk.ts'
 
-// Commands of one job that are read at once; a job of more hosts is read in as many steps as it needs.
+// Number of commands per request.
 const pageSize = 10_000
 
-/** Hosts that a job's command has reached: cancelling alone does not take it back there. */
+/** Returns the hosts that have received a job's command. Cancelling does not undo it there. */
 const reached = async (api: Pick<Api, 'call'>, jobId: string): Promise<string[]> => {
   const uuids: string[] = []
   for (let page = 1; ; page++) {
@@ -26,23 +26,23 @@ export const undoQuestion = async (api: Pick<Api, 'call'>, action: BulkAction, j
   if (uuids.length === 0) return null
   const { worksAgain } = await api.call(previewBulk, { body: { uuids, action: 'free' } })
   return {
-    title: strings.undoArming,
+    title: strings.undoTitle,
     names: [],
     count: uuids.length,
-    kind: ['host', 'hosts'] as const,
-    consequence: strings.everyBlockIsLiftedAtOnce2,
-    action: strings.free2,
+    kind: strings.hostCount,
+    consequence: strings.undoEffect,
+    action: strings.free,
     worksAgain: worksAgainText(worksAgain) ?? {
       severity: 'amber' as const,
-      text: strings.devicesAreNoLongerBlockedOn({ uuids: hostsText(uuids.length) }),
+      text: strings.undoOpens({ hosts: uuids.length }),
     },
-    ...(uuids.length > 1 ? { reasonFor: strings.whyDevicesOnTheseHostsMay } : {}),
+    ...(uuids.length > 1 ? { reasonFor: strings.whyDevices } : {}),
   }
 }
 
 /**
- * Takes arming or freeing back: what has not left is cancelled, and hosts that have it already are sent the opposite.
- * Says in words what it did. `follow` hears of the job that the opposite makes.
+ * Undoes arming or freeing: cancels undelivered commands, and sends the opposite to hosts that received theirs. Returns a
+ * message. `follow` receives the job of the opposite action.
  */
 export const undoBulk = async (
   api: Pick<Api, 'call'>,
@@ -52,20 +52,16 @@ export const undoBulk = async (
   reason: string,
 ): Promise<string> => {
   const back = opposite(action)
-  if (back === null) throw new Error(strings.actionCannotBeTakenBack({ action }))
+  if (back === null) throw new Error(`${action} cannot be undone`)
   try {
     await api.call(cancelJob, { params: { id: jobId } })
   } catch (failure) {
-    // It has ended already: all hosts have it.
+    // The job has ended: all hosts have it.
     if (!(failure instanceof CallFailure) || failure.code !== 'conflict') throw failure
   }
   const uuids = await reached(api, jobId)
-  if (uuids.length === 0) return strings.takenBackBeforeItReachedA
+  if (uuids.length === 0) return strings.undone
   const answer = await api.call(runBulk, { body: { uuids, action: back, ...asReason(reason) } })
   if (answer.jobId !== null) follow(answer.jobId)
-  return strings.takenBackUuidsHadItAlready({
-    uuids: hostsText(uuids.length),
-    uuids2: uuids.length,
-    value: back === 'arm' ? strings.armed : strings.free2,
-  })
+  return (back === 'arm' ? strings.undoneToArmed : strings.undoneToFree)({ hosts: uuids.length })
 }

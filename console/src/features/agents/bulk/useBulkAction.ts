@@ -6,7 +6,7 @@ import { CallFailure, isStoredRequest } from '../../../lib/problem.ts'
 import { useServices } from '../../../lib/services.tsx'
 import { tell, tellWithUndo } from '../../../ui/tell.ts'
 import { strings } from '../strings.ts'
-import { type BulkHosts, bulkWords, hostsText, opposite, typedAbove } from './bulk.ts'
+import { type BulkHosts, bulkLabels, opposite, typedAbove } from './bulk.ts'
 import { undoBulk, undoQuestion } from './undo.ts'
 
 export interface BulkQuestion {
@@ -16,14 +16,14 @@ export interface BulkQuestion {
 
 export interface BulkActionProps extends BulkQuestion {
   close: () => void
-  /** Called when it was carried out. */
+  /** Called after the action. */
   onDone: () => void
 }
 
-/** State and requests of an action on many hosts. */
+/** State and requests of a bulk action. */
 export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps) => {
   const { api, queries, work } = useServices()
-  const words = bulkWords[action]
+  const labels = bulkLabels[action]
   const [applyToPresent, setApplyToPresent] = useState(false)
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
@@ -35,7 +35,7 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
     queryKey: ['bulk-preview', body],
     queryFn: ({ signal }) => api.call(previewBulk, { body, signal }),
     placeholderData: keepPreviousData,
-    // What it would do is asked anew with every opening.
+    // Each opening of the dialog loads a new preview.
     gcTime: 0,
     staleTime: 0,
   })
@@ -43,7 +43,7 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
   const count = data?.agents ?? 0
   const mustType = count > typedAbove
   const opensDevices = action === 'free' || action === 'approveAll' || action === 'delete'
-  // What concerns more than one host is explained by whoever does it.
+  // More than one host requires a reason.
   const needsReason = opensDevices && count > 1
 
   const run = async () => {
@@ -58,7 +58,7 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
       onDone()
       void queries.invalidateQueries({ queryKey: ['rows'] })
       if (jobId !== null) work.follow(jobId)
-      const message = accepted === 0 ? strings.thereWasNothingToDo : words.done(hostsText(accepted))
+      const message = accepted === 0 ? strings.nothingToDo : labels.done({ hosts: accepted })
       if (jobId === null || opposite(action) === null) tell(message)
       else
         tellWithUndo(
@@ -70,13 +70,13 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
       setFailure(reason)
       setBusy(false)
       if (!(reason instanceof CallFailure)) return
-      // Hosts came or went since the preview: show what it would be now.
+      // The hosts changed since the preview: reload it.
       if (reason.code === 'conflict') void preview.refetch()
       if (isStoredRequest(reason)) void queries.invalidateQueries({ queryKey: ['change-requests'] })
     }
   }
   return {
-    words,
+    labels,
     preview,
     count,
     opensDevices,
