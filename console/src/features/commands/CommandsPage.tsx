@@ -11,7 +11,7 @@ const hrefOf = (command: Command) => `${agentAddress(command.uuid)}?tab=commands
 
 const idOf = (command: Command) => command.id
 
-/** Every command to a host, newest first, each with what became of it. */
+/** Lists the commands, newest first, with their timeline. */
 export const CommandsPage = () => {
   useTitle(strings.commands)
   const list = useList('/inside/commands', commandsView, listCommands, idOf)
@@ -20,15 +20,15 @@ export const CommandsPage = () => {
       title={strings.commands}
       list={list}
       filters={commandFilters}
-      searchPlaceholder={strings.hostCommandWhoWhy}
+      searchPlaceholder={strings.search}
       label={strings.commands}
       columns={commandColumns}
       topics={['agents', 'events']}
       hrefOf={hrefOf}
       opensPage
       empty={
-        <EmptyState icon="commands" title={strings.noCommandYet}>
-          <p>{strings.armingAHostFreeingItUpdating}</p>
+        <EmptyState icon="commands" title={strings.emptyTitle}>
+          <p>{strings.empty}</p>
         </EmptyState>
       }
     />

@@ -1,7 +1,7 @@
 import { agentCommandKinds, type Command, commandStates } from '@portcullis/contract'
 import { agentAddress } from '../../lib/addresses.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
-import { commandWords, timelineOf } from '../../ui/commands/timeline.ts'
+import { commandLabels, timelineOf } from '../../ui/commands/timeline.ts'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import type { Filter } from '../../ui/filters/filter.ts'
 import { PlainLink } from '../../ui/PlainLink.tsx'
@@ -10,27 +10,27 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { strings } from './strings.ts'
 
-const kindWords: Readonly<Record<(typeof agentCommandKinds)[number], string>> = {
+const kindLabels: Readonly<Record<(typeof agentCommandKinds)[number], string>> = {
   configure: strings.armOrFree,
-  policy: strings.fetchThePolicy,
+  policy: strings.fetchPolicy,
   'collect-logs': strings.collectLogs,
   'release-ports': strings.releasePorts,
-  update: strings.update,
+  update: strings.updateAgent,
 }
 
-/** Filters of the list of commands, by the interface's names. */
+/** Filters of the command list, by their API names. */
 export const commandFilters = [
   {
     name: 'state',
     label: strings.state,
     kind: 'choice',
-    options: commandStates.map((value) => ({ value, label: commandWords[value].word })),
+    options: commandStates.map((value) => ({ value, label: commandLabels[value].word })),
   },
   {
     name: 'kind',
     label: strings.kind,
     kind: 'choice',
-    options: agentCommandKinds.map((value) => ({ value, label: kindWords[value] })),
+    options: agentCommandKinds.map((value) => ({ value, label: kindLabels[value] })),
   },
   { name: 'hostIdentifier', label: strings.host, kind: 'text' },
   { name: 'hostUuid', label: strings.hostId, kind: 'text' },
@@ -45,7 +45,7 @@ export const commandsView: ViewSpec = {
 }
 
 const State = ({ command }: { command: Command }) => {
-  const { word, severity } = commandWords[command.state]
+  const { word, severity } = commandLabels[command.state]
   return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
 }
 
@@ -80,7 +80,7 @@ export const commandColumns: readonly Column<Command>[] = [
   { id: 'state', title: strings.state, width: 112, sortKey: 'state', cell: (command) => <State command={command} /> },
   {
     id: 'story',
-    title: strings.whatHappened,
+    title: strings.timeline,
     width: 380,
     grow: true,
     sortKey: 'message',

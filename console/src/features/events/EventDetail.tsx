@@ -18,10 +18,10 @@ import { strings } from './strings.ts'
 
 const aroundCount = 12
 
-/** The name in `HOST (address)`; a host name has no blank and bracket of this form at its end otherwise. */
+/** Returns the host name from `HOST (address)`. */
 const hostOf = (entity: string): string => entity.replace(/ \([^()]*\)$/, '')
 
-/** One event and its story: what happened on the same host before and after it. */
+/** One event, with earlier and later events on the same host. */
 export const EventDetail = ({ eventId }: { eventId: string }) => {
   const { api } = useServices()
   const id = Number(eventId)
@@ -33,16 +33,16 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
   })
   const event = one.data?.data.find((row) => row.eventID === id)
   const entity = event?.eventEntityID ?? ''
-  // The address of a host may change, its name and the bracket stay.
+  // The address of a host can change, so the search matches the name only.
   const atHost = `${hostOf(entity)} (`
   const before = useQuery({
-    queryKey: ['event-story', id, 'before'],
+    queryKey: ['event-around', id, 'before'],
     queryFn: ({ signal }) =>
       api.call(getEvents, { query: { source: atHost, toDate: event!.creationTime, PageSize: aroundCount }, signal }),
     enabled: event !== undefined && entity !== '',
   })
   const after = useQuery({
-    queryKey: ['event-story', id, 'after'],
+    queryKey: ['event-around', id, 'after'],
     queryFn: ({ signal }) =>
       api.call(getEvents, { query: { source: atHost, fromEventId: id + 1, PageSize: aroundCount }, signal }),
     enabled: event !== undefined && entity !== '',
@@ -51,8 +51,8 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
   if (one.isLoading) return <DetailSkeleton />
   if (event === undefined) {
     return (
-      <EmptyState icon="events" title={strings.thisEventIsNotHere}>
-        <p>{strings.oldEventsAreClearedAwayAfter}</p>
+      <EmptyState icon="events" title={strings.notFound}>
+        <p>{strings.notFoundHint}</p>
       </EmptyState>
     )
   }
@@ -82,7 +82,7 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
                 [
                   strings.device,
                   <Link key="p" to="/peripherals" search={{ vid: ids[1], pid: ids[2], hostIdentifier: hostOf(entity) }}>
-                    {strings.valueValue2OnThisHostWith({ value: ids[1], value2: ids[2] })}
+                    {strings.deviceLink({ vid: ids[1], pid: ids[2] })}
                   </Link>,
                 ] as [string, ReactNode],
               ]),
@@ -94,13 +94,13 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
       />
       {followed.length === 0 ? null : (
         <section>
-          <h3>{strings.whatFollowedOnThisHost}</h3>
+          <h3>{strings.later}</h3>
           <EventLines events={followed} />
         </section>
       )}
       {led.length === 0 ? null : (
         <section>
-          <h3>{strings.whatLedToIt}</h3>
+          <h3>{strings.earlier}</h3>
           <EventLines events={led} />
         </section>
       )}

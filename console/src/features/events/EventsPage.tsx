@@ -15,7 +15,7 @@ const hrefOf = (event: FleetEvent) => eventAddress(event.eventID)
 
 const idOf = (event: FleetEvent) => String(event.eventID)
 
-/** Everything that happened, newest first. */
+/** Lists the events, newest first. */
 export const EventsPage = () => {
   useTitle(strings.events)
   useIdlePreload(EventDetail)
@@ -26,15 +26,15 @@ export const EventsPage = () => {
       title={strings.events}
       list={list}
       filters={eventFilters}
-      searchPlaceholder={strings.hostDeviceWhatHappened}
+      searchPlaceholder={strings.search}
       exports={{ name: 'events', report: 'events', csv: exportEventsCsv, pdf: exportEventsPdf }}
       label={strings.events}
       columns={eventColumns}
       topics={['events']}
       hrefOf={hrefOf}
       empty={
-        <EmptyState icon="events" title={strings.nothingHasHappenedYet}>
-          <p>{strings.theFirstEventComesWithThe}</p>
+        <EmptyState icon="events" title={strings.emptyTitle}>
+          <p>{strings.empty}</p>
         </EmptyState>
       }
       drawer={

@@ -10,11 +10,11 @@ import { Time } from '../../ui/Time.tsx'
 import type { Column } from '../../ui/table/column.ts'
 import { strings } from './strings.ts'
 
-/** Filters of the events list, by the interface's names. */
+/** Filters of the event list, by their API names. */
 export const eventFilters = [
   {
     name: 'minimumSeverity',
-    label: strings.severityAtLeast,
+    label: strings.minimumSeverity,
     kind: 'choice',
     single: true,
     options: severityNames.map((name) => ({ value: name, label: name })),
@@ -30,7 +30,7 @@ export const eventFilters = [
   { name: 'source', label: strings.host, kind: 'text' },
   {
     name: 'peripheralIcon',
-    label: strings.kindOfDevice,
+    label: strings.kind,
     kind: 'choice',
     options: Object.entries(icons)
       .filter(([number]) => number !== '0')
@@ -70,7 +70,7 @@ export const eventColumns: readonly Column<FleetEvent>[] = [
     sortKey: 'severity',
     cell: (event) => <SeverityTag severity={eventSeverity(event.severity)} word={event.severityString} />,
   },
-  { id: 'what', title: strings.what, width: 280, sortKey: 'description', cell: (event) => <What event={event} /> },
+  { id: 'what', title: strings.event, width: 280, sortKey: 'description', cell: (event) => <What event={event} /> },
   {
     id: 'host',
     title: strings.host,

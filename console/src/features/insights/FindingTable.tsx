@@ -11,28 +11,28 @@ import { shareText } from './insight.ts'
 import classes from './insights.module.css'
 import { strings } from './strings.ts'
 
-/** A line of an insight: a kind of device, what was found, how many hosts have it. */
+/** A line of an insight: a device model, the finding and the number of hosts. */
 export interface FindingLine {
   key: string
   device: { vid: string; pid: string; guiVid: string; guiPid: string; devIcon: number; devIconDescription: string }
-  /** Tells devices of the same ids apart; absent or empty where it does not. */
+  /** Serial number, if it identifies the device. */
   serialNumber?: string
   finding: ReactNode
   hosts: number
-  /** The devices behind it, in the list. */
+  /** Address of its devices. */
   href: string
-  /** The hosts behind the finding; absent if the list of devices shows them. */
+  /** Address of its hosts; absent if the device list shows them. */
   hostsHref?: string
   devices: number
-  /** Part of the active hosts, 0 to 1; absent where it says nothing. */
+  /** Share of the active hosts, 0 to 1; absent if meaningless. */
   share?: number
   firstSeen: string
   lastSeen: string
-  /** The evidence, behind one click. */
+  /** The evidence, shown on expansion. */
   more: ReactNode
 }
 
-// The browser draws this many lines at once without getting slow; the rest comes when asked for.
+// The number of lines that the browser renders quickly.
 const step = 100
 
 const Head = ({ hasShare }: { hasShare: boolean }) => (
@@ -61,17 +61,17 @@ const Head = ({ hasShare }: { hasShare: boolean }) => (
   </thead>
 )
 
-/** The name of the model, its vendor and its ids. */
+/** The name of the model with its vendor and VID:PID. */
 const Name = ({ line }: { line: FindingLine }) => (
   <span className={classes.name}>
-    <DeviceText value={line.device.guiPid} absent={strings.notNamed} />
+    <DeviceText value={line.device.guiPid} absent={strings.unnamed} />
     <span className={text.muted}>
       <DeviceText value={line.device.guiVid} absent="" />{' '}
       <code>
         {line.device.vid}:{line.device.pid}
       </code>
       {line.serialNumber ? (
-        <> {strings.serialNumberDevicetext({ deviceText: <DeviceText value={line.serialNumber} /> })}</>
+        <> {strings.serialNumber({ serial: <DeviceText key="serial" value={line.serialNumber} /> })}</>
       ) : null}
     </span>
   </span>
@@ -119,7 +119,7 @@ const Line = ({ line, hasShare, isOpen, toggle }: LineProps) => (
   </>
 )
 
-/** The lines of an insight. Each opens its evidence and leads to the devices. */
+/** Lists the lines of an insight. Each expands to its evidence and links to its devices. */
 export const FindingTable = ({
   label,
   lines,
@@ -162,7 +162,7 @@ export const FindingTable = ({
       {lines !== undefined && lines.length > shown ? (
         <div className={classes.foot}>
           <Button size="xs" variant="default" onClick={() => setShown(shown + step * 4)}>
-            {strings.showMoreOfLines({ lines: lines.length })}
+            {strings.showMore({ count: lines.length })}
           </Button>
         </div>
       ) : null}
@@ -172,25 +172,26 @@ export const FindingTable = ({
 
 export interface HostsProps {
   agents: readonly { uuid: string; hostIdentifier: string }[]
-  /** All there are; `agents` holds the first of them. */
+  /** The total; `agents` contains the first of them. */
   count: number
   href: string
 }
 
-/** The first hosts of a finding by name, and the way to all. */
-export const Hosts = ({ agents, count, href }: HostsProps) => (
-  <p className={classes.hosts}>
-    {strings.onAgentsValueAllTheseDevices({
-      agents: agents.map(({ uuid, hostIdentifier }, index) => (
-        <span key={uuid}>
-          {index > 0 ? ', ' : ''}
-          <PlainLink href={agentAddress(uuid)}>
-            <DeviceText value={hostIdentifier} />
-          </PlainLink>
-        </span>
-      )),
-      value: count > agents.length ? ` and ${(count - agents.length).toLocaleString('en')} more` : '',
-      link: (text) => <PlainLink href={href}>{text}</PlainLink>,
-    })}
-  </p>
-)
+/** Lists the first hosts of a finding and links to all devices. */
+export const Hosts = ({ agents, count, href }: HostsProps) => {
+  const hosts = agents.map(({ uuid, hostIdentifier }, index) => (
+    <span key={uuid}>
+      {index > 0 ? ', ' : ''}
+      <PlainLink href={agentAddress(uuid)}>
+        <DeviceText value={hostIdentifier} />
+      </PlainLink>
+    </span>
+  ))
+  const link = (text: ReactNode) => <PlainLink href={href}>{text}</PlainLink>
+  const more = count - agents.length
+  return (
+    <p className={classes.hosts}>
+      {more > 0 ? strings.onHostsAndMore({ hosts, more, link }) : strings.onHosts({ hosts, link })}
+    </p>
+  )
+}

@@ -24,7 +24,7 @@ import { insightSources, useInsight } from './useInsight.ts'
 const insightFilters: readonly Filter[] = [{ name: 'vendor', label: strings.vendor, kind: 'text' }]
 const insightsView: ViewSpec = { filters: ['vendor'], defaultSort: '', defaultColumns: [] }
 
-/** Each as reports call it. */
+/** Names of the insights in reports. */
 const reported = {
   'attack-tools': 'attackTools',
   violations: 'violations',
@@ -33,15 +33,15 @@ const reported = {
   uncommon: 'uncommon',
 } as const
 
-const nothing = {
-  'attack-tools': strings.noAttackToolIsKnownIn,
-  violations: strings.nothingViolatesAWhitelistWhereNo,
-  spoofed: strings.everyPresentDeviceIsInLine,
-  vulnerable: strings.noPresentDeviceHasAPublished,
-  uncommon: strings.everyDeviceInTheFleetIs,
+const emptyTexts = {
+  'attack-tools': strings.emptyAttackTools,
+  violations: strings.emptyViolations,
+  spoofed: strings.emptySpoofed,
+  vulnerable: strings.emptyVulnerable,
+  uncommon: strings.emptyUncommon,
 } as const
 
-/** What is rare, weak, forbidden or not what it says it is, in the whole fleet. */
+/** Findings of the fleet: attack tools, devices not on the allowlist, spoofed, vulnerable and uncommon devices. */
 export const InsightsPage = () => {
   const view = useView('/inside/insights', insightsView)
   const { tab } = view.state
@@ -101,21 +101,22 @@ export const InsightsPage = () => {
           strings.computing
         ) : (
           <>
-            <strong>{data.total.toLocaleString('en')}</strong>{' '}
-            {data.total === 1 ? 'kind of device' : 'kinds of devices'}
-            {data.population === null ? '' : ` among ${data.population.toLocaleString('en')} active hosts`}
-            {data.lines.length < data.total ? strings.theFirstLinesAreShown({ lines: data.lines.length }) : ''}
+            <strong>
+              {data.population === null
+                ? strings.modelCount({ count: data.total })
+                : strings.modelCountOnHosts({ count: data.total, hosts: data.population })}
+            </strong>
+            {data.lines.length < data.total ? ` · ${strings.firstShown({ count: data.lines.length })}` : ''}
+            {' · '}
             {data.computedAt === null
-              ? strings.currentData
-              : strings.computedAtTime({ time: <Time value={data.computedAt} form="local" /> })}
-            .
+              ? strings.live
+              : strings.computedAt({ time: <Time key="time" value={data.computedAt} form="local" /> })}
           </>
         )}
       </p>
       {data?.insufficientPopulation === true ? (
         <p className={classes.notice}>
-          <Icon name="info" /> {strings.tooFewActiveHostsToIdentify} {(data.population ?? 0).toLocaleString('en')}{' '}
-          {strings.hostsAreNotEnoughResultsAppear}
+          <Icon name="info" /> {strings.tooFewHosts({ count: data.population ?? 0 })}
         </p>
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
@@ -125,9 +126,9 @@ export const InsightsPage = () => {
         lines={failure !== null && data === undefined ? [] : data?.lines}
         empty={
           vendor !== ''
-            ? strings.noFindingsForVendorVendor({ vendor })
+            ? strings.noFindingsForVendor({ vendor })
             : failure === null && data?.insufficientPopulation !== true
-              ? nothing[chosen.id]
+              ? emptyTexts[chosen.id]
               : ''
         }
       />

@@ -8,16 +8,16 @@ describe('insights', () => {
     [0.003333, '0.33 %'],
     [0.0123, '1.2 %'],
     [0.5, '50 %'],
-  ])('a share of %d is %s', (share, text) => {
+  ])('formats %d as %s', (share, text) => {
     expect(shareText(share)).toBe(text)
   })
 
-  it('an address names an insight, an unknown one the first', () => {
+  it('uses the first insight for unknown names', () => {
     expect(insightOf('uncommon').title).toBe('Uncommon')
     expect(insightOf('no such').id).toBe('attack-tools')
   })
 
-  it('leads to the devices by the filters of the list', () => {
+  it('links to devices with filters of the list', () => {
     expect(devicesAddress({ vid: '046D', pid: 'C52B' }, { serialNumber: 'a&b' })).toBe(
       '/peripherals?vid=046D&pid=C52B&present=true&serialNumber=a%26b',
     )

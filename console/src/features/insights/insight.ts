@@ -1,30 +1,30 @@
 import { strings } from './strings.ts'
-/** The insights, in the order of how urgent they are; the words are those of the whole product. */
+/** The insights, most urgent first. */
 export const insightTabs = [
   {
     id: 'attack-tools',
     title: strings.attackTools,
-    definition: strings.devicesWhoseIdsAreOnThe,
+    definition: strings.aboutAttackTools,
   },
   {
     id: 'violations',
-    title: strings.whitelistViolations,
-    definition: strings.devicesThatAreAttachedNowOn,
+    title: strings.notAllowed,
+    definition: strings.aboutViolations,
   },
   {
     id: 'spoofed',
-    title: strings.spoofedIdentities,
-    definition: strings.devicesThatAreHardlyWhatTheir,
+    title: strings.spoofed,
+    definition: strings.aboutSpoofed,
   },
   {
     id: 'vulnerable',
     title: strings.vulnerable,
-    definition: strings.attachedDevicesWithAPublishedWeakness,
+    definition: strings.aboutVulnerable,
   },
   {
     id: 'uncommon',
     title: strings.uncommon,
-    definition: strings.devicesByIdsAndSetOf,
+    definition: strings.aboutUncommon,
   },
 ] as const
 
@@ -32,7 +32,7 @@ export type InsightId = (typeof insightTabs)[number]['id']
 
 export const insightOf = (id: string | undefined) => insightTabs.find((one) => one.id === id) ?? insightTabs[0]
 
-/** A share of the fleet for people: a small one keeps the digits that tell it from none. */
+/** Formats a share as a percentage. Small shares keep enough digits to differ from zero. */
 export const shareText = (share: number): string => {
   const percent = share * 100
   if (percent === 0) return '0 %'
@@ -40,7 +40,7 @@ export const shareText = (share: number): string => {
   return `${percent < 1 ? percent.toFixed(2) : percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`
 }
 
-/** Address of the devices of a model, on the hosts that have it now. */
+/** Returns the address of the attached devices of a model. */
 export const devicesAddress = (
   model: { vid: string; pid: string },
   more: Readonly<Record<string, string>> = {},

@@ -37,8 +37,7 @@ export const attackToolLine = (model: PeripheralModel): FindingLine => {
     lastSeen: model.lastSeen,
     more: (
       <p>
-        {model.severity >= 50 ? strings.itsBehaviourGaveItAwayThe : strings.itsIdsAreOnTheList}{' '}
-        <a href={href}>{strings.theDevicesWithTheirEvidence}</a>
+        {model.severity >= 50 ? strings.confirmedHint : strings.suspectedHint} <a href={href}>{strings.showDevices}</a>
       </p>
     ),
   }
@@ -52,7 +51,7 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
     finding: found.isKnownAttackTool ? (
       <SeverityTag severity="red" word={strings.attackTool} />
     ) : (
-      <SeverityTag severity="neutral" word="uncommon" />
+      <SeverityTag severity="neutral" word={strings.uncommon} />
     ),
     hosts: found.agentsCount,
     href,
@@ -64,7 +63,7 @@ export const uncommonLine = (found: UncommonPeripheral): FindingLine => {
       <>
         <Hosts agents={found.agents} count={found.agentsCount} href={href} />
         <p className={text.muted}>
-          {strings.setOfInterfacesClassSubclassProtocol({ code: <code>{found.interfaces}</code> })}
+          {strings.interfaces({ interfaces: <code key="interfaces">{found.interfaces}</code> })}
         </p>
       </>
     ),
@@ -81,8 +80,9 @@ export const vulnerableLine = (found: VulnerablePeripheral): FindingLine => {
       <span className={classes.finding}>
         {tag(found.severity)}
         <span className={text.muted}>
-          {first?.id ?? ''}
-          {others.length === 0 ? '' : ` and ${others.length} more`}
+          {others.length === 0
+            ? (first?.id ?? '')
+            : strings.moreAdvisories({ advisory: first?.id ?? '', count: others.length })}
         </span>
       </span>
     ),
@@ -114,8 +114,8 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
     finding: (
       <span className={classes.finding}>
         {found.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
-        <SeverityTag severity="amber" word={strings.notApproved} />
-        <span className={text.muted}>{found.enforced ? strings.onAnArmedHost : strings.onFreeHostsOnly}</span>
+        <SeverityTag severity="amber" word={strings.notAllowed} />
+        <span className={text.muted}>{found.enforced ? strings.onArmedHost : strings.onFreeHosts}</span>
       </span>
     ),
     hosts: found.agentsCount,
@@ -125,16 +125,11 @@ export const violationLine = (found: WhitelistViolation): FindingLine => {
     lastSeen: found.lastSeen,
     more: (
       <p>
-        {strings.valueNoAllowRuleInForce({
-          value:
-            found.serialNumber === '' ? (
-              'It has no serial number. '
-            ) : (
-              <>{strings.serialNumberDevicetext2({ deviceText: <DeviceText value={found.serialNumber} /> })} </>
-            ),
-          value2: found.enforced ? strings.onAnArmedHostItIs : strings.itsHostsAreFreeSoNothing,
-          link: (text) => <a href={href}>{text}</a>,
-        })}
+        {found.serialNumber === ''
+          ? strings.noSerialNumber
+          : strings.serialNumberIs({ serial: <DeviceText key="serial" value={found.serialNumber} /> })}{' '}
+        {strings.notAllowedHint} {found.enforced ? strings.armedHint : strings.freeHint}{' '}
+        <a href={href}>{strings.decideLink}</a>
       </p>
     ),
   }
@@ -144,9 +139,9 @@ const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
   <table className={`${base.table} ${classes.diff}`}>
     <thead>
       <tr>
-        <th scope="col">{strings.member}</th>
+        <th scope="col">{strings.property}</th>
         <th scope="col">{strings.thisDevice}</th>
-        <th scope="col">{basis === 'genuine' ? strings.theGenuineProduct : strings.theOthersInTheFleet}</th>
+        <th scope="col">{basis === 'genuine' ? strings.genuine : strings.others}</th>
       </tr>
     </thead>
     <tbody>
@@ -157,10 +152,10 @@ const Diff = ({ diff, basis }: Pick<SpoofedIdentity, 'diff' | 'basis'>) => (
             {differs ? <span className={classes.differs}>{strings.differs}</span> : null}
           </th>
           <td>
-            <DeviceText value={device} absent="nothing" />
+            <DeviceText value={device} absent={strings.nothing} />
           </td>
           <td>
-            <DeviceText value={expected} absent="nothing" />
+            <DeviceText value={expected} absent={strings.nothing} />
           </td>
         </tr>
       ))}
@@ -176,7 +171,7 @@ export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
     finding: (
       <SeverityTag
         severity={found.level === 'confirmed' ? 'violet' : 'red'}
-        word={strings.levelSpoofedIdentity({ level: found.level })}
+        word={strings.spoofedTag({ level: found.level })}
       />
     ),
     hosts: found.agentsCount,
@@ -196,7 +191,7 @@ export const spoofedLine = (found: SpoofedIdentity): FindingLine => {
         <Diff diff={found.diff} basis={found.basis} />
         {found.consensus === null ? null : (
           <p className={text.muted}>
-            {strings.shareOfDevicesPresentDevicesOf({
+            {strings.consensus({
               share: (found.consensus.share * 100).toFixed(1),
               devices: found.consensus.devices,
             })}

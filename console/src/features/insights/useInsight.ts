@@ -16,14 +16,14 @@ import type { FindingLine } from './FindingTable.tsx'
 import type { InsightId } from './insight.ts'
 import { attackToolLine, spoofedLine, uncommonLine, violationLine, vulnerableLine } from './panels.tsx'
 
-/** An insight as it is shown. */
+/** The data of an insight. */
 export interface Insight {
   lines: FindingLine[]
-  /** Rows there are; more than lines when the server leaves some out. */
+  /** Total number of rows, including rows that the server leaves out. */
   total: number
-  /** When it was computed; null where it is a list of what is there now. */
+  /** When it was computed; null for live lists. */
   computedAt: string | null
-  /** Active hosts; null where they are not counted. */
+  /** Number of active hosts; null if not counted. */
   population: number | null
   insufficientPopulation: boolean
 }
@@ -31,10 +31,10 @@ export interface Insight {
 type Call = Api['call']
 
 interface Source {
-  /** The call that is shown as curl. */
+  /** The request for the curl command. */
   operation: AnyOperation
   read: (call: Call, vendor: string, signal?: AbortSignal) => Promise<Insight>
-  /** Computes it anew; reading it is that where nothing is kept. */
+  /** Computes it again. */
   reload: (call: Call, vendor: string) => Promise<Insight>
 }
 
@@ -102,7 +102,7 @@ export const insightSources: Readonly<Record<InsightId, Source>> = {
   },
 }
 
-// An insight changes with the fleet; reading it more often than this shows nothing that can be acted on.
+// Insights change slowly; more frequent reads would not help.
 const refreshGap = 15_000
 
 /** Loads an insight, for all vendors or for one. */

@@ -48,12 +48,12 @@ const Line = ({ title, text, share, isRunning, severity, link, cancel, close }: 
     )}
     {isRunning ? (
       cancel === null ? null : (
-        <button type="button" className={classes.button} onClick={cancel} aria-label={strings.cancelTitle({ title })}>
+        <button type="button" className={classes.button} onClick={cancel} aria-label={strings.cancelJob({ title })}>
           {strings.cancel}
         </button>
       )
     ) : (
-      <button type="button" className={classes.button} onClick={close} aria-label={strings.closeTitle({ title })}>
+      <button type="button" className={classes.button} onClick={close} aria-label={strings.closeJob({ title })}>
         <Icon name="close" size={12} />
       </button>
     )}
@@ -70,13 +70,14 @@ const transferText = ({ state, bytes, share, failure }: Transfer): string => {
     const { detail, cure } = messageOf(failure)
     return `${detail} ${cure}`
   }
-  if (state === 'cancelled') return 'cancelled'
-  if (state === 'completed') return `saved, ${bytesText(bytes)}`
-  if (bytes === 0) return 'waiting for the server'
-  return share === null ? bytesText(bytes) : `${Math.floor(share * 100)} %, ${bytesText(bytes)}`
+  if (state === 'cancelled') return strings.cancelled
+  if (state === 'completed') return strings.saved({ size: bytesText(bytes) })
+  if (bytes === 0) return strings.waitingForServer
+  if (share === null) return bytesText(bytes)
+  return strings.progress({ percent: Math.floor(share * 100), size: bytesText(bytes) })
 }
 
-/** Tells the stylesheets how high the foot of the page is: messages stand above it. */
+/** Sets the height of the tray for the stylesheets, so that messages appear above it. */
 const useFootHeight = (foot: RefObject<HTMLElement | null>) => {
   useEffect(() => {
     const { style } = document.documentElement
@@ -89,7 +90,7 @@ const useFootHeight = (foot: RefObject<HTMLElement | null>) => {
   }, [foot])
 }
 
-/** The tray at the foot of every page: jobs of the server and files on their way, with how far they are. */
+/** The tray at the foot of every page: server jobs and downloads with their progress. */
 export const JobTray = () => {
   const { api, session, work } = useServices()
   const now = useNow()
@@ -98,7 +99,7 @@ export const JobTray = () => {
   const transfers = useSyncExternalStore(work.watch, work.transfers).filter(
     ({ endedAt, state }) => !isOver({ endedAt, failed: state === 'failed' }, now),
   )
-  useKeys([{ keys: 'g j', description: strings.goToTheJobsAtThe, run: () => tray.current?.focus() }])
+  useKeys([{ keys: 'g j', description: strings.focusJobs, run: () => tray.current?.focus() }])
   const count = jobs.length + transfers.length
   useFootHeight(tray)
   return (
@@ -125,7 +126,7 @@ export const JobTray = () => {
             isRunning={job.state === 'running'}
             severity={severityOf(job)}
             {...(job.kind === 'commands'
-              ? { link: { to: '/commands', search: { jobId: job.id }, text: 'commands' } }
+              ? { link: { to: '/commands', search: { jobId: job.id }, text: strings.commandsLink } }
               : {})}
             cancel={
               job.canCancel && session.may('fleet:write')
@@ -140,8 +141,12 @@ export const JobTray = () => {
         {[
           ...transfers
             .filter(({ state }) => state !== 'running')
-            .map((one) => strings.exportNameOne({ name: one.name, one: transferText(one) })),
-          ...jobs.filter(({ job }) => job.state !== 'running').map(({ job }) => `${job.title}: ${jobText(job)}`),
+            .map((one) =>
+              strings.announcement({ title: strings.exportName({ name: one.name }), state: transferText(one) }),
+            ),
+          ...jobs
+            .filter(({ job }) => job.state !== 'running')
+            .map(({ job }) => strings.announcement({ title: job.title, state: jobText(job) })),
         ].join('. ')}
       </p>
     </section>

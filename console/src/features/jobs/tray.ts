@@ -1,19 +1,19 @@
 import type { Job } from '@portcullis/contract'
 import { strings } from './strings.ts'
 
-/** How long something that has ended stays in the tray. */
+/** How long an ended item stays in the tray. */
 export const keptMs = 60_000
 
 /** A job in the tray. */
 export interface TrayJob {
   job: Job
-  /** When this tab first saw that it had ended, by its own clock; null while it runs. */
+  /** When this tab first saw that it ended, by its own clock; null while it runs. */
   endedAt: number | null
 }
 
 /**
- * What the tray shows after the server has told its jobs: running ones, and for a minute those that ended before our eyes
- * or that this tab has started. Jobs that had ended before are history and stay out. What failed stays until it is closed.
+ * Returns the jobs in the tray: running jobs, and jobs that ended while shown or that this tab started. Jobs that ended
+ * earlier are left out.
  */
 export const nextTray = (
   shown: readonly TrayJob[],
@@ -28,27 +28,25 @@ export const nextTray = (
     return [{ job, endedAt: before?.endedAt ?? now }]
   })
 
-/** Whether an ended thing has been there long enough. What failed waits for a reader. */
+/** Returns true if an ended item can leave the tray. Failed items stay until closed. */
 export const isOver = (one: { endedAt: number | null; failed: boolean }, now: number): boolean =>
   one.endedAt !== null && !one.failed && now - one.endedAt >= keptMs
 
-/** How far a job is, 0 to 1; null while it does not know its parts. */
+/** Returns the progress of a job, 0 to 1; null if unknown. */
 export const jobShare = ({ total, done, failed }: Pick<Job, 'total' | 'done' | 'failed'>): number | null =>
   total === 0 ? null : Math.min(1, (done + failed) / total)
 
-const _number = (value: number) => value.toLocaleString('en')
-
-/** How a job stands, in words. */
+/** Describes the state of a job. */
 export const jobText = ({ state, total, done, failed, message }: Job): string => {
-  const faults = failed === 0 ? '' : strings.failedNotCarriedOut({ failed })
   switch (state) {
     case 'running':
-      return total === 0 ? 'starting' : strings.doneOfTotalFaults({ done, total, faults })
+      if (total === 0) return strings.starting
+      return failed === 0 ? strings.running({ done, total }) : strings.runningWithFailures({ done, total, failed })
     case 'completed':
-      return failed === 0 ? strings.doneDoneOfTotal({ done, total }) : strings.endedDoneDoneFaults({ done, faults })
+      return failed === 0 ? strings.completed({ done, total }) : strings.completedWithFailures({ done, failed })
     case 'cancelled':
-      return strings.cancelledDoneOfTotalDone({ done, total })
+      return strings.cancelledJob({ done, total })
     case 'failed':
-      return message === '' ? 'failed' : `failed: ${message}`
+      return message === '' ? strings.failed : strings.failedBecause({ message })
   }
 }

@@ -6,11 +6,11 @@ import { useLiveRefresh } from '../../ui/useLive.ts'
 import { useNow } from '../../ui/useNow.ts'
 import { isOver, nextTray, type TrayJob } from './tray.ts'
 
-// A job that runs is asked for each second; without one the question only finds what others have started.
+// Reads every second while a job runs; otherwise less often, to find jobs that others started.
 const busyGap = 1_000
 const idleGap = 20_000
 
-/** The jobs that the tray shows, as they move. */
+/** Reads the jobs of the tray. */
 export const useTrayJobs = () => {
   const { api, clock, work } = useServices()
   const now = useNow()
@@ -23,11 +23,11 @@ export const useTrayJobs = () => {
     refetchInterval: ({ state }) =>
       state.data?.data.some((job) => job.state === 'running') === true ? busyGap : idleGap,
   })
-  // Whatever changes hosts may be a job that somebody else has started.
+  // A change of hosts can come from a job of another person.
   useLiveRefresh(['agents'], 3_000, () => void jobs.refetch())
   const { refetch } = jobs
   const first = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a job was started here, so there is news
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when this tab starts a job
   useEffect(() => {
     if (!first.current) void refetch()
     first.current = false

@@ -2,6 +2,7 @@ import { Modal, TextInput } from '@mantine/core'
 import { deleteHashtags, type Tag } from '@portcullis/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { language } from '../../lib/locale.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../../ui/DeviceText.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
@@ -15,49 +16,44 @@ import { strings } from './strings.ts'
 import classes from './TagsPage.module.css'
 import { type TagUses, useTagUses } from './useTagUses.ts'
 
-// Above this many things a click is too easy: the number is typed.
+// Above this number, the user types it to confirm.
 const typedAbove = 1_000
 const shown = 5
-
-const counted = (count: number, one: string, many: string) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 const Names = ({ names, total }: { names: readonly string[]; total: number }) => (
   <ul>
     {names.slice(0, shown).map((name, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: two rules may read the same, and none moves
+      // biome-ignore lint/suspicious/noArrayIndexKey: rules may have the same text, and their order is fixed
       <li key={index}>
         <DeviceText value={name} />
       </li>
     ))}
-    {total > shown ? <li>{strings.andTotalMore({ total: total - shown })}</li> : null}
+    {total > shown ? <li>{strings.andMore({ count: total - shown })}</li> : null}
   </ul>
 )
 
 const Uses = ({ uses }: { uses: TagUses }) => {
   if (uses.rulesTotal === 0 && uses.rollouts.length === 0 && uses.exclusions.length === 0)
-    return <p>{strings.noRuleNoRunningRolloutAnd}</p>
+    return <p>{strings.unused}</p>
   return (
     <>
       {uses.rulesTotal === 0 ? null : (
         <div>
-          <strong>
-            {strings.rulestotalWouldApplyToNothingAny({ rulesTotal: counted(uses.rulesTotal, 'rule', 'rules') })}
-          </strong>
+          <strong>{strings.affectedRules({ count: uses.rulesTotal })}</strong>
           <Names names={uses.rules} total={uses.rulesTotal} />
         </div>
       )}
       {uses.rollouts.length === 0 ? null : (
         <div>
-          <strong>
-            {strings.rolloutsARingOfIt({ rollouts: counted(uses.rollouts.length, 'rollout has', 'rollouts have') })}
-          </strong>
+          <strong>{strings.affectedRollouts({ count: uses.rollouts.length })}</strong>
           <Names names={uses.rollouts} total={uses.rollouts.length} />
         </div>
       )}
       {uses.exclusions.length === 0 ? null : (
         <p>
-          {strings.strongMayQuarantineItsHostsWithout({ strong: <strong>{uses.exclusions.join(' and ')}</strong> })}
+          {strings.affectedExclusions({
+            systems: <strong key="systems">{new Intl.ListFormat(language).format(uses.exclusions)}</strong>,
+          })}
         </p>
       )}
     </>
@@ -71,6 +67,11 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
   const uses = useTagUses(tag)
   const carriers = tag.agentsCount + tag.peripheralsCount
   const mustType = carriers > typedAbove
+  const name = (
+    <strong key="name">
+      <DeviceText value={tag.name} />
+    </strong>
+  )
   const [reason, setReason] = useState('')
   const opened = useQuery({
     queryKey: ['tags', 'newly-allowed', tag.name],
@@ -94,20 +95,14 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       }}
     >
       <p>
-        <strong>
-          <DeviceText value={tag.name} />
-        </strong>{' '}
         {carriers === 0
-          ? strings.isCarriedByNothing
-          : strings.goesFromAgentscountAndPeripheralscountThis({
-              agentsCount: counted(tag.agentsCount, 'host', 'hosts'),
-              peripheralsCount: counted(tag.peripheralsCount, 'device', 'devices'),
-            })}
+          ? strings.deleteUnused({ tag: name })
+          : strings.deleteEffect({ tag: name, hosts: tag.agentsCount, devices: tag.peripheralsCount })}
       </p>
       {uses.error !== null ? (
         <ErrorState failure={uses.error} retry={() => void uses.refetch()} inline />
       ) : uses.data === undefined ? (
-        <p aria-live="polite">{strings.lookingForWhatUsesIt}</p>
+        <p aria-live="polite">{strings.loadingUses}</p>
       ) : (
         <Uses uses={uses.data} />
       )}
@@ -115,7 +110,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       {isStored ? null : <NewlyAllowed opens={opened.data ?? null} reason={reason} setReason={setReason} />}
       {mustType && !isStored ? (
         <TextInput
-          label={strings.typeCarriersToGoOn({ carriers })}
+          label={strings.typeCount({ count: carriers })}
           value={typed}
           inputMode="numeric"
           onChange={(event) => setTyped(event.currentTarget.value)}
@@ -123,7 +118,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       ) : null}
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <AskFoot
-        action="Delete"
+        action={strings.deleteTag}
         isDangerous
         busy={busy}
         isReady={
@@ -139,9 +134,9 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
   )
 }
 
-/** Asks before a tag is deleted, saying what uses it. */
+/** Confirms the deletion of a tag and shows what uses it. */
 export const DeleteTag = ({ tag, close }: { tag: Tag | null; close: () => void }) => (
-  <Modal opened={tag !== null} onClose={close} title={strings.deleteATag}>
+  <Modal opened={tag !== null} onClose={close} title={strings.deleteTag}>
     {tag === null ? null : <Body tag={tag} close={close} />}
   </Modal>
 )

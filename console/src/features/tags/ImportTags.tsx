@@ -10,19 +10,17 @@ import { asReason, lacksReason, NewlyAllowed } from '../../ui/policy/NewlyAllowe
 import { strings } from './strings.ts'
 import classes from './TagsPage.module.css'
 
-const linesText = (n: number): string => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`
-
 const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) => (
   <output className={classes.report}>
     <strong>
-      {linesText(result.imported)} {isDone ? 'imported' : 'can be imported'}
-      {result.failed === 0 ? '' : strings.failedNot({ failed: result.failed })}
+      {(isDone ? strings.imported : strings.importable)({ count: result.imported })}
+      {result.failed === 0 ? '' : `; ${strings.faulty({ count: result.failed })}`}
     </strong>
     {result.errors.length === 0 ? null : (
       <ul>
         {result.errors.map(({ line, message }) => (
           <li key={`${line}${message}`}>
-            {strings.lineLineDevicetext({ line, deviceText: <DeviceText value={message} /> })}
+            {strings.lineError({ line, message: <DeviceText key="message" value={message} /> })}
           </li>
         ))}
       </ul>
@@ -45,7 +43,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
     const control = new AbortController()
     const { signal } = control
     const tryIt = async (): Promise<void> => {
-      // Held as it is now, so that what is stored is what was tried.
+      // A copy, so that the import uses the same content as the dry run.
       const copy = new File([await file.arrayBuffer()], file.name, { type: 'text/csv' })
       const result = await api.call(importTags, { query: { dryRun: true }, file: copy, signal })
       setHeld(copy)
@@ -81,15 +79,15 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
     >
       {done === null ? (
         <p>
-          {strings.devicetextMathKibEachHostAnd({
-            deviceText: <DeviceText value={file.name} />,
-            Math: Math.ceil(file.size / 1024),
+          {strings.importEffect({
+            file: <DeviceText key="file" value={file.name} />,
+            size: Math.ceil(file.size / 1024),
           })}
         </p>
       ) : null}
       {result === null ? (
         failure === null ? (
-          <p aria-busy="true">{strings.tryingIt}</p>
+          <p aria-busy="true">{strings.checking}</p>
         ) : null
       ) : (
         <Report result={result} isDone={done !== null} />
@@ -98,7 +96,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       {failure === null ? null : <ErrorState failure={failure} inline />}
       <Group justify="flex-end" gap="sm">
         {done === null ? (
-          // The dry run decides what the file allows, after the dialog has opened: it always starts at Cancel.
+          // The dry run ends after the dialog opens, so focus always starts at Cancel.
           <Button variant="default" onClick={close} data-autofocus>
             {isStored ? strings.close : strings.cancel}
           </Button>
@@ -111,8 +109,8 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
           >
             {done === null
               ? tried === null
-                ? strings.importText
-                : strings.importImported({ imported: linesText(tried.imported) })
+                ? strings.import
+                : strings.importLines({ count: tried.imported })
               : strings.done}
           </Button>
         )}
@@ -121,7 +119,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
   )
 }
 
-/** Imports a file of tags: tried first, then what it did, line by line where it did not. */
+/** Imports a tag file after a dry run, and reports errors by line. */
 export const ImportTags = ({ file, close }: { file: File | null; close: () => void }) => (
   <Modal opened={file !== null} onClose={close} title={strings.importTags}>
     {file === null ? null : <Body file={file} close={close} />}

@@ -19,10 +19,10 @@ import { ImportTags } from './ImportTags.tsx'
 import { strings } from './strings.ts'
 import classes from './TagsPage.module.css'
 
-// Drawn at once: more rows than this make typing slow, and nobody reads them.
+// Maximum number of rendered rows: more would make typing slow.
 const drawn = 500
 
-const NewTag = ({ onMade }: { onMade: () => void }) => {
+const NewTag = ({ onAdded }: { onAdded: () => void }) => {
   const { api } = useServices()
   const [name, setName] = useState('')
   const [failure, setFailure] = useState<unknown>(null)
@@ -30,9 +30,9 @@ const NewTag = ({ onMade }: { onMade: () => void }) => {
     setFailure(null)
     try {
       const { created } = await api.call(addHashtags, { body: { hashtags: [name.trim()] } })
-      tell(created.length === 0 ? strings.thisTagWasThereAlready : strings.tagMade)
+      tell(created.length === 0 ? strings.tagExists : strings.tagAdded)
       setName('')
-      onMade()
+      onAdded()
     } catch (reason) {
       setFailure(reason)
     }
@@ -53,7 +53,7 @@ const NewTag = ({ onMade }: { onMade: () => void }) => {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Button size="xs" type="submit" disabled={name.trim() === ''}>
-          {strings.makeTheTag}
+          {strings.addTag}
         </Button>
       </Group>
       {failure === null ? null : <ErrorState failure={failure} inline />}
@@ -94,7 +94,7 @@ const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
         </Link>,
         remove === undefined ? null : (
           <Button key="delete" size="compact-xs" variant="default" onClick={() => remove(tag)}>
-            {strings.deleteText}
+            {strings.askDelete}
           </Button>
         ),
       ],
@@ -103,7 +103,7 @@ const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
   />
 )
 
-/** The tags, with what carries them. */
+/** Lists the tags with their hosts and devices. */
 export const TagsPage = () => {
   useTitle(strings.tags)
   const { api, session } = useServices()
@@ -119,7 +119,7 @@ export const TagsPage = () => {
   return (
     <SettingsPage
       title={strings.tags}
-      intro={strings.tagsGroupHostsAndDevicesFor}
+      intro={strings.intro}
       actions={
         <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getHashtags)}>
           <Menu.Item
@@ -132,7 +132,7 @@ export const TagsPage = () => {
             <FileButton accept=".csv,text/csv" onChange={setFile}>
               {(props) => (
                 <Menu.Item {...props} closeMenuOnClick={false} leftSection={<Icon name="upload" />}>
-                  {strings.importACsv}
+                  {strings.askImport}
                 </Menu.Item>
               )}
             </FileButton>
@@ -141,7 +141,7 @@ export const TagsPage = () => {
       }
     >
       <div className={classes.bar}>
-        {canWrite ? <NewTag onMade={() => void tags.refetch()} /> : null}
+        {canWrite ? <NewTag onAdded={() => void tags.refetch()} /> : null}
         {total === 0 ? null : (
           <TextInput
             size="xs"
@@ -159,15 +159,15 @@ export const TagsPage = () => {
       {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
       <TagsTable
         tags={found}
-        empty={total === 0 ? strings.noTagYetTagsAreMade : strings.noTagHasThisInIts}
+        empty={total === 0 ? strings.empty : strings.noMatch}
         {...(canWrite ? { remove: setDeleting } : {})}
       />
       {found === undefined || found.length === 0 ? null : (
         <p className={classes.count}>
           {found.length === total
-            ? `${total.toLocaleString('en')} ${total === 1 ? 'tag' : 'tags'}`
-            : strings.foundOfTotalTags({ found: found.length, total })}
-          {found.length > drawn ? strings.theFirstDrawnAreShown({ drawn }) : ''}
+            ? strings.tagCount({ count: total })
+            : strings.filteredCount({ found: found.length, total })}
+          {found.length > drawn ? `; ${strings.firstShown({ count: drawn })}` : ''}
         </p>
       )}
       <DeleteTag tag={deleting} close={() => setDeleting(null)} />

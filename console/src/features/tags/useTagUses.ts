@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
 import { strings } from './strings.ts'
 
-/** What changes when a tag goes, besides what carries it. */
+/** What uses a tag, besides hosts and devices. */
 export interface TagUses {
-  /** Sentences of rules that apply to hosts with it; the first hundred. */
+  /** Texts of the first hundred rules for this tag. */
   rules: readonly string[]
   rulesTotal: number
-  /** Rollouts that are not over and have a ring of it. */
+  /** Active rollouts with a ring for this tag. */
   rollouts: readonly string[]
-  /** Systems whose quarantines it holds off. */
+  /** Systems that do not quarantine hosts with this tag. */
   exclusions: readonly string[]
 }
 
@@ -19,7 +19,7 @@ const exclusions = { ISE_EXCLUDE_TAGS: strings.ciscoIse, CACT_EXCLUDE_TAGS: stri
 
 const isSame = (one: string, other: string) => one.trim().toLowerCase() === other.toLowerCase()
 
-/** Looks up what uses a tag. What somebody may not read is left out. */
+/** Reads what uses a tag, as far as the account may read it. */
 export const useTagUses = ({ name }: Tag) => {
   const { api, session } = useServices()
   return useQuery({
