@@ -92,6 +92,6 @@ export const openSignedIn = async (
   if (!answer.ok()) throw new Error(`sign-in of ${username}: ${answer.status()} ${await answer.text()}`)
   await window.page.addInitScript("localStorage.setItem('portcullis-has-session', '1')")
   await window.page.goto(path)
-  await window.page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  await window.page.getByRole('navigation', { name: 'Main' }).waitFor()
   return window
 }

@@ -87,7 +87,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await name.fill('127.0.0.1')
     await form.getByLabel('Port').fill(String(mute.port))
     await test.click()
-    await trial(page).getByRole('img', { name: 'under way' }).waitFor()
+    await trial(page).getByRole('img', { name: 'In progress' }).waitFor()
     await form.getByRole('button', { name: 'Stop test' }).click()
     await trial(page).waitFor({ state: 'detached' })
 
@@ -261,7 +261,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     expect(computers).toHaveLength(4)
     expect(computers.join()).not.toMatch(/a password|PRIVATE KEY/)
 
-    await page.getByLabel('Select the rows of this list').click()
+    await page.getByLabel('Select all rows').click()
     await page.getByRole('button', { name: 'Delete…' }).click()
     await dialog(page)
       .getByText(/their credentials and pinned host keys are deleted/)

@@ -57,16 +57,16 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await grid.getByText('DataTraveler').nth(2).waitFor()
     expect(await grid.getByRole('row').filter({ hasText: '0951:1666' }).count()).toBe(3)
     await counts(page, '/approvals?vendor=kingston', 'Device approvals')
-    const waiting = page.getByRole('list', { name: 'Waiting' })
+    const waiting = page.getByRole('list', { name: 'Devices awaiting approval' })
     await waiting.getByText('3 devices on 3 hosts').waitFor()
     expect(await waiting.getByRole('listitem').count()).toBe(1)
     await counts(page, '/insights?tab=violations&vendor=kingston', 'Insights')
     await page.getByRole('table').getByText('K3').waitFor()
     expect(await page.getByRole('table').getByRole('button').count()).toBe(3)
-    await counts(page, '/agents?Vendor=kingston', 'Agents')
+    await counts(page, '/agents?Vendor=kingston', 'Hosts')
     await grid.getByText('bulk-three').waitFor()
     expect(await grid.getByRole('row').filter({ hasText: 'bulk-' }).count()).toBe(3)
-    await counts(page, '/peripherals/models?vendor=kingston', 'Peripherals')
+    await counts(page, '/peripherals/models?vendor=kingston', 'Devices')
     const model = grid.getByRole('row').filter({ hasText: '0951:1666' })
     await model.getByRole('link', { name: '3', exact: true }).click()
     await page.waitForURL(/\/agents\?Model=0951:1666/)
@@ -77,11 +77,11 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
 
   it('keep the search of the approvals in the address, and match the count in the navigation', async () => {
     const { page, context, wrong } = await open('/approvals')
-    const waiting = page.getByRole('list', { name: 'Waiting' })
+    const waiting = page.getByRole('list', { name: 'Devices awaiting approval' })
     await waiting.getByText('0781:5581').waitFor()
-    await page.getByText('4 models; 7 devices attached now').waitFor()
+    await page.getByText('4 models; 7 devices attached').waitFor()
     await page.getByRole('link', { name: /Device approvals\s*7$/ }).waitFor()
-    await page.getByRole('textbox', { name: 'Device, vendor, id, serial, host' }).fill('bulk-three')
+    await page.getByRole('textbox', { name: 'Device, vendor, VID:PID, serial number, host' }).fill('bulk-three')
     await page.waitForURL(/q=bulk-three/)
     await waiting.getByText('413C:2113').waitFor({ state: 'detached' })
     await page.getByText('2 of 4 models').waitFor()
@@ -92,7 +92,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
 
   it('approve the selected rows with a reason, without attack tools, and can be undone', async () => {
     const { page, context, wrong } = await open('/approvals')
-    const waiting = page.getByRole('list', { name: 'Waiting' })
+    const waiting = page.getByRole('list', { name: 'Devices awaiting approval' })
     // Attack tools come first.
     expect(await waiting.getByRole('listitem').first().innerText()).toContain('03EB:2401')
     await page.getByRole('checkbox', { name: /^Select .*DataTraveler/ }).check()

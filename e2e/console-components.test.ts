@@ -157,7 +157,7 @@ describe('components of the console', unless(whyNoChromium), () => {
         .getByRole('checkbox')
         .click({ modifiers: ['Shift'] })
       await expect.poll(() => selected.textContent()).toBe('6')
-      await page.getByLabel('Clear the selection').click()
+      await page.getByLabel('Clear selection').click()
       await expect.poll(() => selected.textContent()).toBe('0')
     })
 
@@ -194,7 +194,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       const row = (text: string) => page.getByRole('row').filter({ hasText: text })
       await row('row 3').first().hover()
       await page.evaluate(grow)
-      const button = page.getByRole('button', { name: '1 new show' })
+      const button = page.getByRole('button', { name: '1 new row Show' })
       await button.hover()
       expect(await row('new row').count()).toBe(0)
       await button.click()
@@ -206,7 +206,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       const row = (text: string) => page.getByRole('row').filter({ hasText: text })
       await row('row 3').first().hover()
       await page.evaluate(grow)
-      await page.getByRole('button', { name: '1 new show' }).waitFor()
+      await page.getByRole('button', { name: '1 new row Show' }).waitFor()
       await page.getByLabel('Name or size').hover()
       await row('new row').waitFor()
     })
@@ -215,7 +215,7 @@ describe('components of the console', unless(whyNoChromium), () => {
   describe('the filters', () => {
     it('sets a text filter by keyboard, and takes it away', async () => {
       const page = await open('table')
-      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Name' }).click()
       const field = page.getByLabel('Name contains')
       await field.waitFor()
@@ -225,24 +225,24 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => address(page)).toBe('?name=alpha')
       await page.getByRole('button', { name: 'Name: “alpha”' }).waitFor()
       await field.waitFor({ state: 'detached' })
-      await page.getByLabel('Remove Name').click()
+      await page.getByLabel('Remove filter Name').click()
       await expect.poll(() => address(page)).toBe('')
     })
 
     it('combines choices with commas, and offers to clear two filters at once', async () => {
       const page = await open('table')
-      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByRole('menuitem', { name: 'State' }).click()
       await page.getByLabel('On', { exact: true }).check()
       await page.getByLabel('Off', { exact: true }).check()
       await expect.poll(() => address(page)).toBe('?state=on,off')
       await page.getByRole('button', { name: 'State: On or Off' }).waitFor()
       await page.keyboard.press('Escape')
-      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Present' }).click()
       await page.getByLabel('Yes').click()
       await expect.poll(() => address(page)).toBe('?state=on,off&present=true')
-      await page.getByRole('button', { name: 'Clear', exact: true }).click()
+      await page.getByRole('button', { name: 'Clear filters', exact: true }).click()
       await expect.poll(() => address(page)).toBe('')
     })
 
@@ -255,18 +255,18 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => address(page)).toBe('?q=jx')
       await page.keyboard.press('Escape')
       expect(await focused(page)).not.toBe('Name or size')
-      await page.getByLabel('Clear the search').click()
+      await page.getByLabel('Clear search').click()
       await expect.poll(() => address(page)).toBe('')
     })
 
     it('says that nothing matches, and clears the filters', async () => {
       const page = await open('table')
-      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Name' }).click()
       await page.getByLabel('Name contains').fill('none')
       await page.keyboard.press('Enter')
-      await page.getByText('Nothing matches these filters.').waitFor()
-      await page.getByRole('button', { name: 'Clear all filters' }).click()
+      await page.getByText('No rows match these filters.').waitFor()
+      await page.getByRole('button', { name: 'Clear filters' }).click()
       await page.getByRole('row').filter({ hasText: 'row 3' }).first().waitFor()
     })
   })
@@ -285,19 +285,19 @@ describe('components of the console', unless(whyNoChromium), () => {
           body: {
             decision: 'allow',
             devices: [{ uuid: '00000000-0000-4000-8000-000000000001', vid: '0781', pid: '5567', serialNumber: 'S1' }],
-            reason: 'Approved by hand',
+            reason: 'Approved manually',
           },
         },
       ])
-      await page.getByText('Allowed on 1 host.').waitFor()
+      await page.getByText('Approved on 1 host.').waitFor()
       await page.getByRole('button', { name: 'Undo' }).waitFor()
     })
 
     it('wants a reason of its own for two hosts, and sends them as one decision', async () => {
       const page = await open('decide-hosts', { answers })
-      expect(await isDisabled(page, 'Allow on 2 hosts')).toBe(true)
+      expect(await isDisabled(page, 'Approve on 2 hosts')).toBe(true)
       await page.getByLabel('Reason').fill('The lab opens')
-      await page.getByRole('button', { name: 'Allow on 2 hosts' }).click()
+      await page.getByRole('button', { name: 'Approve on 2 hosts' }).click()
       await expect
         .poll(() => callsOf(page, 'decideDevices'))
         .toMatchObject([{ body: { decision: 'allow', devices: [{}, {}], reason: 'The lab opens' } }])
@@ -306,9 +306,9 @@ describe('components of the console', unless(whyNoChromium), () => {
     it('allows an attack tool only after the switch and a reason, and denies it at once', async () => {
       const page = await open('decide-attack-tool', { answers })
       await page.getByLabel('Reason').fill('A test')
-      expect(await isDisabled(page, 'Allow on this host')).toBe(true)
-      await page.getByLabel('Let it in although it is an attack tool').check({ force: true })
-      expect(await isDisabled(page, 'Allow on this host')).toBe(false)
+      expect(await isDisabled(page, 'Approve on this host')).toBe(true)
+      await page.getByLabel('Allow despite attack-tool finding').check({ force: true })
+      expect(await isDisabled(page, 'Approve on this host')).toBe(false)
       await page.getByText('Deny', { exact: true }).click()
       await page.getByRole('button', { name: 'Deny on this host' }).click()
       await expect.poll(() => callsOf(page, 'decideDevices')).toMatchObject([{ body: { decision: 'deny' } }])
@@ -336,25 +336,25 @@ describe('components of the console', unless(whyNoChromium), () => {
 
     it('takes the focus to the first field at fault, and asks the server nothing', async () => {
       const page = await open('rule', { answers })
-      await page.getByLabel('Vendor id').fill('78')
-      await page.getByRole('button', { name: 'Save the rule' }).click()
-      await page.getByText('Four hex digits, such as 0781.').waitFor()
-      await expect.poll(() => page.getByLabel('Vendor id').evaluate((field) => field.matches(':focus'))).toBe(true)
+      await page.getByLabel('Vendor ID').fill('78')
+      await page.getByRole('button', { name: 'Add rule' }).click()
+      await page.getByText('Enter four hex digits, such as 0781.').waitFor()
+      await expect.poll(() => page.getByLabel('Vendor ID').evaluate((field) => field.matches(':focus'))).toBe(true)
       expect(await callsOf(page, 'createPolicyRule')).toEqual([])
     })
 
     it('says what is missing only after the first try', async () => {
       const page = await open('rule', { answers })
-      await page.getByLabel('Vendor id').fill('0781')
-      const missing = page.getByText('Say why: it is shown with every decision')
+      await page.getByLabel('Vendor ID').fill('0781')
+      const missing = page.getByText('Enter a reason. It is shown with every decision')
       expect(await missing.count()).toBe(0)
-      await page.getByRole('button', { name: 'Save the rule' }).click()
+      await page.getByRole('button', { name: 'Add rule' }).click()
       await missing.waitFor()
     })
 
     it('previews a rule as it is written, and saves it by Ctrl Enter', async () => {
       const page = await open('rule', { answers })
-      await page.getByLabel('Vendor id').fill('0781')
+      await page.getByLabel('Vendor ID').fill('0781')
       await expect.poll(async () => (await callsOf(page, 'previewPolicy')).length).toBeGreaterThan(0)
       await page.getByLabel('Reason').fill('Sticks of the lab')
       await page.keyboard.press('Control+Enter')
@@ -362,27 +362,27 @@ describe('components of the console', unless(whyNoChromium), () => {
       expect(await callsOf(page, 'createPolicyRule')).toMatchObject([
         { body: { effect: 'allow', vid: '0781', pid: null, reason: 'Sticks of the lab' } },
       ])
-      await page.getByText('Rule in force.').waitFor()
+      await page.getByText('Rule added.').waitFor()
     })
 
     it('asks before a rule that allows devices on two hosts, and starts at Cancel', async () => {
       const wide = { ...preview, allowed: 2, agents: 2, newlyAllowed: 2 }
       const page = await open('rule', { answers: { ...answers, previewPolicy: wide } })
-      await page.getByLabel('Vendor id').fill('0781')
+      await page.getByLabel('Vendor ID').fill('0781')
       await page.getByLabel('Reason').fill('Sticks of the lab')
-      await page.getByRole('button', { name: 'Save the rule' }).click()
+      await page.getByRole('button', { name: 'Add rule' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('Allow devices on 2 hosts').waitFor()
       await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
       expect(await callsOf(page, 'createPolicyRule')).toEqual([])
-      await dialog.getByRole('button', { name: 'Save the rule' }).click()
+      await dialog.getByRole('button', { name: 'Add rule' }).click()
       await expect.poll(() => callsOf(page, 'createPolicyRule')).toHaveLength(1)
     })
 
     it('shows readers the fields, and offers no way to save', async () => {
       const page = await open('rule-read', { answers })
-      await page.getByText('You may read rules; changing them takes a Manager.').waitFor()
-      expect(await page.getByLabel('Vendor id').isDisabled()).toBe(true)
+      await page.getByText('You can view rules. To change them, you need the Manager profile.').waitFor()
+      expect(await page.getByLabel('Vendor ID').isDisabled()).toBe(true)
       expect(await page.locator('button[type=submit]').count()).toBe(0)
     })
   })

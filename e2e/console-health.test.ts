@@ -56,7 +56,7 @@ describe('health', unless(whyNoChromium), () => {
 
   it('shows up to where the audit trail is signed, and hands the trail out', async () => {
     await part('audit').getByText('OK', { exact: true }).waitFor()
-    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit trail' }).click()
     await page.waitForURL('/settings/audit')
     const checkpoints = page.getByRole('region', { name: 'Checkpoints' })
     await checkpoints.getByText(/^\d+ of \d+ records, by checkpoint 1/).waitFor({ timeout: 60_000 })

@@ -26,7 +26,7 @@ describe('keys of the console', unless(whyNoChromium), () => {
     await page.getByLabel('User name').fill('admin')
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Vendor', exact: true }).click()
     const field = page.getByLabel('Vendor contains')
     await page.locator('input:focus').waitFor()

@@ -35,14 +35,14 @@ describe('a second approver that is lifted', unless(whyNoChromium), () => {
     await page.getByLabel('User name').fill('admin')
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
-    const mark = page.getByRole('region', { name: 'Second approver lifted' })
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    const mark = page.getByRole('region', { name: 'Second approver not required' })
     for (const path of ['/', '/events', '/settings/audit', '/policy/requests']) {
       await page.goto(path)
       await mark.getByText(/No second approver is required until/).waitFor()
     }
-    await mark.getByRole('button', { name: 'Require a second approver now' }).click()
-    await page.getByText('A second approver is required again.').waitFor()
+    await mark.getByRole('button', { name: 'Require second approver now' }).click()
+    await page.getByText('Second approver required again.').waitFor()
     await mark.waitFor({ state: 'detached' })
     const { twoPerson } = await server.get<{ twoPerson: { liftedUntil: string | null } }>('policy')
     expect(twoPerson.liftedUntil).toBeNull()

@@ -62,7 +62,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
-  const isIn = (page: Page) => page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  const isIn = (page: Page) => page.getByRole('navigation', { name: 'Main' }).waitFor()
   const openProfile = async (page: Page) => {
     await page.getByRole('button', { name: /^Account / }).click()
     await page.getByRole('menuitem', { name: 'My profile' }).click()

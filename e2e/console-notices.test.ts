@@ -46,7 +46,7 @@ describe('notices', unless(whyNoChromium), () => {
 
   const bell = (unread: number) =>
     page.getByRole('button', { name: unread === 0 ? 'Alerts, none unread' : `Alerts, ${unread} unread` })
-  const rail = () => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Notices' })
+  const rail = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Alerts' })
   const rows = () => page.getByRole('grid', { name: 'Risk alerts' }).getByRole('row')
   const row = (text: string) => rows().filter({ hasText: text })
   const drawer = () => page.getByRole('complementary', { name: 'Alert' })
@@ -55,7 +55,7 @@ describe('notices', unless(whyNoChromium), () => {
   it('say what would make one, while there is none', async () => {
     await page.getByText('No alerts').waitFor()
     await bell(0).waitFor()
-    expect(await rail().innerText()).toBe('Notices')
+    expect(await rail().innerText()).toBe('Alerts')
     await bell(0).click()
     const panel = page.getByRole('region', { name: 'Newest alerts' })
     await panel.getByText(/Attack tools, blocked devices/).waitFor()
@@ -67,7 +67,7 @@ describe('notices', unless(whyNoChromium), () => {
     await page.evaluate('window.stillTheSame = true')
     await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
     await bell(1).waitFor()
-    expect(await rail().innerText()).toMatch(/^Notices\s*1$/)
+    expect(await rail().innerText()).toMatch(/^Alerts\s*1$/)
     await row('front-desk').waitFor()
     await row(hostileTexts.html).getByRole('img', { name: 'Unread' }).waitFor()
     expect(await page.evaluate('window.stillTheSame')).toBe(true)
@@ -230,7 +230,7 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await page.locator('img[src="x"]').count()).toBe(0)
 
     // It is the same notice as before, come up again; it says who was told.
-    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Notices' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Alerts' }).click()
     await row('front-desk').click()
     await drawer()
       .getByRole('region', { name: 'Notifications' })
@@ -356,17 +356,17 @@ describe('notices', unless(whyNoChromium), () => {
       ['/settings/mail', 'Mail'],
       ['/settings/history', 'Settings history'],
       ['/settings/thresholds', 'Health thresholds'],
-      ['/settings/audit', 'Audit'],
+      ['/settings/audit', 'Audit trail'],
       ['/reports', 'Reports'],
       ['/reports/history', 'Reports'],
     ]) {
       await own.page.goto(path as string)
-      await own.page.getByRole('heading', { name: `${title} needs profile Manager` }).waitFor()
+      await own.page.getByRole('heading', { name: `${title} requires the Manager profile` }).waitFor()
       expect(await own.page.getByRole('alert').count(), path).toBe(0)
     }
     await own.page.goto('/settings/enrolment')
-    await own.page.getByRole('heading', { name: 'Add a host needs profile Administrator' }).waitFor()
-    await own.page.getByText('Your account has profile User.').waitFor()
+    await own.page.getByRole('heading', { name: 'Add a host requires the Administrator profile' }).waitFor()
+    await own.page.getByText('Your account has the User profile.').waitFor()
     const refused = /\/prime\/webui\/.*(deliveries|outputs|generalconfig|reports|Audits|enrol)/i
     expect(asked.filter((url) => refused.test(url))).toEqual([])
     expect(asked.some((url) => url.includes('/prime/webui/'))).toBe(true)

@@ -20,7 +20,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  const sections = (page: Page) => page.getByRole('navigation', { name: 'Sections' })
+  const sections = (page: Page) => page.getByRole('navigation', { name: 'Main' })
   const signIn = async (page: Page): Promise<void> => {
     await page.getByLabel('User name').fill('admin')
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)

@@ -56,7 +56,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  const rail = () => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Quarantines' })
+  const rail = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Quarantines' })
   const row = (text: string) =>
     page.getByRole('grid', { name: 'Quarantines' }).getByRole('row').filter({ hasText: text })
   const drawer = () => page.getByRole('complementary', { name: 'Quarantine' })
@@ -111,13 +111,13 @@ describe('quarantines', unless(whyNoChromium), () => {
     const asked = (await newest()) as Quarantine
     expect(Date.parse(asked.expiresAt ?? '') - Date.parse(asked.createdAt)).toBeLessThanOrEqual(2 * 3_600_000 + 60_000)
 
-    await page.getByRole('tab', { name: 'Facts' }).click()
-    await page.getByRole('button', { name: 'Ask now' }).click()
+    await page.getByRole('tab', { name: 'Details' }).click()
+    await page.getByRole('button', { name: 'Look up' }).click()
     const known = page.getByRole('region', { name: 'Cisco ISE' })
     await known.getByText('PortcullisState').waitFor()
     expect(await known.textContent()).toMatch(/ANC policy\s*Quarantine/)
 
-    await page.getByRole('link', { name: 'Open the quarantine' }).click()
+    await page.getByRole('link', { name: 'Open quarantine' }).click()
     await page.waitForURL(/\/quarantines\?open=/)
     await story().filter({ hasText: 'Requested' }).getByText(hostileTexts.html).waitFor()
     for (const words of ['Sent to Cisco ISE', 'Accepted by Cisco ISE', 'Verified: host is isolated'])
@@ -144,7 +144,7 @@ describe('quarantines', unless(whyNoChromium), () => {
       .first()
       .waitFor()
     ise.policies.add('Quarantine')
-    await page.getByRole('link', { name: 'Open the quarantine' }).click()
+    await page.getByRole('link', { name: 'Open quarantine' }).click()
     await drawer()
       .getByRole('note')
       .getByText(/no ANC policy Quarantine/)
@@ -163,7 +163,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     await page.getByText('1 of 2').waitFor()
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
     expect(beyond).toBeLessThanOrEqual(0)
-    await page.getByLabel('Select the rows of this list').click()
+    await page.getByLabel('Select all rows').click()
     await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Release…' }).click()
     await dialog().getByText('1 quarantine', { exact: true }).waitFor()
     await dialog().getByRole('button', { name: 'Release quarantines', exact: true }).click()
@@ -221,7 +221,7 @@ describe('quarantines', unless(whyNoChromium), () => {
       ['Dismiss…', 'Dismiss quarantines'],
     ] as const) {
       await row('front-desk').first().waitFor()
-      await page.getByLabel('Select the rows of this list').click()
+      await page.getByLabel('Select all rows').click()
       const bar = page.getByRole('region', { name: 'Selection' })
       expect(await bar.getByRole('button', { name: 'Release…' }).count()).toBe(0)
       await bar.getByRole('button', { name: button }).click()

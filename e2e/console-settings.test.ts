@@ -41,7 +41,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByLabel('User name').fill(userName)
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
   }
   const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
   const items = (prefix: string) => server.get<Record<string, string>>(`${base}/GetConfigItemsByPrefix/${prefix}`)
@@ -108,7 +108,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByLabel('Port', { exact: true }).fill(String(mute.port))
     await page.getByLabel('Password', { exact: true }).fill('a secret of mail')
     await trial(page).getByRole('button', { name: 'Run test' }).click()
-    await trial(page).getByRole('img', { name: 'under way' }).waitFor()
+    await trial(page).getByRole('img', { name: 'In progress' }).waitFor()
     // Whoever leaves with something unsaved is asked, and stays where he was.
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Directory' }).click()
     await dialog(page).getByRole('button', { name: 'Stay' }).click()
@@ -319,13 +319,13 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await rows.filter({ hasText: 'lab' }).waitFor({ state: 'detached' })
     expect(new URL(page.url()).searchParams.get('q')).toBe('KIO')
     await rows.filter({ hasText: 'kiosk' }).getByRole('button', { name: 'Delete…' }).click()
-    await dialog(page).getByText('1 rule would apply to nothing any more:').waitFor()
+    await dialog(page).getByText('1 rule will no longer apply to any host:').waitFor()
     await dialog(page)
-      .getByText(/may quarantine its hosts without a person/)
+      .getByText(/will be able to quarantine its hosts automatically/)
       .waitFor()
     // Rules that deny may end with the tag: the dialog starts at Cancel.
     await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
-    await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click()
+    await dialog(page).getByRole('button', { name: 'Delete tag', exact: true }).click()
     await rows.filter({ hasText: 'kiosk' }).waitFor({ state: 'detached' })
     const tags = await server.get<{ name: string }[]>(`${base}/gethashtags`)
     expect(tags.map(({ name }) => name)).toEqual(['lab'])
@@ -374,7 +374,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
       await input.setInputFiles(file(text))
     }
     await give(`${head}Tag,,,from a file\nAgent,nobody,,x\n`)
-    await dialog(page).getByText('1 line can be imported, 1 not').waitFor()
+    await dialog(page).getByText('1 line can be imported; 1 line has an error').waitFor()
     await dialog(page)
       .getByText(/Line 3: The agent nobody does not exist/)
       .waitFor()

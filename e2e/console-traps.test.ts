@@ -45,7 +45,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     'shows device names in full in the host drawer, attack tools first, at %i px',
     async (width) => {
       const { page, context, wrong } = await open(`/agents?open=${desk.agentId}&tab=devices`, width)
-      const lines = page.getByRole('complementary', { name: 'Agent' }).locator('li button[aria-expanded]')
+      const lines = page.getByRole('complementary', { name: 'Host' }).locator('li button[aria-expanded]')
       await lines.nth(2).waitFor()
       expect(await lines.first().innerText()).toContain('HID Keyboard')
       for (const line of await lines.all()) {
@@ -106,7 +106,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
         await page.goto(path)
         await notice.getByText('No release key is configured').waitFor()
       }
-      await notice.getByRole('link', { name: 'Configure a release key' }).click()
+      await notice.getByRole('link', { name: 'Configure release key' }).click()
       await page.getByRole('heading', { name: 'How to configure a release key' }).waitFor()
       expect(wrong).toEqual([])
       await context.close()
@@ -124,7 +124,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     )
     await hosts.getByRole('button', { name: 'Approve…' }).first().click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('attack tool', { exact: true }).first().waitFor()
+    await dialog.getByText('Attack tool', { exact: true }).first().waitFor()
     await dialog.locator('button:focus').getByText('Cancel').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await hosts.getByRole('link', { name: 'Open host front-desk' }).click()

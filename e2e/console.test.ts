@@ -54,7 +54,8 @@ describe('the console', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
   const grid = (page: Page) => page.getByRole('grid')
-  const searchField = (page: Page) => page.getByRole('textbox', { name: 'Device, vendor, id, serial, host' })
+  const searchField = (page: Page) =>
+    page.getByRole('textbox', { name: 'Device, vendor, VID:PID, serial number, host' })
   /** Only what the search for the keyboard leaves; rows from before stay until the answer is there. */
   const onlyKeyboard = async (page: Page): Promise<void> => {
     await row(page, 'HID Keyboard').waitFor({ state: 'detached' })
@@ -155,10 +156,10 @@ describe('the console', unless(whyNoChromium), () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/')
     await signIn(page, password)
-    await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
     for (const path of ['/', '/agents', `/agents/${uuid}`, '/peripherals', '/peripherals/models', '/events']) {
       await page.goto(path)
-      await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+      await page.getByRole('navigation', { name: 'Main' }).waitFor()
       if (path === '/peripherals' || path === `/agents/${uuid}`)
         await page.getByText(hostileTexts.html).first().waitFor()
       await page.waitForLoadState('load')
@@ -176,8 +177,8 @@ describe('the console', unless(whyNoChromium), () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agentz/1')
     await signIn(page, password)
-    await page.getByText('There is nothing at this address').waitFor()
-    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Agents', exact: true }).click()
+    await page.getByText('Page not found').waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Hosts', exact: true }).click()
     await row(page, hostName).waitFor()
     expect(wrong).toEqual([])
     await context.close()
