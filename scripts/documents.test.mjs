@@ -65,3 +65,13 @@ it('lists every guide in the index', () => {
   )
   expect(missing).toEqual([])
 })
+
+it('lists every variable of the server in the configuration page', () => {
+  const known = /const known = \[([^\]]*)\]/.exec(read('server/src/platform/config.ts'))?.[1] ?? ''
+  const names = [...known.matchAll(/'(PORTCULLIS_\w+)'/g)].map((match) => match[1])
+  expect(names.length).toBeGreaterThan(10)
+  const page = read('docs/reference/configuration.md')
+  // Only browser tests use PORTCULLIS_CHROMIUM.
+  const missing = names.filter((name) => name !== 'PORTCULLIS_CHROMIUM' && !page.includes(`\`${name}\``))
+  expect(missing).toEqual([])
+})

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -261,15 +261,21 @@ describe('systemd units', () => {
   })
 })
 
-describe('guides of operations', () => {
-  const guides = ['containers', 'systemd', 'upgrade', 'sizing', 'operations'].map((name) => `docs/guide/${name}.md`)
-  guides.push('docs/security/README.md', 'docs/security/threat-model.md', 'SECURITY.md', 'CHANGELOG.md')
+describe('pages for people', () => {
+  const guides = [
+    ...globSync('docs/{guide,security}/*.md', { cwd: ROOT }),
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    'docs/reference/configuration.md',
+  ]
 
-  it('name variables and npm scripts that are there', () => {
+  it('name variables and npm scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json'))
     for (const guide of guides) {
       const names = [...read(guide).matchAll(/\bPORTCULLIS_[A-Z_]+\b/g)].map((match) => match[0])
-      const own = ['PORTCULLIS_NAME', 'PORTCULLIS_SERVER', 'PORTCULLIS_WORKER_TOKEN']
+      const own = ['PORTCULLIS_NAME', 'PORTCULLIS_SERVER', 'PORTCULLIS_TOKEN', 'PORTCULLIS_ASSETS']
       expect(
         names.filter((name) => !own.includes(name) && !isKnown(name)),
         guide,
