@@ -4,14 +4,14 @@ import type { JobsApi } from '#features/system/jobs/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import { createList } from '#platform/list/list.ts'
-import { createDesigns } from './designs.ts'
+import { createFingerprints } from './fingerprints.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
-export { type Design, deviceOf, type JudgedDevice } from './design.ts'
+export { deviceOf, type Fingerprint, type JudgedDevice } from './fingerprint.ts'
 export { modelsList, peripheralsList } from './peripherals.read.ts'
 export type { CounterDelta, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
@@ -27,7 +27,7 @@ export const peripheralsFeature = (
   } & Omit<RejudgeDeps, 'designs' | 'peripherals' | 'knowledge'>,
 ) => {
   const store = createPeripheralsStore(deps.db)
-  const designs = createDesigns({ db: deps.db, store, knowledge: deps.knowledge.current })
+  const designs = createFingerprints({ db: deps.db, store, knowledge: deps.knowledge.current })
   const rejudge = createRejudge({ ...deps, knowledge: deps.knowledge.current, designs, peripherals: store })
   const peripherals = createList(peripheralsList, deps)
   const read = createPeripheralsRead(deps.db)

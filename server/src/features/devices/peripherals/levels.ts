@@ -1,7 +1,7 @@
 import { type AttackLevel, classify, type Knowledge, parseReport, steadyReport } from '@portcullis/domain'
-import type { DeviceOfDesign, LevelOf, StoredDesign } from './design.ts'
+import type { FingerprintedDevice, LevelOf, StoredFingerprint } from './fingerprint.ts'
 
-type JudgedDesign = Pick<StoredDesign, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
+type JudgedFingerprint = Pick<StoredFingerprint, 'descriptors' | 'manufacturer' | 'product' | 'judgedBy'>
 
 /**
  * Returns the level that a host finds for a device by the same knowledge. A host judges by the data that the kernel
@@ -11,10 +11,10 @@ type JudgedDesign = Pick<StoredDesign, 'descriptors' | 'manufacturer' | 'product
  * Few fingerprints depend on the serial number of a device. For the others, one verdict (some 20 µs) serves all devices
  * of a speed.
  */
-export const levelsBy = (knowledge: Knowledge, design: JudgedDesign): LevelOf => {
+export const levelsBy = (knowledge: Knowledge, design: JudgedFingerprint): LevelOf => {
   const known = new Map<string, AttackLevel | null>()
   const { descriptors, manufacturer, product, judgedBy } = design
-  function judge({ serial, speed, portPath }: DeviceOfDesign): AttackLevel | null {
+  function judge({ serial, speed, portPath }: FingerprintedDevice): AttackLevel | null {
     const report = steadyReport({
       portPath,
       descriptors,

@@ -16,7 +16,7 @@ const iconName = (column: string): string =>
  * Builds a "contains" filter over a text of the fingerprint or its model. It reads a few thousand rows instead of
  * millions.
  */
-const inDesign =
+const inFingerprint =
   (condition: (pattern: string) => SqlFragment) =>
   (_field: string, text: string): SqlFragment =>
     sql`p.design_id in (select d.design_id from designs d join models m on m.model_id = d.model_id where ${condition(likePattern(text))})`
@@ -26,7 +26,7 @@ const ofHost = (expression: SqlFragment): SqlFragment =>
 const host = '(select r.host from agent_rows r where r.agent_id = p.agent_id)'
 const ofModel = (column: string) =>
   `(select m.${column} from designs d join models m on m.model_id = d.model_id where d.design_id = p.design_id)`
-const ofDesign = (column: string) => `(select d.${column} from designs d where d.design_id = p.design_id)`
+const ofFingerprint = (column: string) => `(select d.${column} from designs d where d.design_id = p.design_id)`
 const ofBoth = (expression: string) =>
   `(select ${expression} from designs d join models m on m.model_id = d.model_id where d.design_id = p.design_id)`
 /** Selects an expression over the host of a peripheral and the rule that decided. */
@@ -123,17 +123,17 @@ export const peripheralsList: ListSpec = {
     description: { sort: ofBoth(`lower(${shown.description})`) },
     status: { sort: shown.status },
     caption: { sort: ofBoth(`lower(${shown.caption})`) },
-    manufacturer: { sort: ofDesign('manufacturer') },
-    vid: { sort: ofModel('vid'), filter: inDesign((pattern) => sql`lower(m.vid) like ${pattern}::text`) },
-    pid: { sort: ofModel('pid'), filter: inDesign((pattern) => sql`lower(m.pid) like ${pattern}::text`) },
+    manufacturer: { sort: ofFingerprint('manufacturer') },
+    vid: { sort: ofModel('vid'), filter: inFingerprint((pattern) => sql`lower(m.vid) like ${pattern}::text`) },
+    pid: { sort: ofModel('pid'), filter: inFingerprint((pattern) => sql`lower(m.pid) like ${pattern}::text`) },
     serialNumber: { sort: 'p.serial_folded', filter: contains('p.serial_folded') },
-    classCode: { sort: ofDesign('class_code') },
-    subclassCode: { sort: ofDesign('subclass_code') },
-    protocolCode: { sort: ofDesign('protocol_code') },
+    classCode: { sort: ofFingerprint('class_code') },
+    subclassCode: { sort: ofFingerprint('subclass_code') },
+    protocolCode: { sort: ofFingerprint('protocol_code') },
     uniqueSerial: { sort: shown.uniqueSerial },
     guiSerial: { sort: 'p.serial_folded' },
     devIcon: {
-      sort: ofDesign('icon'),
+      sort: ofFingerprint('icon'),
       filter: (field, text) =>
         sql`p.design_id in (select d.design_id from designs d where ${isNumber('d.icon')(field, text)})`,
     },
@@ -144,11 +144,11 @@ export const peripheralsList: ListSpec = {
     approved: { sort: ofDecision(shown.approved) },
     parentDeviceID: { sort: shown.parent },
     inAction: { sort: ofDecision(shown.inAction) },
-    vulnerability: { sort: ofDesign('findings') },
+    vulnerability: { sort: ofFingerprint('findings') },
     configManagerErrorCode: { sort: '(-1)::int' },
     adminStatus: { sort: ofDecision(shown.adminStatus) },
     fpData: { sort: ofBoth(shown.fpData) },
-    lesserFpData: { sort: ofDesign('without_revision') },
+    lesserFpData: { sort: ofFingerprint('without_revision') },
     agentServiceVersion: { sort: ofDecision('a.version') },
     decision: { sort: `(${blocksSql})` },
     decisionReason: { sort: ofDecision(decisionReasonSql) },
@@ -159,7 +159,7 @@ export const peripheralsList: ListSpec = {
     driverMismatch: { sort: 'p.driver_mismatch' },
     enforcedVersion: { sort: shown.enforcedVersion },
     policyVersion: { sort: shown.policyVersion },
-    attackTool: { sort: ofDesign('attack_tool') },
+    attackTool: { sort: ofFingerprint('attack_tool') },
     guiVid: {
       sort: ofModel('vendor'),
       filter: (_f, text) =>
@@ -168,7 +168,7 @@ export const peripheralsList: ListSpec = {
     },
     guiPid: {
       sort: ofBoth(`lower(${shown.product})`),
-      filter: inDesign(
+      filter: inFingerprint(
         (pattern) => sql`(lower(m.product) like ${pattern}::text or lower(d.product) like ${pattern}::text)`,
       ),
       names: ['productInfo'],
@@ -179,12 +179,12 @@ export const peripheralsList: ListSpec = {
       names: ['isUnapprovedPeripheral'],
     },
     isVulnerablePeripheral: {
-      sort: ofDesign('vulnerable'),
+      sort: ofFingerprint('vulnerable'),
       filter: (field, text) =>
         sql`p.design_id in (select d.design_id from designs d where ${isTrue('d.vulnerable')(field, text)})`,
     },
     isKnownAttackTool: {
-      sort: `(${ofDesign('attack_tool')} > 0)`,
+      sort: `(${ofFingerprint('attack_tool')} > 0)`,
       filter: (field, text) =>
         sql`p.design_id in (select d.design_id from designs d where ${isTrue('(d.attack_tool > 0)')(field, text)})`,
     },
@@ -197,8 +197,8 @@ export const peripheralsList: ListSpec = {
     },
     firstSeen: { sort: 'p.first_seen' },
     lastSeen: { sort: 'p.last_seen' },
-    interfaces: { sort: ofDesign('interfaces') },
-    bcdDevice: { sort: ofDesign('bcd_device') },
+    interfaces: { sort: ofFingerprint('interfaces') },
+    bcdDevice: { sort: ofFingerprint('bcd_device') },
     speed: { sort: 'p.speed' },
   },
   rowJoins: `join peripherals p on p.ctid = ids.id join agents a on a.agent_id = p.agent_id
@@ -223,7 +223,7 @@ export const peripheralsList: ListSpec = {
     ${riskScore} as "riskScore", ${riskFactors} as "riskFactors"`,
 }
 
-const anyDesign = (condition: string) =>
+const anyFingerprint = (condition: string) =>
   `exists (select 1 from designs d where d.model_id = m.model_id and ${condition})`
 const modelIcon = '(select max(d.icon) from designs d where d.model_id = m.model_id)'
 const modelSeverity = 'coalesce((select max(d.severity) from designs d where d.model_id = m.model_id), 10)'
@@ -248,8 +248,11 @@ export const modelsList: ListSpec = {
     devIconDescription: { sort: iconName(modelIcon) },
     agentsCount: { sort: 'm.hosts' },
     peripheralsCount: { sort: 'm.devices' },
-    isVulnerablePeripheral: { sort: anyDesign('d.vulnerable'), filter: isTrue(anyDesign('d.vulnerable')) },
-    isKnownAttackTool: { sort: anyDesign('d.attack_tool > 0'), filter: isTrue(anyDesign('d.attack_tool > 0')) },
+    isVulnerablePeripheral: { sort: anyFingerprint('d.vulnerable'), filter: isTrue(anyFingerprint('d.vulnerable')) },
+    isKnownAttackTool: {
+      sort: anyFingerprint('d.attack_tool > 0'),
+      filter: isTrue(anyFingerprint('d.attack_tool > 0')),
+    },
     severity: { sort: modelSeverity },
     firstSeen: { sort: 'm.first_seen' },
     lastSeen: { sort: 'm.last_seen' },
@@ -257,7 +260,7 @@ export const modelsList: ListSpec = {
   rowJoins: 'join models m on m.model_id = ids.id',
   rowSelect: `m.vid as "vid", m.pid as "pid", m.vendor as "guiVid", m.product as "guiPid", coalesce(${modelIcon}, 98) as "devIcon",
     ${iconName(modelIcon)} as "devIconDescription", m.hosts as "agentsCount", m.devices as "peripheralsCount",
-    ${anyDesign('d.vulnerable')} as "isVulnerablePeripheral", ${anyDesign('d.attack_tool > 0')} as "isKnownAttackTool",
+    ${anyFingerprint('d.vulnerable')} as "isVulnerablePeripheral", ${anyFingerprint('d.attack_tool > 0')} as "isKnownAttackTool",
     ${modelSeverity} as "severity", ${zonelessSql('m.first_seen')} as "firstSeen", ${zonelessSql('m.last_seen')} as "lastSeen"`,
 }
 

@@ -4,7 +4,7 @@ import type { Db, Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { fold } from '#platform/list/columns.ts'
-import type { NewDesign, StoredDesign } from './design.ts'
+import type { NewFingerprint, StoredFingerprint } from './fingerprint.ts'
 
 export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>
 
@@ -39,7 +39,7 @@ export interface DecisionWrite {
 }
 
 export interface PeripheralWrite extends DecisionWrite {
-  designId: number
+  fingerprintId: number
   portPath: string
   serial: string
   speed: number
@@ -69,7 +69,7 @@ export interface CounterDeltas {
   designs: readonly CounterDelta[]
 }
 
-interface DesignRow {
+interface FingerprintRow {
   design_id: number
   model_id: number
   shape_id: number
@@ -103,7 +103,7 @@ const columnsOf = (deltas: readonly CounterDelta[]) =>
 const attackLevels = [null, 'suspected', 'confirmed'] as const
 
 /** Returns the properties that the policy reads and that all devices with a fingerprint share. */
-const policyView = (row: DesignRow): StoredDesign['device'] => {
+const policyView = (row: FingerprintRow): StoredFingerprint['device'] => {
   const report = {
     portPath: '1-1',
     descriptors: row.descriptors.toString('base64'),
@@ -125,7 +125,7 @@ const policyView = (row: DesignRow): StoredDesign['device'] => {
   return { ...plain, fingerprint, fingerprintWithoutRevision }
 }
 
-const designOf = (row: DesignRow): StoredDesign => ({
+const fingerprintOf = (row: FingerprintRow): StoredFingerprint => ({
   id: row.design_id,
   modelId: row.model_id,
   shapeId: row.shape_id,
@@ -149,16 +149,16 @@ const designOf = (row: DesignRow): StoredDesign => ({
   judgedBy: row.judged_by,
 })
 
-const designColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
+const fingerprintColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
   d.attack_tool, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.judged_by`
 
 export const createPeripheralsStore = (db: Db) => ({
-  ensureDesigns: async (
+  ensureFingerprints: async (
     queryable: Queryable,
-    designs: readonly NewDesign[],
+    designs: readonly NewFingerprint[],
     knowledgeVersion: string,
     now: Date,
-  ): Promise<StoredDesign[]> => {
+  ): Promise<StoredFingerprint[]> => {
     const models = [...new Map(designs.map((d) => [`${d.vid}${d.pid}`, d])).values()].sort((a, b) =>
       a.vid + a.pid < b.vid + b.pid ? -1 : 1,
     )
@@ -171,7 +171,7 @@ export const createPeripheralsStore = (db: Db) => ({
         [models.map((m) => m.productName), 'text[]'],
         [models.map((m) => fold([m.vid, m.pid, m.vendorName, m.productName].join(' '))), 'text[]'],
       ])} u(vid, pid, vendor, product, folded) on conflict (vid, pid) do nothing`)
-    const column = <K extends keyof NewDesign>(key: K) => designs.map((d) => d[key])
+    const column = <K extends keyof NewFingerprint>(key: K) => designs.map((d) => d[key])
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
@@ -212,17 +212,17 @@ export const createPeripheralsStore = (db: Db) => ({
       join models m on m.vid = u.vid and m.pid = u.pid
       -- This statement also creates shapes. The order prevents deadlocks between two such statements.
       order by m.model_id, md5(u.interfaces), u.fingerprint on conflict (fingerprint) do nothing`)
-    const rows = await queryable.query<DesignRow>(sql`
-      select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.fingerprint = any(${column('fingerprint')}::text[])`)
-    return rows.map(designOf)
+    const rows = await queryable.query<FingerprintRow>(sql`
+      select ${fingerprintColumns} from designs d join models m on m.model_id = d.model_id where d.fingerprint = any(${column('fingerprint')}::text[])`)
+    return rows.map(fingerprintOf)
   },
 
-  designsById: async (ids: readonly number[]): Promise<StoredDesign[]> =>
+  fingerprintsById: async (ids: readonly number[]): Promise<StoredFingerprint[]> =>
     (
-      await db.query<DesignRow>(
-        sql`select ${designColumns} from designs d join models m on m.model_id = d.model_id where d.design_id = any(${ids}::int[])`,
+      await db.query<FingerprintRow>(
+        sql`select ${fingerprintColumns} from designs d join models m on m.model_id = d.model_id where d.design_id = any(${ids}::int[])`,
       )
-    ).map(designOf),
+    ).map(fingerprintOf),
 
   /** Returns all peripherals of these agents, including detached ones: a device that returns keeps its row. */
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
@@ -241,7 +241,7 @@ export const createPeripheralsStore = (db: Db) => ({
       from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
-        [rows.map((r) => r.designId), 'int[]'],
+        [rows.map((r) => r.fingerprintId), 'int[]'],
         [rows.map((r) => r.portPath), 'text[]'],
         [rows.map((r) => r.serial), 'text[]'],
         [rows.map((r) => r.speed), 'real[]'],

@@ -45,7 +45,7 @@ export interface JudgedRow {
 
 /** The new verdict on a fingerprint. `news` is the sum of 1 for an attack tool and 2 for vulnerable. */
 export interface NewVerdict {
-  designId: number
+  fingerprintId: number
   attackTool: number
   vulnerable: boolean
   severity: number
@@ -83,14 +83,14 @@ export interface SerialRow {
  * Number of devices checked per fingerprint without stored inputs. A sample is enough to find suspicious serial numbers
  * or speeds.
  */
-const samplesPerDesign = 20
+const samplesPerFingerprint = 20
 
 const judgedColumns = sql`d.design_id, d.model_id, coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint) as fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.manufacturer, d.product,
   d.configuration, d.folded, d.icon, d.kinds, d.class_code, d.subclass_code, d.protocol_code, d.descriptors, d.attack_tool, d.vulnerable, d.severity, d.evidence, d.vulnerabilities, d.findings,
   d.saw_reports, d.judged_by,
   coalesce(c.hosts, 0) as hosts, coalesce(c.devices, 0) as devices,
   coalesce((select jsonb_agg(jsonb_build_object('serial', p.serial, 'speed', p.speed, 'port_path', p.port_path)) from (
-    select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerDesign}::int) p), '[]') as samples`
+    select p.serial, p.speed, p.port_path from peripherals p where p.design_id = d.design_id and d.judged_by is null limit ${samplesPerFingerprint}::int) p), '[]') as samples`
 
 export const createRejudgeStore = (db: Db) => ({
   /**
@@ -109,10 +109,10 @@ export const createRejudgeStore = (db: Db) => ({
       select ${judgedColumns} from designs d join models m on m.model_id = d.model_id join design_counts c on c.design_id = d.design_id
       where d.design_id > ${after}::int and c.devices > 0 order by d.design_id limit ${limit}::int`),
 
-  hostsOf: async (designIds: readonly number[]): Promise<number> =>
+  hostsOf: async (fingerprintIds: readonly number[]): Promise<number> =>
     (
       await db.query<{ n: number }>(sql`
-        select count(distinct p.agent_id)::int as n from peripherals p where p.design_id = any(${designIds}::int[]) and p.present`)
+        select count(distinct p.agent_id)::int as n from peripherals p where p.design_id = any(${fingerprintIds}::int[]) and p.present`)
     )[0]?.n ?? 0,
 
   /** Renames models, in id order. */
@@ -141,7 +141,7 @@ export const createRejudgeStore = (db: Db) => ({
         vulnerabilities = u.vulnerabilities, findings = u.findings, folded = u.folded, icon = u.icon, kinds = string_to_array(u.kinds, '|'),
         class_code = u.class_code, subclass_code = u.subclass_code, protocol_code = u.protocol_code, knowledge_version = ${version}
       from ${unnestOf([
-        [rows.map((r) => r.designId), 'int[]'],
+        [rows.map((r) => r.fingerprintId), 'int[]'],
         [rows.map((r) => r.attackTool), 'smallint[]'],
         [rows.map((r) => r.vulnerable), 'boolean[]'],
         [rows.map((r) => r.severity), 'smallint[]'],
@@ -161,7 +161,7 @@ export const createRejudgeStore = (db: Db) => ({
     await tx.execute(sql`
       insert into rejudged_hosts as h (agent_id, design_id, news)
       select p.agent_id, u.design_id, u.news from ${unnestOf([
-        [changed.map((r) => r.designId), 'int[]'],
+        [changed.map((r) => r.fingerprintId), 'int[]'],
         [changed.map((r) => r.news), 'smallint[]'],
       ])} u(design_id, news) join lateral (
         select distinct q.agent_id from peripherals q where q.design_id = u.design_id) p on true
@@ -213,11 +213,11 @@ export const createRejudgeStore = (db: Db) => ({
   presentOf: (
     tx: Tx,
     agentIds: readonly string[],
-    designIds: readonly number[],
+    fingerprintIds: readonly number[],
   ): Promise<{ agent_id: string; design_id: number; n: number }[]> =>
     tx.query(sql`
       select p.agent_id, p.design_id, count(*)::int as n from peripherals p
-      where p.agent_id = any(${agentIds}::uuid[]) and p.design_id = any(${designIds}::int[]) and p.present
+      where p.agent_id = any(${agentIds}::uuid[]) and p.design_id = any(${fingerprintIds}::int[]) and p.present
       group by p.agent_id, p.design_id`),
 
   /** Returns hosts above an id, in id order, that have a fingerprint without stored inputs. */

@@ -6,16 +6,16 @@ import type { Clock } from '#platform/clock.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { fold } from '#platform/list/columns.ts'
-import { type Design, foldedText, namesBy, type Verdict, verdictVersion } from './design.ts'
-import type { createDesigns } from './designs.ts'
-import { hasChanged, judgeAgain, levels, newVerdict } from './judge-again.ts'
-import { createOwnDesigns } from './own-designs.ts'
+import { type Fingerprint, foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
+import type { createFingerprints } from './fingerprints.ts'
+import { createOwnFingerprints } from './own-fingerprints.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 import type { DecisionsPort } from './ports.ts'
+import { hasChanged, levels, newVerdict, reevaluate } from './reevaluate.ts'
 import { createRejudgeStore, type JudgedRow, type NewVerdict } from './rejudge.store.ts'
 
 /** Number of fingerprints per transaction: some 20 ms of evaluation. */
-const designsAtOnce = 200
+const fingerprintsAtOnce = 200
 const hostsAtOnce = 200
 const rowsShown = 500
 /** Number of inventories requested per second. A server can apply this number in addition to its check-ins. */
@@ -38,8 +38,8 @@ export interface RejudgeDeps {
   db: Db
   clock: Clock
   bus: Pick<Bus, 'publish' | 'on' | 'onGap'>
-  designs: ReturnType<typeof createDesigns>
-  peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
+  designs: ReturnType<typeof createFingerprints>
+  peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
   knowledge(): Knowledge
   agents: Pick<AgentsApi, 'lockStates' | 'requestInventory'>
   decisions: DecisionsPort
@@ -59,17 +59,17 @@ const yieldNow = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 export const createRejudge = (deps: RejudgeDeps) => {
   const { db, clock, bus, designs, knowledge, agents, decisions, events, peripherals } = deps
   const store = createRejudgeStore(db)
-  const giveOwnDesigns = createOwnDesigns({ db, clock, store, peripherals, agents, knowledge })
+  const giveOwnFingerprints = createOwnFingerprints({ db, clock, store, peripherals, agents, knowledge })
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
 
   const progress = (version: string) => store.progress(verdictVersion(version))
 
   /** Judges one batch of fingerprints after an id. Returns the last id, or null if none was left. */
-  const judgeDesigns = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
+  const judgeFingerprints = (after: number, note: (tx: Tx, last: number, count: number) => Promise<void>) =>
     db.transaction(async (tx): Promise<number | null> => {
       const by = knowledge()
-      const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, designsAtOnce)
+      const rows = await store.takeOutdated(tx, verdictVersion(by.info.version), after, fingerprintsAtOnce)
       const last = rows.at(-1)?.design_id
       if (last === undefined) return null
       const models = []
@@ -86,7 +86,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
             product,
             folded: fold([row.vid, row.pid, vendor, product].join(' ')),
           })
-        const verdict = judgeAgain(by, row)
+        const verdict = reevaluate(by, row)
         verdicts.push(newVerdict(row, verdict, foldedText({ ...row, ...names }, iconName(verdict.icon))))
       }
       await store.renameModels(tx, models)
@@ -102,7 +102,7 @@ export const createRejudge = (deps: RejudgeDeps) => {
     const stateOf = new Map(states.map((state) => [state.agent_id, state]))
     return rows.flatMap((row) => {
       const state = stateOf.get(row.agent_id) as AgentState
-      const design = known.get(row.design_id) as Design
+      const design = known.get(row.design_id) as Fingerprint
       const event = (kind: EventKind): NewEvent => ({
         kind,
         agentId: row.agent_id,
@@ -164,13 +164,13 @@ export const createRejudge = (deps: RejudgeDeps) => {
         await job.save(tx, { total, cursor: { after } })
       })
     while (after !== null) {
-      after = await judgeDesigns(after, (tx, last, count) =>
+      after = await judgeFingerprints(after, (tx, last, count) =>
         job.save(tx, { done: count, total, cursor: { after: last } }),
       )
       designs.forget()
       await yieldNow()
     }
-    if (job.data !== null) await giveOwnDesigns(yieldNow)
+    if (job.data !== null) await giveOwnFingerprints(yieldNow)
     total += (await progress(knowledge().info.version)).hosts
     // Reports that arrived meanwhile may carry the previous verdict of a fingerprint.
     do while ((await judgeHosts((tx, count) => job.save(tx, { done: count, total }))) > 0) await yieldNow()
@@ -183,9 +183,9 @@ export const createRejudge = (deps: RejudgeDeps) => {
     const found: { row: JudgedRow; verdict: Verdict }[] = []
     const renamed = new Set<number>()
     for (let after = 0; ; ) {
-      const rows = await store.present(after, designsAtOnce)
+      const rows = await store.present(after, fingerprintsAtOnce)
       for (const row of rows) {
-        const verdict = judgeAgain(other, row)
+        const verdict = reevaluate(other, row)
         if (hasChanged(row, verdict)) found.push({ row, verdict })
         if (
           (other.vendorName(row.vid) ?? row.vendor) !== row.vendor ||

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/devices/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
-import { fakeStore } from './designs.test-store.ts'
-import { createDesigns } from './designs.ts'
+import { fakeStore } from './fingerprints.test-store.ts'
+import { createFingerprints } from './fingerprints.ts'
 
 /** Top-level usages on the desktop page: keyboard and mouse; and a FIDO authenticator. */
 const keyboard = Buffer.from('05010906a101c0', 'hex').toString('base64')
@@ -70,7 +70,7 @@ const alone = (report: DeviceReport) => {
 }
 
 const cached = async (reports: DeviceReport[]) => {
-  const designs = createDesigns({ db: {} as Db, store: fakeStore().store, knowledge: () => knowledge })
+  const designs = createFingerprints({ db: {} as Db, store: fakeStore().store, knowledge: () => knowledge })
   const found = []
   // Different hosts report them one after the other.
   for (const report of reports) found.push(...(await designs.judgeAll([report], new Date(0))))

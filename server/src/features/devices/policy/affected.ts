@@ -10,7 +10,7 @@ import type { PolicyHostsStore } from './policy-hosts.store.ts'
 export interface AffectedDeps {
   store: Pick<PolicyStore, 'wide'>
   hosts: PolicyHostsStore
-  devices: Pick<DevicesRead, 'designsMatching'>
+  devices: Pick<DevicesRead, 'fingerprintsMatching'>
   designs: Pick<PeripheralsApi['designs'], 'byIds'>
 }
 
@@ -19,13 +19,13 @@ const isWideAllow = (r: RuleRow): boolean =>
 
 /** Finds the fingerprints that a rule may decide about, and the hosts whose decisions a rule change may affect. */
 export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps) => {
-  async function designsOf(tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> {
+  async function fingerprintsOf(tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> {
     const found = new Set<number>()
     if (rules.length === 0) return found
     const wires = rules.map((rule) => wireRule(rule))
     const byVendor = Map.groupBy(wires, ({ vid }) => vid)
     const yieldNow = createYielder(10)
-    const ids = (await devices.designsMatching(tx, rules)).map((row) => row.design_id)
+    const ids = (await devices.fingerprintsMatching(tx, rules)).map((row) => row.design_id)
     for (const design of (await designs.byIds(ids)).values()) {
       await yieldNow()
       const device = { ...design.device, serial: '', attackTool: null }
@@ -40,7 +40,7 @@ export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps)
   const hasWideAllow = async (tx: Queryable): Promise<boolean> => (await store.wide(tx)).some(isWideAllow)
 
   return {
-    designsOf,
+    fingerprintsOf,
     /** Returns whether an allow rule applies to every host. Call it before and after a change. */
     hasWideAllow,
 
@@ -53,7 +53,7 @@ export const createAffected = ({ store, hosts, devices, designs }: AffectedDeps)
       if (own.length > 0) queued += await hosts.queueThese(tx, own)
       for (const tagId of new Set(changed.flatMap((r) => (r.tag_id === null ? [] : [r.tag_id]))))
         queued += await hosts.queueTagged(tx, tagId)
-      const wide = await designsOf(
+      const wide = await fingerprintsOf(
         tx,
         changed.filter((r) => r.agent_id === null && r.tag_name === null),
       )

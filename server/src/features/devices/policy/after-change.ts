@@ -1,6 +1,6 @@
 import type { PolicyRule } from '@portcullis/contract'
 import { decide, type PolicySource, ruleMatches } from '@portcullis/domain'
-import { type Design, deviceOf } from '#features/devices/peripherals/index.ts'
+import { deviceOf, type Fingerprint } from '#features/devices/peripherals/index.ts'
 import { fold } from '#platform/list/columns.ts'
 import { createYielder } from '#platform/yielder.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
@@ -40,7 +40,7 @@ export interface HostGroup {
 /** Rules, hosts and devices as they will be after a change. */
 export interface AfterChange {
   classes: readonly DeviceClass[]
-  designs: ReadonlyMap<number, Design>
+  designs: ReadonlyMap<number, Fingerprint>
   wide: readonly RuleRow[]
   groups: readonly HostGroup[]
   /** Ids of the rules that the change adds. */

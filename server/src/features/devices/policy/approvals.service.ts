@@ -1,5 +1,5 @@
 import type { BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
-import type { Design, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
+import type { Fingerprint, PeripheralsApi, StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { AgentIdentity, ResolvedAgent } from '#features/fleet/agents/index.ts'
 import type { CommandsApi } from '#features/fleet/commands/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
@@ -76,7 +76,7 @@ export const createApprovals = ({
   }
 
   /** Returns whether the console shows an attack tool or the host will detect one. */
-  const isTool = (design: Design | undefined, row: StoredPeripheral): boolean =>
+  const isTool = (design: Fingerprint | undefined, row: StoredPeripheral): boolean =>
     design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
 
   /** Returns the devices of a host that match an item. */

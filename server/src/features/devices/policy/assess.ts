@@ -53,7 +53,7 @@ export const assessHosts = async (
 export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   agentId,
   deviceId: p.deviceId,
-  designId: p.design.id,
+  fingerprintId: p.design.id,
   portPath: p.portPath,
   serial: p.serial,
   speed: p.speed,

@@ -7,7 +7,7 @@ export const createDevicesRead = () => ({
    * Returns the fingerprints with the ids that rules name, in one query. A rule without a vendor id may match any
    * fingerprint.
    */
-  designsMatching: (
+  fingerprintsMatching: (
     tx: Queryable,
     matches: readonly { vid: string | null; pid: string | null }[],
   ): Promise<{ design_id: number }[]> => {

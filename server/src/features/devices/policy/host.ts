@@ -9,13 +9,13 @@ import {
   riskScore,
   severityOf,
 } from '@portcullis/domain'
-import { type Design, deviceOf, type StoredPeripheral } from '#features/devices/peripherals/index.ts'
+import { deviceOf, type Fingerprint, type StoredPeripheral } from '#features/devices/peripherals/index.ts'
 import type { HostPolicy } from './rule-set.ts'
 
 /** A peripheral of one host, with the policy decision about it. */
 export interface HostPeripheral {
   deviceId: string
-  design: Design
+  design: Fingerprint
   portPath: string
   serial: string
   speed: number
@@ -43,10 +43,13 @@ export const sourceNumber = (source: PolicySource): number => policySources.inde
 export const allowing: ReadonlySet<PolicySource> = new Set(['hub', 'grant', 'host', 'tag', 'global'])
 
 /** Builds the state of a host from its stored rows. */
-export const hostOf = (rows: readonly StoredPeripheral[], designs: ReadonlyMap<number, Design>): HostPeripheral[] =>
+export const hostOf = (
+  rows: readonly StoredPeripheral[],
+  designs: ReadonlyMap<number, Fingerprint>,
+): HostPeripheral[] =>
   rows.map((row) => ({
     deviceId: row.device_id,
-    design: designs.get(row.design_id) as Design,
+    design: designs.get(row.design_id) as Fingerprint,
     portPath: row.port_path,
     serial: row.serial,
     speed: row.speed,
@@ -94,13 +97,13 @@ export const judgeHost = (
   })
 }
 
-const vulnerablePoints = (design: Design): number =>
+const vulnerablePoints = (design: Fingerprint): number =>
   Math.max(...design.vulnerabilities.map((v) => Math.round((v.cvss ?? 5) * (v.confidence === 'firmware' ? 3 : 2))))
 
 /** Points of unapproved devices: 10 each, 30 at most, so that ten unapproved mice do not outweigh an attack tool. */
 const unapprovedPoints = (count: number): number => Math.min(30, count * 10)
 
-const nameOf = (design: Design): string =>
+const nameOf = (design: Fingerprint): string =>
   `${design.vid}:${design.pid} ${design.productName || design.vendorName}`.trim()
 
 /** Returns the verdict on a host: the maximum of its present peripherals, with the reasons. */

@@ -4,7 +4,7 @@ import { sql } from '#platform/db/sql.ts'
 
 /** Devices with the same model fingerprint whose stored decision a change may turn into an allow. */
 export interface OpenedDevices {
-  designId: number
+  fingerprintId: number
   /** Null: any serial number. */
   serial: string | null
   /** Stored decision, as its index in `policySources`. */
@@ -25,7 +25,7 @@ export interface OpenedDevices {
 
 const rowsOf = (opened: readonly OpenedDevices[]) =>
   unnestOf([
-    [opened.map((one) => one.designId), 'int[]'],
+    [opened.map((one) => one.fingerprintId), 'int[]'],
     [opened.map((one) => one.serial), 'text[]'],
     [opened.map((one) => one.source), 'smallint[]'],
     [opened.map((one) => one.agentId), 'uuid[]'],

@@ -45,7 +45,7 @@ export const createNewlyAllowed = ({
   read = createNewlyAllowedRead(),
 }: {
   store: Pick<PolicyStore, 'wide'>
-  affected: Pick<Affected, 'designsOf'>
+  affected: Pick<Affected, 'fingerprintsOf'>
   read?: ReturnType<typeof createNewlyAllowedRead>
 }) => {
   /**
@@ -77,9 +77,9 @@ export const createNewlyAllowed = ({
       // Other hosts may have attack tools that no host has reported yet, so the whole scope counts.
       else if (isWide(rule) || rule.override_attack_tool) return null
       else
-        for (const designId of await affected.designsOf(q, [rule])) {
+        for (const fingerprintId of await affected.fingerprintsOf(q, [rule])) {
           const allow = { until: rule.expires_at }
-          opened.push({ designId, serial: rule.serial, agentId: null, source: sourceOf('default'), allow })
+          opened.push({ fingerprintId, serial: rule.serial, agentId: null, source: sourceOf('default'), allow })
         }
     }
     for (const rule of denies) {
@@ -90,17 +90,17 @@ export const createNewlyAllowed = ({
       const unseen = isWide(rule) ? behind.filter(isWide) : []
       if (rule.agent_id === null && unseen.some((allow) => allow.agent_id === null)) return null
       for (const allow of unseen) hosts.add((rule.agent_id ?? allow.agent_id) as string)
-      const denied = [...(await affected.designsOf(q, [rule]))].map((designId) => ({
-        designId,
+      const denied = [...(await affected.fingerprintsOf(q, [rule]))].map((fingerprintId) => ({
+        fingerprintId,
         serial: rule.serial,
         source: sourceOf('deny'),
         agentId: rule.agent_id,
       }))
-      const allowed = await affected.designsOf(
+      const allowed = await affected.fingerprintsOf(
         q,
         behind.filter((allow) => allow.agent_id === null),
       )
-      opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.designId) })))
+      opened.push(...denied.map((one) => ({ ...one, isGuarded: !allowed.has(one.fingerprintId) })))
       if (denied.length > 0) for (const { agent_id } of await read.withOwnAllow(q, denied)) hosts.add(agent_id)
     }
     return { hosts, opened }

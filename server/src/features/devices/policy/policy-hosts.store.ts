@@ -16,10 +16,10 @@ export const createPolicyHostsStore = () => ({
     tx.execute(sql`
       insert into policy_queue (agent_id) select x.agent_id from agent_tags x where x.tag_id = ${tagId}
       order by x.agent_id on conflict do nothing`),
-  queueHolders: (tx: Tx, designIds: readonly number[]): Promise<number> =>
+  queueHolders: (tx: Tx, fingerprintIds: readonly number[]): Promise<number> =>
     tx.execute(sql`
       insert into policy_queue (agent_id)
-      select distinct p.agent_id from peripherals p where p.design_id = any(${designIds}::int[])
+      select distinct p.agent_id from peripherals p where p.design_id = any(${fingerprintIds}::int[])
       order by p.agent_id on conflict do nothing`),
   queueThese: (tx: Tx, agentIds: readonly string[]): Promise<number> =>
     tx.execute(sql`

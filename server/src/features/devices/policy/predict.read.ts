@@ -34,7 +34,7 @@ export interface Distinctions {
   /** Serial numbers that rules name. */
   serials: readonly string[]
   /** Fingerprints with a verdict that may depend on a serial number. */
-  serialDesigns: readonly number[]
+  serialFingerprints: readonly number[]
 }
 
 /** New decisions of a change that may differ from the stored ones. */
@@ -138,12 +138,12 @@ const grouped = ({ groupOf }: Distinctions): { from: SqlFragment; host_group: Sq
       }
 
 /** The properties that distinguish classes of a fingerprint, apart from the group of their hosts. */
-const distinctions = ({ serials, serialDesigns }: Distinctions) => ({
+const distinctions = ({ serials, serialFingerprints }: Distinctions) => ({
   // With a constant, the planner knows the number of groups.
   named_serial:
-    serials.length + serialDesigns.length === 0
+    serials.length + serialFingerprints.length === 0
       ? raw('null::text')
-      : sql`case when p.serial <> '' and (p.serial = any(${serials}::text[]) or p.design_id = any(${serialDesigns}::int[])) then p.serial end`,
+      : sql`case when p.serial <> '' and (p.serial = any(${serials}::text[]) or p.design_id = any(${serialFingerprints}::int[])) then p.serial end`,
   has_serial: raw(`p.serial <> ''`),
   speed: raw('p.speed'),
   has_port: raw(`position('-' in p.port_path) > 0`),
@@ -265,7 +265,7 @@ export const createPredictRead = () => ({
   /** Returns the classes of the devices with these fingerprints; `agentIds`: only on these hosts. */
   classes: (
     q: Queryable,
-    designIds: readonly number[],
+    fingerprintIds: readonly number[],
     agentIds: readonly string[] | null,
     by: Distinctions,
   ): Promise<DeviceClass[]> => {
@@ -275,7 +275,7 @@ export const createPredictRead = () => ({
       select p.design_id, ${host_group} as host_group, ${named_serial} as named_serial, ${has_serial} as has_serial, ${speed} as speed,
         ${has_port} as has_port, min(p.serial collate "C") as serial, min(p.port_path collate "C") as port_path
       from peripherals p ${from}
-      where p.design_id = any(${designIds}::int[]) and ${agentIds === null ? raw('true') : sql`p.agent_id = any(${agentIds}::uuid[])`}
+      where p.design_id = any(${fingerprintIds}::int[]) and ${agentIds === null ? raw('true') : sql`p.agent_id = any(${agentIds}::uuid[])`}
       group by 1, 2, 3, 4, 5, 6`)
   },
 

@@ -61,7 +61,7 @@ export interface PredictDeps {
   clock: Clock
   store: Pick<PolicyStore, 'wide' | 'ownAbout'>
   seals: Pick<Seals, 'isAuthentic'>
-  affected: Pick<Affected, 'designsOf'>
+  affected: Pick<Affected, 'fingerprintsOf'>
   designs: Pick<PeripheralsApi['designs'], 'byIds'>
 }
 
@@ -105,9 +105,9 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
     const stored = await store.wide(q)
     const moved = new Set(tags.flatMap(({ names }) => names.map(fold)))
     const ofTags = stored.filter((r) => r.tag_name !== null && moved.has(fold(r.tag_name)))
-    const designIds = [...(await affected.designsOf(q, [...gone, ...write, ...ofTags]))]
-    if (designIds.length === 0) return null
-    const known = await designs.byIds(designIds)
+    const fingerprintIds = [...(await affected.fingerprintsOf(q, [...gone, ...write, ...ofTags]))]
+    if (fingerprintIds.length === 0) return null
+    const known = await designs.byIds(fingerprintIds)
     const some = hostsOf([...gone, ...write], tags)
     const replaced = new Set([...gone, ...write].map((r) => r.rule_id))
     const left = (rows: readonly RuleRow[]): RuleRow[] =>
@@ -134,11 +134,11 @@ export const createPredict = ({ clock, store, seals, affected, designs }: Predic
       groupOf,
       serials: [...new Set([...wide, ...own].flatMap(({ serial }) => serial ?? []))],
       // A verdict that depends on a serial number has its own fingerprint.
-      serialDesigns: [...known.values()]
+      serialFingerprints: [...known.values()]
         .filter(({ judgedBy }) => judgedBy === null || typeof judgedBy.serial === 'string')
         .map(({ id }) => id),
     }
-    const classes = await read.classes(q, designIds, some, by)
+    const classes = await read.classes(q, fingerprintIds, some, by)
     const added = new Set(write.map((r) => r.rule_id))
     return { by, classes: await decideAfter({ classes, designs: known, wide, groups, added }, clock.now()) }
   }

@@ -1,6 +1,6 @@
 import type { PolicyRule } from '@portcullis/contract'
 import { hasWhitelist, type PolicyDevice, ruleMatches } from '@portcullis/domain'
-import type { Design } from '#features/devices/peripherals/index.ts'
+import type { Fingerprint } from '#features/devices/peripherals/index.ts'
 import { fold } from '#platform/list/columns.ts'
 
 /** A rule for more than one host. */
@@ -13,7 +13,7 @@ export interface WideRule {
 export interface HostPolicy {
   armed: boolean
   /** Returns the rules that may match this fingerprint. Other rules cannot decide about it. */
-  rulesFor(design: Design): readonly PolicyRule[]
+  rulesFor(design: Fingerprint): readonly PolicyRule[]
   /** Returns all rules of the host, for its signed policy. */
   all(): readonly PolicyRule[]
   hasWhitelist(now: number): boolean
@@ -48,7 +48,7 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
     whitelistEnds.set(tag, Math.max(whitelistEnds.get(tag) ?? 0, end))
   }
 
-  function candidatesOf(design: Design): readonly WideRule[] {
+  function candidatesOf(design: Fingerprint): readonly WideRule[] {
     const known = candidates.get(design.id)
     if (known !== undefined) return known
     const device: PolicyDevice = { ...design.device, serial: '', attackTool: null }

@@ -3,11 +3,11 @@ import { inventoryHash, parseReport, policyDevice } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Design, JudgedDevice } from '#features/devices/peripherals/index.ts'
+import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
 import { type HostPeripheral, verdictOf } from '#features/devices/policy/index.ts'
 import { applyReport, type JudgedChange, storedHash } from './apply-report.ts'
 
-const designs = new Map<string, Design>()
+const designs = new Map<string, Fingerprint>()
 const judged = (report: DeviceReport): JudgedDevice => {
   const key = JSON.stringify([report.descriptors, report.manufacturer, report.product])
   const { vid, pid } = parseReport(report)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { cleanText, comparePortPaths, deviceId, type Identified, inventoryHash, mismatchText } from '@portcullis/domain'
-import type { Design, JudgedDevice } from '#features/devices/peripherals/index.ts'
+import type { Fingerprint, JudgedDevice } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 
 export type HostChange = {
@@ -9,7 +9,7 @@ export type HostChange = {
   /** The device could be used before; false if it was not attached. */
   wasUsable: boolean
   /** Its fingerprint before a report with more details (report descriptors, speed); else undefined. */
-  before?: Design
+  before?: Fingerprint
   /** Its drivers contradict its claim, and did not before. */
   isUnmasked: boolean
 }
@@ -28,7 +28,7 @@ export type JudgedChange = { op: 'attached' | 'changed'; device: JudgedDevice } 
 /**
  * Returns true if two fingerprints have the same descriptors and strings, so that they may belong to the same device.
  */
-const isSameDevice = (a: Design, b: Design): boolean =>
+const isSameDevice = (a: Fingerprint, b: Fingerprint): boolean =>
   a.id === b.id ||
   (a.descriptors === b.descriptors &&
     a.manufacturer === b.manufacturer &&

@@ -1,4 +1,4 @@
-import type { CounterDelta, Design } from '#features/devices/peripherals/index.ts'
+import type { CounterDelta, Fingerprint } from '#features/devices/peripherals/index.ts'
 import type { HostPeripheral } from '#features/devices/policy/index.ts'
 
 type Key = 'modelId' | 'shapeId' | 'id'
@@ -36,11 +36,11 @@ export const createCounterMoves = () => {
       count('id', before, after)
       // Replacing a fingerprint by another one of the same model changes no model counter, but its update must still
       // lock the model.
-      const modelsOf = new Map<number, Pick<Design, 'modelId'>>(
+      const modelsOf = new Map<number, Pick<Fingerprint, 'modelId'>>(
         [...before, ...after].map((p) => [p.design.id, p.design]),
       )
-      for (const designId of moved.id.keys()) {
-        const id = modelsOf.get(designId)?.modelId
+      for (const fingerprintId of moved.id.keys()) {
+        const id = modelsOf.get(fingerprintId)?.modelId
         if (id !== undefined && !moved.modelId.has(id)) moved.modelId.set(id, { id, hosts: 0, devices: 0 })
       }
     },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
-import { classified, type Verdict, verdictBy } from './design.ts'
+import { classified, type Verdict, verdictBy } from './fingerprint.ts'
 import type { JudgedRow, NewVerdict, Sample } from './rejudge.store.ts'
 
 export const levels = [null, 'suspected', 'confirmed'] as const
@@ -35,7 +35,7 @@ export type Judged = Verdict & ReturnType<typeof classified>
  * Re-evaluates a fingerprint from its stored inputs. Without stored inputs, returns the worst verdict over some of its
  * devices, and keeps the stored kinds if they depend on report descriptors.
  */
-export const judgeAgain = (knowledge: Knowledge, row: JudgedRow): Judged => {
+export const reevaluate = (knowledge: Knowledge, row: JudgedRow): Judged => {
   const samples = row.judged_by !== null || row.samples.length === 0 ? [undefined] : row.samples
   return samples
     .map((sample): Judged => {
@@ -70,7 +70,7 @@ export const newsOf = (row: JudgedRow, verdict: Pick<Verdict, 'attackTool' | 'vu
   (levelNumber(verdict.attackTool) > row.attack_tool ? 1 : 0) + (verdict.vulnerable && !row.vulnerable ? 2 : 0)
 
 export const newVerdict = (row: JudgedRow, verdict: Judged, folded: string): NewVerdict => ({
-  designId: row.design_id,
+  fingerprintId: row.design_id,
   attackTool: levelNumber(verdict.attackTool),
   vulnerable: verdict.vulnerable,
   severity: verdict.severity,

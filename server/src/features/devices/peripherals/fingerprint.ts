@@ -29,7 +29,7 @@ const isVulnerable = (vulnerabilities: readonly Vulnerability[]): boolean =>
   vulnerabilities.some((v) => v.confidence !== 'family')
 
 /** The properties of a device that a verdict reads in addition to its fingerprint. */
-export interface DeviceOfDesign {
+export interface FingerprintedDevice {
   /** Cleaned; empty if the device has none. */
   serial: string
   /** Mbit/s; 0 if unknown. */
@@ -38,10 +38,10 @@ export interface DeviceOfDesign {
 }
 
 /** Returns the attack-tool level of one device with a fingerprint. */
-export type LevelOf = (device: DeviceOfDesign) => AttackLevel | null
+export type LevelOf = (device: FingerprintedDevice) => AttackLevel | null
 
 /** A model fingerprint: what the device is, its findings, and the input of its inventory hash. */
-export interface Design {
+export interface Fingerprint {
   id: number
   modelId: number
   /** Model with its set of interfaces. */
@@ -78,10 +78,10 @@ const judgement = 3
 export const verdictVersion = (knowledgeVersion: string): string => `${knowledgeVersion} r${judgement}`
 
 /** A stored fingerprint, without the parts that depend on the knowledge in force. */
-export type StoredDesign = Omit<Design, 'levelOf'>
+export type StoredFingerprint = Omit<Fingerprint, 'levelOf'>
 
 /** Returns the properties of a device that a decision reads, the same as its host sees. */
-export const deviceOf = (design: Design, device: DeviceOfDesign): PolicyDevice => ({
+export const deviceOf = (design: Fingerprint, device: FingerprintedDevice): PolicyDevice => ({
   ...design.device,
   serial: device.serial,
   attackTool: design.levelOf(device),
@@ -89,12 +89,12 @@ export const deviceOf = (design: Design, device: DeviceOfDesign): PolicyDevice =
 
 export interface JudgedDevice {
   report: DeviceReport
-  design: Design
+  design: Fingerprint
   serial: string
 }
 
 /** A new fingerprint without an id. */
-export interface NewDesign extends Omit<StoredDesign, 'id' | 'modelId' | 'shapeId' | 'judgedBy'> {
+export interface NewFingerprint extends Omit<StoredFingerprint, 'id' | 'modelId' | 'shapeId' | 'judgedBy'> {
   judgedBy: VerdictInputs
   /** Fingerprint over descriptors and texts, as people see it. */
   exactFingerprint: string
@@ -124,7 +124,7 @@ const findingsText = (
 
 /** The findings of the knowledge about a device. */
 export type Verdict = Pick<
-  NewDesign,
+  NewFingerprint,
   'severity' | 'vulnerable' | 'attackTool' | 'attackToolName' | 'evidence' | 'vulnerabilities' | 'findings'
 >
 
@@ -149,7 +149,7 @@ export const verdictBy = (
 /** Returns the names of a model, or the names that the device reports if the knowledge has none. */
 export const namesBy = (
   knowledge: Knowledge,
-  device: Pick<NewDesign, 'vid' | 'pid' | 'manufacturer' | 'product'>,
+  device: Pick<NewFingerprint, 'vid' | 'pid' | 'manufacturer' | 'product'>,
 ): { vendorName: string; productName: string } => ({
   vendorName: knowledge.vendorName(device.vid) ?? device.manufacturer,
   productName: knowledge.productName(device.vid, device.pid) ?? device.product,
@@ -157,18 +157,22 @@ export const namesBy = (
 
 /** Returns the text in which a search finds a fingerprint. */
 export const foldedText = (
-  d: Pick<NewDesign, 'vid' | 'pid' | 'vendorName' | 'productName' | 'manufacturer' | 'product'>,
+  d: Pick<NewFingerprint, 'vid' | 'pid' | 'vendorName' | 'productName' | 'manufacturer' | 'product'>,
   kind: string,
 ): string => fold([d.vid, d.pid, d.vendorName, d.productName, d.manufacturer, d.product, kind].join(' ')).slice(0, 1000)
 
-export interface DesignKey {
+export interface FingerprintKey {
   fingerprint: string
   exactFingerprint: string
   withoutRevision: string
   judgedBy: VerdictInputs
 }
 
-export const designKey = (knowledge: Knowledge, report: DeviceReport, parsed: ParsedDescriptors): DesignKey => {
+export const fingerprintKey = (
+  knowledge: Knowledge,
+  report: DeviceReport,
+  parsed: ParsedDescriptors,
+): FingerprintKey => {
   const { exact, withoutRevision } = fingerprints(parsed, report)
   const judgedBy = verdictInputs(parsed, report, knowledge.namesSerial)
   return { fingerprint: verdictKey(exact, judgedBy), exactFingerprint: exact, withoutRevision, judgedBy }
@@ -179,8 +183,8 @@ export const judge = (
   knowledge: Knowledge,
   given: DeviceReport,
   parsed: ParsedDescriptors,
-  key: DesignKey,
-): NewDesign => {
+  key: FingerprintKey,
+): NewFingerprint => {
   const report = judgedReport(given)
   const kind = classify(parsed, report, knowledge.productName(parsed.vid, parsed.pid) ?? '')
   const verdict = verdictBy(knowledge, report, parsed, kind.kinds)

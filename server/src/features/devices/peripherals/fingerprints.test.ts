@@ -2,8 +2,8 @@ import { plainKeyboard } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/devices/knowledge/index.ts'
 import type { Db } from '#platform/db/db.ts'
-import { fakeStore } from './designs.test-store.ts'
-import { createDesigns } from './designs.ts'
+import { fakeStore } from './fingerprints.test-store.ts'
+import { createFingerprints } from './fingerprints.ts'
 
 const devices = (from: number, n: number) =>
   Array.from({ length: n }, (_, i) => plainKeyboard({ portPath: '1-1', product: `made up ${from + i}` }))
@@ -13,7 +13,7 @@ describe('fingerprints in memory', () => {
   it('are evicted above a limit, and every report still gets its own', async () => {
     const { store } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
-    const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge, limit: 20_000 })
+    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge, limit: 20_000 })
     const known = devices(0, 5)
     await designs.judgeAll(known, now)
     for (let round = 1; round < 10; round++) {
@@ -30,7 +30,7 @@ describe('fingerprints in memory', () => {
   it('are read from the database once while memory lasts', async () => {
     const { store, asked } = fakeStore()
     const knowledge = await loadKnowledge(new URL('../../../../../knowledge', import.meta.url).pathname)
-    const designs = createDesigns({ db: {} as Db, store, knowledge: () => knowledge })
+    const designs = createFingerprints({ db: {} as Db, store, knowledge: () => knowledge })
     for (let i = 0; i < 3; i++) await designs.judgeAll(devices(0, 50), now)
     expect(asked()).toBe(50)
   })

@@ -1,5 +1,5 @@
 import type { PolicyDevice } from '@portcullis/domain'
-import type { NewDesign, StoredDesign } from './design.ts'
+import type { NewFingerprint, StoredFingerprint } from './fingerprint.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
 const nobody: PolicyDevice = {
@@ -16,9 +16,9 @@ const nobody: PolicyDevice = {
 
 /** Creates a store that assigns an id to each new fingerprint and counts its calls. */
 export const fakeStore = () => {
-  const all = new Map<string, StoredDesign>()
+  const all = new Map<string, StoredFingerprint>()
   let asked = 0
-  async function ensureDesigns(_db: unknown, designs: readonly NewDesign[]) {
+  async function ensureFingerprints(_db: unknown, designs: readonly NewFingerprint[]) {
     asked += designs.length
     return designs.map((design) => {
       const known = all.get(design.fingerprint) ?? {
@@ -32,6 +32,6 @@ export const fakeStore = () => {
       return known
     })
   }
-  const designsById = async (ids: readonly number[]) => [...all.values()].filter((d) => ids.includes(d.id))
-  return { store: { ensureDesigns, designsById } as unknown as PeripheralsStore, asked: () => asked }
+  const fingerprintsById = async (ids: readonly number[]) => [...all.values()].filter((d) => ids.includes(d.id))
+  return { store: { ensureFingerprints, fingerprintsById } as unknown as PeripheralsStore, asked: () => asked }
 }

@@ -2,30 +2,30 @@ import type { DeviceReport } from '@portcullis/contract'
 import { cleanText, hasSerial, type Knowledge, parseReport } from '@portcullis/domain'
 import type { Db } from '#platform/db/db.ts'
 import {
-  type Design,
-  designKey,
+  type Fingerprint,
+  fingerprintKey,
   type JudgedDevice,
   judge,
-  type NewDesign,
-  type StoredDesign,
+  type NewFingerprint,
+  type StoredFingerprint,
   verdictVersion,
-} from './design.ts'
+} from './fingerprint.ts'
 import { levelsBy } from './levels.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
 
 /** Limit on cached characters: some 20,000 fingerprints of real devices. A made-up fingerprint may have 16,000. */
 const cacheLimit = 64_000_000
 /** Overhead of a fingerprint in addition to its texts. */
-const designOverhead = 2_000
+const fingerprintOverhead = 2_000
 
-const sizeOf = ({ descriptors, judgedBy }: StoredDesign): number =>
+const sizeOf = ({ descriptors, judgedBy }: StoredFingerprint): number =>
   descriptors.length + (judgedBy?.reportDescriptors ?? []).reduce((sum, text) => sum + text.length, 0)
 
 /**
  * Finds or creates the fingerprints of reports, outside the report's transaction: a fingerprint left by a rolled-back
  * report is harmless.
  */
-export const createDesigns = ({
+export const createFingerprints = ({
   db,
   store,
   knowledge,
@@ -36,18 +36,18 @@ export const createDesigns = ({
   knowledge(): Knowledge
   limit?: number
 }) => {
-  const byPrint = new Map<string, Design>()
-  const byId = new Map<number, Design>()
+  const byPrint = new Map<string, Fingerprint>()
+  const byId = new Map<number, Fingerprint>()
 
   let kept = 0
-  function keep(stored: StoredDesign): Design {
+  function keep(stored: StoredFingerprint): Fingerprint {
     const design = { ...stored, levelOf: levelsBy(knowledge(), stored) }
     if (kept >= limit) {
       byPrint.clear()
       byId.clear()
       kept = 0
     }
-    if (!byId.has(design.id)) kept += designOverhead + sizeOf(design)
+    if (!byId.has(design.id)) kept += fingerprintOverhead + sizeOf(design)
     byPrint.set(design.fingerprint, design)
     byId.set(design.id, design)
     return design
@@ -58,11 +58,11 @@ export const createDesigns = ({
       const by = knowledge()
       const parsed = reports.map((report) => {
         const descriptors = parseReport(report)
-        return { report, descriptors, key: designKey(by, report, descriptors) }
+        return { report, descriptors, key: fingerprintKey(by, report, descriptors) }
       })
       // Kept here because caching one fingerprint may evict all others.
-      const found = new Map<string, Design>()
-      const missing = new Map<string, NewDesign>()
+      const found = new Map<string, Fingerprint>()
+      const missing = new Map<string, NewFingerprint>()
       for (const { report, descriptors, key } of parsed) {
         const known = byPrint.get(key.fingerprint)
         if (known !== undefined) found.set(key.fingerprint, known)
@@ -70,12 +70,12 @@ export const createDesigns = ({
       }
       if (missing.size > 0) {
         const version = verdictVersion(by.info.version)
-        for (const design of await store.ensureDesigns(db, [...missing.values()], version, now))
+        for (const design of await store.ensureFingerprints(db, [...missing.values()], version, now))
           found.set(design.fingerprint, keep(design))
       }
       return parsed.map(({ report, descriptors, key }) => ({
         report,
-        design: found.get(key.fingerprint) as Design,
+        design: found.get(key.fingerprint) as Fingerprint,
         serial: hasSerial(descriptors, report) ? cleanText(report.serial ?? '') : '',
       }))
     },
@@ -88,15 +88,15 @@ export const createDesigns = ({
     },
 
     /** Returns fingerprints by id, from memory or the database. */
-    byIds: async (ids: readonly number[]): Promise<ReadonlyMap<number, Design>> => {
+    byIds: async (ids: readonly number[]): Promise<ReadonlyMap<number, Fingerprint>> => {
       const missing = [...new Set(ids)].filter((id) => !byId.has(id))
-      const result = new Map<number, Design>()
+      const result = new Map<number, Fingerprint>()
       for (const id of ids) {
         const design = byId.get(id)
         if (design !== undefined) result.set(id, design)
       }
       if (missing.length > 0)
-        for (const design of await store.designsById(missing)) {
+        for (const design of await store.fingerprintsById(missing)) {
           result.set(design.id, keep(design))
         }
       return result

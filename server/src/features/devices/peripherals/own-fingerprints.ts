@@ -2,18 +2,18 @@ import { type Knowledge, parseReport } from '@portcullis/domain'
 import type { AgentsApi } from '#features/fleet/agents/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { designKey, judge, type NewDesign, verdictVersion } from './design.ts'
-import { newsOf, reportOf } from './judge-again.ts'
+import { fingerprintKey, judge, type NewFingerprint, verdictVersion } from './fingerprint.ts'
 import type { PeripheralsStore } from './peripherals.store.ts'
+import { newsOf, reportOf } from './reevaluate.ts'
 import type { createRejudgeStore, JudgedRow, SerialRow } from './rejudge.store.ts'
 
 const rowsAtOnce = 5_000
 
-interface OwnDesignsDeps {
+interface OwnFingerprintsDeps {
   db: Db
   clock: Clock
   store: ReturnType<typeof createRejudgeStore>
-  peripherals: Pick<PeripheralsStore, 'ensureDesigns' | 'moveCounters'>
+  peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
   agents: Pick<AgentsApi, 'lockStates'>
   knowledge(): Knowledge
 }
@@ -22,15 +22,15 @@ interface OwnDesignsDeps {
  * Assigns a separate fingerprint to each peripheral whose serial number matches the current knowledge, because that
  * verdict applies to no other device. Earlier knowledge may not have matched these serial numbers.
  */
-export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowledge }: OwnDesignsDeps) => {
+export const createOwnFingerprints = ({ db, clock, store, peripherals, agents, knowledge }: OwnFingerprintsDeps) => {
   /** Splits a shared fingerprint: one for each peripheral. */
-  const designsFor = (by: Knowledge, rows: readonly SerialRow[], rowOf: ReadonlyMap<number, JudgedRow>) =>
-    rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewDesign }[] => {
+  const fingerprintsFor = (by: Knowledge, rows: readonly SerialRow[], rowOf: ReadonlyMap<number, JudgedRow>) =>
+    rows.flatMap((row): { row: SerialRow; from: JudgedRow; design: NewFingerprint }[] => {
       const from = rowOf.get(row.design_id)
       if (from === undefined || from.judged_by === null || from.judged_by.serial === row.serial) return []
       const report = { ...reportOf(from, undefined), serial: row.serial }
       const parsed = parseReport(report)
-      return [{ row, from, design: judge(by, report, parsed, designKey(by, report, parsed)) }]
+      return [{ row, from, design: judge(by, report, parsed, fingerprintKey(by, report, parsed)) }]
     })
 
   async function move(named: readonly SerialRow[]): Promise<void> {
@@ -39,10 +39,10 @@ export const createOwnDesigns = ({ db, clock, store, peripherals, agents, knowle
     const rowOf = new Map(
       (await store.byIds(db, [...new Set(named.map((r) => r.design_id))])).map((r) => [r.design_id, r]),
     )
-    const own = designsFor(by, named, rowOf)
+    const own = fingerprintsFor(by, named, rowOf)
     if (own.length === 0) return
     const unique = [...new Map(own.map(({ design }) => [design.fingerprint, design])).values()]
-    const stored = await peripherals.ensureDesigns(db, unique, verdictVersion(by.info.version), now)
+    const stored = await peripherals.ensureFingerprints(db, unique, verdictVersion(by.info.version), now)
     const idOf = new Map(stored.map((design) => [design.fingerprint, design]))
     const agentIds = [...new Set(own.map(({ row }) => row.agent_id))]
     await db.transaction(async (tx) => {
