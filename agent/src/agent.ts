@@ -39,12 +39,12 @@ export interface AgentTiming {
   watcher: WatcherTiming
   factsEveryMs: number
   enforcement: {
-    /** How often an armed host looks for new devices while no kernel events can be relied on. */
-    hurryMs: number
-    /** How often deadlines and the kernel's defaults are looked after. */
+    /** Interval at which an armed host looks for new devices while kernel events are unreliable. */
+    fastPollMs: number
+    /** Interval at which the agent checks deadlines and the kernel's defaults. */
     tickMs: number
-    /** Within which an armed host fetches its policy after a start, whatever the server says. */
-    freshenMs: number
+    /** Time within which an armed host fetches its policy again after a start. */
+    refreshMs: number
   }
 }
 
@@ -52,28 +52,28 @@ export const agentTiming: AgentTiming = {
   loop: loopTiming,
   watcher: watcherTiming,
   factsEveryMs: 30_000,
-  enforcement: { hurryMs: 100, tickMs: 1000, freshenMs: 30_000 },
+  enforcement: { fastPollMs: 100, tickMs: 1000, refreshMs: 30_000 },
 }
 
 export interface AgentDeps {
   config: AgentConfig
   version: string
   clock: Clock
-  /** Made after the state directory is known to be usable: the log's ring lies in it. */
+  /** Called after the state directory is ready, because the log writes to it. */
   createLog: (dir: string) => Log
-  /** Program and arguments that run this agent; undefined where nobody may start it by itself. */
+  /** Program and arguments that run this agent. If undefined, the agent starts no watchdog. */
   self?: readonly string[]
-  /** Path of this agent when it is an installed executable. */
+  /** Path of the installed executable of this agent. */
   executable?: string | undefined
-  /** The release key that was built in; without one no update is installed. */
+  /** The built-in release key. Without one, the agent installs no updates. */
   builtInKey?: ReleaseKeyFile | undefined
   timing?: AgentTiming
 }
 
 /**
- * Runs the agent until the signal is aborted, or with `once` until one exchange is complete.
+ * Runs the agent until the signal is aborted, or with `once` until one check-in is complete.
  *
- * @throws AgentExit with the exit code and a sentence for a person
+ * @throws AgentExit with the exit code and a message for the operator
  */
 export const runAgent = async (
   {
@@ -108,11 +108,11 @@ export const runAgent = async (
         return known === undefined ? '' : releaseKeyFingerprint(known)
       },
     })
-    // From here on, so that a request that comes during the start waits for it instead of ending the process.
+    // Installed early: without a handler, a release request during the start would end the process.
     let onRelease = (): void => undefined
-    const heard = (): void => onRelease()
-    process.on('SIGUSR2', heard)
-    cleanUps.push(() => process.off('SIGUSR2', heard))
+    const onSignal = (): void => onRelease()
+    process.on('SIGUSR2', onSignal)
+    cleanUps.push(() => process.off('SIGUSR2', onSignal))
     const enrolment = createEnrolment({ config, state, facts, clock, log, backoff: timing.loop.backoff })
     const { identity, key, transport } = await enrolment(signal)
     cleanUps.push(transport.close)
@@ -128,7 +128,10 @@ export const runAgent = async (
       stateDir: config.stateDir,
       onWriteError: (message) => reports.add('spool_write_failed', message),
       onOverflow: (dropped) => {
-        reports.add('spool_overflow', `${dropped} changes were dropped; the full inventory is sent instead.`)
+        reports.add(
+          'spool_overflow',
+          `The spool was full. The agent dropped ${dropped} changes and sends the full inventory instead.`,
+        )
         loop?.needInventory()
       },
     })
@@ -145,7 +148,7 @@ export const runAgent = async (
       clock,
       log,
       reports,
-      look: () => watcher.look(),
+      rescan: () => watcher.rescan(),
       onState: kick.kick,
     })
     const watcher = createWatcher({
@@ -204,7 +207,7 @@ export const runAgent = async (
       log,
       reports,
     })
-    // What an earlier run was told and did not get, it took with it; and the server does not say it twice.
+    // An earlier run may have ended before it fetched a new policy, and the server announces a policy only once.
     let isStale = false
     const wake = createWake({ transport, log, onWake: kick.kick, backoff: timing.loop.backoff })
     cleanUps.push(wake.stop)
@@ -231,18 +234,18 @@ export const runAgent = async (
         calls.useToken(token)
         if (!config.once) wake.useToken(token)
       },
-      onAcknowledged: (told, needPolicy) => {
+      onAcknowledged: (reported, needPolicy) => {
         updater.healthy()
-        if (told?.mode === 'Armed') enforcer.contacted()
+        if (reported?.mode === 'Armed') enforcer.contacted()
         if (needPolicy) policy.need()
-        // Without one at once: the host holds, and lets nothing new in.
+        // An armed host without a policy fetches it at once, because it blocks all new devices until then.
         else if (isStale && enforcer.isArmed())
-          policy.needWithin(enforcer.hasPolicy() ? timing.enforcement.freshenMs : 0)
+          policy.needWithin(enforcer.hasPolicy() ? timing.enforcement.refreshMs : 0)
         isStale = false
       },
       onNewKey: () => {
-        // The policy on disk was signed by the previous key. It stays valid and is replaced soon.
-        if (enforcer.isArmed()) policy.needWithin(timing.enforcement.freshenMs)
+        // The previous key signed the policy on disk. It stays valid until the agent fetches a new one.
+        if (enforcer.isArmed()) policy.needWithin(timing.enforcement.refreshMs)
       },
       onRevoked: () => {
         if (enforcer.isArmed()) enforcer.free('The server removed this host.')
@@ -253,11 +256,11 @@ export const runAgent = async (
       log,
       timing: timing.loop,
     })
-    // Last in, first out: the watcher ends before the defaults go back, so that it does not take them again.
+    // Last in, first out: the watcher stops before the defaults are restored, so that it does not close them again.
     cleanUps.push(enforcer.stop, notify.stop, watcher.stop)
     const release = releaseRequest(config.stateDir)
     onRelease = () => {
-      if (!release.isThere()) return
+      if (!release.exists()) return
       if (enforcer.isArmed()) enforcer.free(RELEASED)
       release.done()
     }
@@ -265,7 +268,7 @@ export const runAgent = async (
     isStale = enforcer.isArmed()
     onRelease()
     watcher.start()
-    cleanUps.push(beat(enforcer, watcher, updater, timing.enforcement))
+    cleanUps.push(startTimers(enforcer, watcher, updater, timing.enforcement))
     log.info('watching', { devices: watcher.devices().length, monitor: config.monitorCommand?.join(' ') ?? 'poll' })
     keepBuiltInKey(releaseKey, reports)
     updater.start()
@@ -278,7 +281,7 @@ export const runAgent = async (
   }
 }
 
-/** Reports a failure instead of throwing: a full disk must not stop the agent. */
+/** Stores the built-in release key. Reports a failure instead of throwing: a full disk must not stop the agent. */
 const keepBuiltInKey = (releaseKey: ReleaseKey, reports: Reports): void => {
   try {
     releaseKey.keepBuiltIn()
@@ -293,8 +296,8 @@ const rootArgs = ({ stateDir, sysfsRoot, procRoot }: AgentConfig): string[] => [
   ...['--proc-root', procRoot],
 ]
 
-/** The pulse of an armed host. Returns what ends it. */
-const beat = (
+/** Starts the periodic checks of enforcement and updates. Returns a function that stops them. */
+const startTimers = (
   enforcer: Enforcer,
   watcher: Watcher,
   updater: Updater,
@@ -303,7 +306,8 @@ const beat = (
   let timer: NodeJS.Timeout | undefined
   let elapsed = 0
   function next(): void {
-    const ms = enforcer.isArmed() && !watcher.isRelied() ? Math.min(timing.hurryMs, timing.tickMs) : timing.tickMs
+    const isFast = enforcer.isArmed() && !watcher.isMonitorReliable()
+    const ms = isFast ? Math.min(timing.fastPollMs, timing.tickMs) : timing.tickMs
     timer = setTimeout(() => {
       elapsed += ms
       if (elapsed >= timing.tickMs) {
@@ -311,7 +315,7 @@ const beat = (
         enforcer.tick()
         updater.tick()
       }
-      if (!watcher.isRelied()) watcher.hint()
+      if (!watcher.isMonitorReliable()) watcher.checkNew()
       next()
     }, ms)
   }

@@ -1,4 +1,4 @@
-/** Doubling waits with jitter in the upper half: 1,000 agents that lost one server do not come back in one second. */
+/** Creates doubling waits with jitter, so that 1,000 agents that lost a server do not reconnect in the same second. */
 export const createBackoff = ({
   minMs,
   maxMs,
@@ -10,7 +10,7 @@ export const createBackoff = ({
 }) => {
   let ceiling = minMs
   return {
-    /** The next wait in ms: between half and all of a ceiling that doubles up to `maxMs`, never under `minMs` / 2. */
+    /** Returns the next wait in ms: between half and all of a ceiling that doubles up to `maxMs`, at least `minMs` / 2. */
     next(): number {
       const delay = ceiling / 2 + (random() * ceiling) / 2
       ceiling = Math.min(ceiling * 2, maxMs)

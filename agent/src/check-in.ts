@@ -6,27 +6,25 @@ import type { Commands } from './commands.ts'
 import type { Reports } from './reports.ts'
 import type { Spool } from './spool.ts'
 
-/** A check-in whose body is formed: it is repeated byte for byte until the server has it. */
+/** A check-in with its final body. The agent repeats it byte for byte until the server acknowledges it. */
 export interface FormedCheckIn {
   seq: number
   body: string
-  /** Number of the last change it carries; undefined without changes. */
+  /** Number of its last change; undefined without changes. */
   upTo: number | undefined
   factsHash: string | undefined
-  /** How the host stood to its policy, when the body says so. */
+  /** State of enforcement in the body; undefined if the body has none. */
   enforcement: EnforcementState | undefined
 }
 
-/** What the server is known to hold of this boot. */
+/** What the server has acknowledged since this start. */
 export interface ServerView {
   bootId: string
   /** Number of the next check-in. */
   seq: number
   needInventory: boolean
   needFacts: boolean
-  /** Hash of the facts that the server acknowledged. */
   factsHash: string | undefined
-  /** What the server was last told about enforcement in this boot. */
   enforcement: EnforcementState | undefined
 }
 
@@ -38,11 +36,11 @@ export interface CheckInDeps {
   spool: Spool
   commands: Commands
   reports: Reports
-  /** Facts are collected at most this often: forty small files, not worth it for every check-in of a burst. */
+  /** Minimum time between two collections of facts, which read forty small files. */
   factsEveryMs: number
 }
 
-/** Forms check-in bodies: only what the server does not know yet. */
+/** Creates check-in bodies with only what the server does not know yet. */
 export const createCheckIns = ({
   clock,
   devices,
@@ -78,8 +76,8 @@ export const createCheckIns = ({
       const hasFacts = view.needFacts || view.needInventory || now.hash !== view.factsHash
       const acks = commands.takeAcks()
       const errors = reports.take()
-      const stands = enforcement()
-      const statusChanged = !isDeepStrictEqual(stands, view.enforcement)
+      const state = enforcement()
+      const statusChanged = !isDeepStrictEqual(state, view.enforcement)
       const request: CheckInRequest = {
         bootId: view.bootId,
         seq: view.seq,
@@ -89,7 +87,7 @@ export const createCheckIns = ({
         ...(changes.length > 0 ? { changes } : {}),
         ...(view.needInventory ? { inventory: list } : {}),
         ...(acks.length > 0 ? { acks } : {}),
-        ...(statusChanged ? { enforcement: stands } : {}),
+        ...(statusChanged ? { enforcement: state } : {}),
         ...(errors.length > 0 ? { errors } : {}),
       }
       const hasChanges = changes.length > 0
@@ -99,7 +97,7 @@ export const createCheckIns = ({
         body: JSON.stringify(request),
         upTo: hasChanges ? upTo : undefined,
         factsHash: hasFacts ? now.hash : undefined,
-        enforcement: statusChanged ? stands : undefined,
+        enforcement: statusChanged ? state : undefined,
       }
     },
   }

@@ -14,13 +14,13 @@ export interface CommandKeysDeps {
   reports: Pick<Reports, 'add'>
 }
 
-/** Number of former keys that still verify the policy and the commands on disk. */
+/** Number of former keys that still verify data on disk. */
 const REMEMBERED = 16
 
 type Fields = Readonly<Record<string, unknown>>
 const isKey = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= 512 && /^[A-Za-z0-9+/]+={0,2}$/.test(value)
-/** One line without spaces, so that it cannot shift the lines of a signed text. */
+/** A word without spaces or line ends cannot shift the lines of a signed text. */
 const isWord = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max && /^[!-~]+$/.test(value)
 
@@ -45,37 +45,40 @@ const revocationOf = (value: unknown): AgentRevocation | undefined => {
   return isWhole ? (value as AgentRevocation) : undefined
 }
 
-/** Whether the key of an identity, or a former one, signed data on disk. */
+/** Returns a check that the current or a former key of an identity signed data on disk. */
 export const verifyKeptBy =
   ({ commandKey, formerCommandKeys = [] }: Pick<Identity, 'commandKey' | 'formerCommandKeys'>) =>
   (text: string, signature: string): boolean =>
     [commandKey, ...formerCommandKeys].some((key) => isSignedBy(key, text, signature))
 
 /**
- * The key that signs commands, policies and revocations to this host. It is pinned at enrolment. Only a key that it
- * signed can replace it, and an earlier key never does.
+ * Creates the keeper of the key that signs commands, policies and revocations for this host. Enrolment pins the key.
+ * Only a key that it signed can replace it, never an earlier one.
  */
 export const createCommandKeys = ({ identity, publicKey, state, log, reports }: CommandKeysDeps) => {
   let held = { key: identity.commandKey, number: identity.commandKeyNumber ?? 0 }
   let former: readonly string[] = identity.formerCommandKeys ?? []
 
   return {
-    /** Whether the key in force signed a text from the server. */
+    /** Returns whether the key in force signed a text from the server. */
     verify: (text: string, signature: string): boolean => isSignedBy(held.key, text, signature),
-    /** Whether the key in force or a former one signed a text that was accepted earlier. */
+    /** Returns whether the key in force or a former one signed a text that was accepted earlier. */
     verifyKept: (text: string, signature: string): boolean =>
       verifyKeptBy({ commandKey: held.key, formerCommandKeys: former })(text, signature),
-    /** SHA-256 (hex) of the key in force. */
+    /** Returns the SHA-256 (hex) of the key in force. */
     id: (): string => publicKeyHash(held.key),
     /**
-     * Follows the rotations of an answer and stores them durably. A rotation that does not verify changes nothing.
+     * Applies the rotations of an answer and stores them durably. A rotation that does not verify changes nothing.
      *
-     * @returns whether another key is in force now
+     * @returns whether the key in force changed
      */
     learn(value: unknown): boolean {
       const { after, isForged } = followCommandKeys(held, rotationsOf(value))
       if (isForged)
-        reports.add('command_key_refused', 'A rotation of the command key was refused because it does not verify.')
+        reports.add(
+          'command_key_refused',
+          'The agent refused a rotation of the command key because its signature does not verify.',
+        )
       const next = after.at(-1)
       if (next === undefined) return false
       const passed = [
@@ -89,7 +92,7 @@ export const createCommandKeys = ({ identity, publicKey, state, log, reports }: 
       try {
         state.amendIdentity({ commandKey: next.key, commandKeyNumber: next.number, formerCommandKeys: passed })
       } catch (error) {
-        // The new key is used until the next start, which follows the rotations again from the key on disk.
+        // The agent uses the new key in memory. Its next start applies the rotations again from the key on disk.
         reports.add('identity_write_failed', messageOf(error))
       }
       held = next
@@ -107,7 +110,7 @@ export const createCommandKeys = ({ identity, publicKey, state, log, reports }: 
       if (revocation.agentId !== identity.agentId) return 'it is for another agent'
       if (revocation.publicKeyHash !== publicKeyHash(publicKey)) return 'it is for another enrolment of this host'
       if (revocation.counter <= lastCounter)
-        return `its counter ${revocation.counter} is not above the last one (${lastCounter})`
+        return `its counter ${revocation.counter} is not higher than the last one (${lastCounter})`
       return undefined
     },
   }

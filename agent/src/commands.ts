@@ -19,41 +19,41 @@ export interface CommandsDeps {
   memory: CommandMemory
   saveMemory: (memory: CommandMemory) => void
   /**
-   * Does what a verified command says. Resolves when it is done, to `later` when its outcome comes by another way;
-   * rejects with the reason why it failed. A command may be executed again after a kill: it has to bear that.
+   * Executes a verified command. Resolves to `later` if the outcome follows through `settle`. Rejects with the reason of
+   * a failure. A command may run again after a kill, so it must be idempotent.
    */
   execute: (command: AgentCommand, signal: AbortSignal) => Promise<'done' | 'later'>
-  /** Whether an earlier start began with this command, and its outcome is still to come. */
+  /** Returns whether an earlier start began this command and its outcome is still open. */
   isUnderWay: (commandId: string) => boolean
-  /** Acknowledgements are waiting. */
+  /** Called when acknowledgements are waiting. */
   onDue: () => void
 }
 
 const MAX_PAYLOAD = 65_536
 const REMEMBERED = 64
-/** The protocol's bound of one check-in. */
+/** The protocol's limit per check-in. */
 const MAX_ACKS = 64
 const MAX_MESSAGE = 500
 
 const lanes = ['host', 'transfer'] as const
 type Lane = (typeof lanes)[number]
-/** What moves many bytes has a queue of its own: a Free must not wait for a download. */
+/** Large transfers have their own queue, so that a Free never waits for a download. */
 const laneOf = (kind: string): Lane => (kind === 'update' || kind === 'collect-logs' ? 'transfer' : 'host')
 
 /**
- * Verifies commands, has them executed one after the other (transfers beside the others), and forms their acknowledgements. A verified command is on
- * disk before it is executed, its outcome before it is acknowledged. One that does not verify is never acknowledged,
- * because its id is an unknown writer's word.
+ * Verifies and executes commands one at a time (transfers in parallel to the others) and creates their acknowledgements.
+ * A verified command is on disk before it is executed, and its outcome before it is acknowledged. The agent never
+ * acknowledges a command that does not verify, because its id comes from an unknown writer.
  */
 export const createCommands = (deps: CommandsDeps) => {
   const { agentId, keys, clock, log, reports } = deps
-  // Another identity has counters of its own, and what was pending is another agent's.
+  // Counters and pending commands of another identity do not apply.
   const isOurs = (deps.memory.agentId ?? agentId) === agentId
   let memory: CommandMemory = isOurs ? { ...deps.memory, agentId } : { agentId, counter: 0, recent: [] }
   let due: Ack[] = []
   const running = new Map<Lane, Promise<void>>()
   const stop = new AbortController()
-  /** Pending commands whose outcome is somebody else's to tell. */
+  /** Pending commands whose outcome follows through `settle`. */
   const later = new Set<string>()
 
   function save(change: Partial<CommandMemory>): void {
@@ -63,8 +63,8 @@ export const createCommands = (deps: CommandsDeps) => {
 
   const isLate = ({ expiresAt }: { expiresAt: string }): boolean => !(Date.parse(expiresAt) > clock.now())
 
-  /** What a start goes on with. The file is only as good as who can write it: all that was verified once is verified again. */
-  function isStillGood({ payload, signature }: SignedText): boolean {
+  /** Verifies a pending command again, because the file may have been changed since. */
+  function isStillValid({ payload, signature }: SignedText): boolean {
     if (!keys.verifyKept(payload, signature)) return false
     const parsed = parseCommand(payload)
     if (parsed === undefined || parsed.agentId !== agentId || parsed.counter > memory.counter) return false
@@ -75,12 +75,12 @@ export const createCommands = (deps: CommandsDeps) => {
     if (!due.some((ack) => ack.commandId === id)) due.push({ commandId: id, outcome, message })
   }
 
-  /** Durable first, then due. */
+  /** Stores the outcome durably before it becomes due. */
   function settle(outcome: CommandOutcome, change: Partial<CommandMemory> = {}): void {
     const pending = (memory.pending ?? []).filter(({ payload }) => parseCommand(payload)?.id !== outcome.id)
     save({ ...change, pending, recent: [...memory.recent, outcome].slice(-REMEMBERED) })
     later.delete(outcome.id)
-    log.info('command_answered', { id: outcome.id, outcome: outcome.outcome, message: outcome.message })
+    log.info('command_finished', { id: outcome.id, outcome: outcome.outcome, message: outcome.message })
     acknowledge(outcome)
     deps.onDue()
   }
@@ -98,13 +98,15 @@ export const createCommands = (deps: CommandsDeps) => {
       let outcome: CommandOutcome = { id: next.id, outcome: 'confirmed', message: '' }
       try {
         if (next.command === undefined)
-          throw new Error(`Not supported by this agent version: ${next.kind.slice(0, 64)}.`)
+          throw new Error(
+            `This agent version does not support the command ${next.kind.slice(0, 64)}. Update the agent.`,
+          )
         if ((await deps.execute(next.command, stop.signal)) === 'later') {
           later.add(next.id)
           continue
         }
       } catch (error) {
-        // A stop is no outcome: the next start goes on with it.
+        // A stop is not an outcome: the next start resumes the command.
         if (stop.signal.aborted) return
         outcome = { id: next.id, outcome: 'failed', message: cutText(messageOf(error), MAX_MESSAGE) }
       }
@@ -123,50 +125,54 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   function receiveOne(signed: SignedText): string | undefined {
-    if (signed.payload.length > MAX_PAYLOAD) return 'too long'
-    if (!keys.verify(signed.payload, signed.signature)) return 'the signature does not verify'
+    if (signed.payload.length > MAX_PAYLOAD) return 'it is too long'
+    if (!keys.verify(signed.payload, signed.signature)) return 'its signature does not verify'
     const parsed = parseCommand(signed.payload)
-    if (parsed === undefined) return 'signed, but not a command'
-    if (parsed.agentId !== agentId) return 'meant for another agent'
+    if (parsed === undefined) return 'it is signed but not a valid command'
+    if (parsed.agentId !== agentId) return 'it is for another agent'
     const known = memory.recent.find((outcome) => outcome.id === parsed.id)
     if (known !== undefined) {
       acknowledge(known)
       return undefined
     }
     if ((memory.pending ?? []).some(({ payload }) => payload === signed.payload)) return undefined
-    if (parsed.counter <= memory.counter) return `counter ${parsed.counter} was passed (${memory.counter})`
+    if (parsed.counter <= memory.counter)
+      return `its counter ${parsed.counter} is not higher than the last one (${memory.counter})`
     const { counter } = parsed
     if (isLate(parsed))
-      settle({ id: parsed.id, outcome: 'failed', message: 'Expired before it reached the host.' }, { counter })
+      settle(
+        { id: parsed.id, outcome: 'failed', message: 'The command expired before it reached the host.' },
+        { counter },
+      )
     else save({ counter, pending: [...(memory.pending ?? []), signed] })
     return undefined
   }
 
   return {
-    /** Takes the commands of an answer. */
+    /** Receives the commands of an answer. */
     receive(commands: readonly SignedText[]): void {
       for (const signed of commands) {
         const refusal = receiveOne(signed)
-        if (refusal !== undefined) reports.add('command_refused', `A command was refused: ${refusal}.`)
+        if (refusal !== undefined) reports.add('command_refused', `The agent refused a command: ${refusal}.`)
       }
       start()
     },
-    /** Goes on with what an earlier run did not finish; what is not this agent's, or does not verify any more, is dropped. */
+    /** Resumes the commands that an earlier run did not finish. Drops those that no longer verify or are for another agent. */
     resume(): void {
       const left = (isOurs ? memory : deps.memory).pending ?? []
       if (left.length === 0) return
-      const pending = left.filter(isStillGood)
+      const pending = left.filter(isStillValid)
       if (pending.length < left.length) log.warn('pending_commands_dropped', { count: left.length - pending.length })
       save({ pending })
       for (const { payload } of pending) {
         const parsed = parseCommand(payload)
-        // An update that began is answered by what became of it, however long the start took.
+        // An update that began reports its result even after its expiry.
         if (parsed !== undefined && isLate(parsed) && !deps.isUnderWay(parsed.id))
-          settle({ id: parsed.id, outcome: 'failed', message: 'Expired before it was executed.' })
+          settle({ id: parsed.id, outcome: 'failed', message: 'The command expired before the agent executed it.' })
       }
       start()
     },
-    /** The outcome of a command that was put off. */
+    /** Records the outcome of a command whose `execute` returned `later`. */
     settle(id: string, failure: string | undefined): void {
       if (memory.recent.some((known) => known.id === id)) return
       settle({
@@ -182,11 +188,11 @@ export const createCommands = (deps: CommandsDeps) => {
     get hasDue(): boolean {
       return due.length > 0
     },
-    /** Resolves when nothing is being executed. */
+    /** Resolves when no command is running. */
     async idle(signal: AbortSignal): Promise<void> {
       while (running.size > 0 && !signal.aborted) await Promise.all(running.values())
     },
-    /** Hands the due acknowledgements over to a check-in body. */
+    /** Returns the due acknowledgements for a check-in and removes them. */
     takeAcks(): Ack[] {
       const taken = due.slice(0, MAX_ACKS)
       due = due.slice(MAX_ACKS)

@@ -6,60 +6,61 @@ import { type LogLevel, logLevels } from './log.ts'
 const commandNames = ['run', 'status', 'restore', 'release'] as const
 type AgentCommandName = (typeof commandNames)[number]
 
-/** What the agent was told at its start. */
+/** Settings from the command line and the environment. */
 export interface AgentConfig {
   command: AgentCommandName | 'version' | 'help'
-  /** Base address of the server; undefined: the one of the enrolment. */
+  /** Base address of the server. If undefined, the agent uses the address of its enrolment. */
   server: URL | undefined
-  /** Enrolment token; needed only by a host that is not enrolled. */
+  /** Enrolment token. Only a host that is not enrolled needs it. */
   token: string | undefined
   stateDir: string
-  /** Stands for `/sys`. */
+  /** Directory to use instead of `/sys`. */
   sysfsRoot: string
-  /** Stands for `/proc`. */
+  /** Directory to use instead of `/proc`. */
   procRoot: string
-  /** Stands for `/etc` (machine-id, os-release, hostname). */
+  /** Directory to use instead of `/etc` (machine-id, os-release, hostname). */
   etcRoot: string
   once: boolean
-  /** Program and arguments of the kernel event monitor; undefined: poll only. */
+  /** Program and arguments of the kernel event monitor. If undefined, the agent only polls. */
   monitorCommand: readonly string[] | undefined
-  /** Program and arguments that show the text on standard input to the user of the host; undefined: nobody is told. */
+  /** Program and arguments that show the text on standard input to the user. If undefined, the agent notifies no user. */
   notifyCommand: readonly string[] | undefined
-  /** Where users of the host may read what is blocked, when the directory is there. */
+  /** Directory where users of the host can read the list of blocked devices. Unused if it does not exist. */
   publicDir: string | undefined
-  /** The installed executable, which an update replaces; undefined: this very program when it is one. */
+  /** The executable that an update replaces. If undefined, an update replaces the running executable. */
   executable: string | undefined
   allowInsecureHttp: boolean
   logLevel: LogLevel
 }
 
-export const usage = `portcullis-agent: tells a Portcullis server which USB devices this host has.
+export const usage = `portcullis-agent: reports the USB devices of this host to a Portcullis server.
 
-  portcullis-agent [options]          run
-  portcullis-agent status [options]   print the state of the agent, and what it keeps from working
-  portcullis-agent release [options]  free this host: lift every block (root)
-  portcullis-agent restore [options]  after a crash: new devices work again, as before arming
-  portcullis-agent --version
+  portcullis-agent [options]          run the agent
+  portcullis-agent status [options]   print the state of the agent and the devices it blocks
+  portcullis-agent release [options]  free this host: unblock all devices (needs root)
+  portcullis-agent restore [options]  after a crash: restore the kernel's defaults, so that new devices work
+  portcullis-agent --version          print the version
 
-  --server URL             address of the server (needed until the host is enrolled)
-  --token-file FILE        file with the enrolment token (needed until the host is enrolled); "-": asks for it, or reads
-                           it from standard input
-  --token TOKEN            the token itself; for tests only, because every user of the host can read arguments
+  --server URL             address of the server (required until the host is enrolled)
+  --token-file FILE        file that contains the enrolment token (required until the host is enrolled);
+                           "-" prompts for the token or reads it from standard input
+  --token TOKEN            the enrolment token; for tests only, because every user of the host can read arguments
   --state-dir DIR          keys, spool, log (default /var/lib/portcullis-agent)
-  --once                   one complete exchange, then exit 0
-  --sysfs-root DIR         stands for /sys
-  --proc-root DIR          stands for /proc
-  --etc-root DIR           stands for /etc
-  --monitor-command CMD    kernel event monitor, run without a shell; "none": poll only
-  --notify-command CMD     shows the text on its standard input to the user when a device is blocked, run without a
-                           shell (default: wall, where there is one); "none": nobody is told
-  --public-dir DIR         where users may read what is blocked (default /run/portcullis-agent, when it is there)
-  --executable FILE        what an update replaces (default: the agent itself, when it is an executable)
-  --insecure-http          allow http to another machine
-  --log-level LEVEL        debug, info (default), warn, error
+  --once                   check in once, then exit with code 0
+  --sysfs-root DIR         directory to use instead of /sys
+  --proc-root DIR          directory to use instead of /proc
+  --etc-root DIR           directory to use instead of /etc
+  --monitor-command CMD    kernel event monitor, run without a shell; "none" polls instead
+  --notify-command CMD     program that shows the text on its standard input to the user when a device is blocked,
+                           run without a shell (default: wall, if installed); "none" notifies no user
+  --public-dir DIR         where users can read which devices are blocked
+                           (default /run/portcullis-agent, if it exists)
+  --executable FILE        executable that an update replaces (default: the running executable)
+  --insecure-http          allow unencrypted http to another machine
+  --log-level LEVEL        debug, info (default), warn or error
 
-Every option but --once can be given as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR.
-Exit codes: 0 done, 1 cannot start, 2 enrolment refused, 3 revoked by the server.
+You can set every option except --once as PORTCULLIS_AGENT_<OPTION>, for example PORTCULLIS_AGENT_STATE_DIR.
+Exit codes: 0 success, 1 cannot start, 2 enrolment refused, 3 revoked by the server.
 `
 
 const options = {
@@ -105,16 +106,18 @@ const parseServer = (value: string): URL => {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw cannotStart(
-      `The server address has to be like https://portcullis.example.org:8443, not ${JSON.stringify(value)}.`,
+      `The server address ${JSON.stringify(value)} is invalid. Use a form like https://portcullis.example.org:8443.`,
     )
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw cannotStart('The server address holds more than scheme, host, port and path.')
+    throw cannotStart(
+      'The server address may contain only scheme, host, port and path. Remove user name, password, query and fragment.',
+    )
   }
   return url
 }
 
-/** The first line of standard input. */
+/** Returns the first line of standard input. */
 const readLine = (): string => {
   if (process.stdin.isTTY) process.stderr.write('Enrolment token: ')
   const chunk = Buffer.alloc(1024)
@@ -131,15 +134,15 @@ const readToken = (path: string): string => {
   try {
     return (path === '-' ? readLine() : readFileSync(path, 'utf8')).trim()
   } catch (error) {
-    throw cannotStart(`The token file cannot be read: ${messageOf(error)}.`)
+    throw cannotStart(`Cannot read the token file: ${messageOf(error)}.`)
   }
 }
 
 const parseToken = (value: string | undefined): string | undefined => {
   if (value === undefined || value === '') return undefined
-  // The protocol's bound; anything but printable ASCII is a slip of copy and paste.
+  // The limit of the protocol. Other characters than printable ASCII come from copy and paste.
   if (value.length > 512 || !/^[!-~]+$/.test(value))
-    throw cannotStart('The enrolment token is not whole: copy it anew from the console.')
+    throw cannotStart('The enrolment token is invalid or incomplete. Copy it again from the console.')
   return value
 }
 
@@ -150,7 +153,7 @@ const parseWords = (value: string): readonly string[] | undefined => {
   return words.length === 0 || value.trim() === 'none' ? undefined : words
 }
 
-/** Kernel events describe the running kernel's `/sys`; another tree is polled unless a command was named for it. */
+/** Kernel events describe only the `/sys` of the running kernel. The agent polls another tree unless a command is set. */
 const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined =>
   value === undefined
     ? sysfsRoot === '/sys'
@@ -158,7 +161,7 @@ const parseMonitor = (value: string | undefined, sysfsRoot: string): readonly st
       : undefined
     : parseWords(value)
 
-/** Another tree than /sys is a test or an experiment: nobody at the terminals is to hear of it unasked. */
+/** Another tree than /sys is a test, so it notifies no users unless a command is set. */
 const parseNotify = (value: string | undefined, sysfsRoot: string): readonly string[] | undefined => {
   if (value !== undefined) return parseWords(value)
   const wall = ['/usr/bin/wall', '/bin/wall'].find((path) => existsSync(path))
@@ -169,24 +172,26 @@ const parse = (argv: readonly string[]) => {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
-    throw cannotStart(`${messageOf(error)} See --help.`)
+    throw cannotStart(`${messageOf(error)} Run with --help for a list of options.`)
   }
 }
 
 /**
- * Reads arguments, then the environment for what they do not say.
+ * Reads the settings from the arguments and the environment. Arguments take precedence.
  *
- * @throws AgentExit(1) with one sentence on what is wrong
+ * @throws AgentExit(1) with the reason
  */
 export const loadConfig = (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): AgentConfig => {
   const { values, positionals } = parse(argv)
   const known = new Set(envNames.map(envKey))
   const unknown = Object.keys(env).find((key) => key.startsWith(PREFIX) && !known.has(key))
-  if (unknown !== undefined) throw cannotStart(`${unknown} is not a setting of the agent.`)
+  if (unknown !== undefined) throw cannotStart(`The agent has no setting ${unknown}. Check its spelling or remove it.`)
   const [word = 'run', ...more] = positionals
   const command = commandNames.find((name) => name === word)
   if (command === undefined || more.length > 0)
-    throw cannotStart(`Unknown command ${JSON.stringify(positionals.join(' '))}. See --help.`)
+    throw cannotStart(
+      `Unknown command ${JSON.stringify(positionals.join(' '))}. Run with --help for a list of commands.`,
+    )
 
   const setting = (name: Exclude<EnvName, 'insecure-http'>): string | undefined =>
     values[name] ?? (env[envKey(name)] || undefined)
@@ -194,7 +199,7 @@ export const loadConfig = (argv: readonly string[], env: Readonly<Record<string,
   const server = setting('server')
   const sysfsRoot = setting('sysfs-root') ?? '/sys'
   const logLevel = logLevels.find((level) => level === (setting('log-level') ?? 'info'))
-  if (logLevel === undefined) throw cannotStart(`The log level is one of ${logLevels.join(', ')}.`)
+  if (logLevel === undefined) throw cannotStart(`Unknown log level. Use one of ${logLevels.join(', ')}.`)
   return {
     command: values.help ? 'help' : values.version ? 'version' : command,
     server: server === undefined ? undefined : parseServer(server),

@@ -3,10 +3,10 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { readIfThere } from './files.ts'
 
-/** What helps to understand an agent from afar. None holds a key, a token or a proof. */
+/** Files for remote diagnosis. None contains a key, a token or a proof. */
 const FILES = ['status.json', 'enforcement.json', 'update.json', 'agent.log.1', 'agent.log'] as const
 
-/** A gzip of the agent's logs and state as one text, each file below a line with its name. */
+/** Returns a gzip of the agent's logs and state as one text. A line with its name precedes each file. */
 export const collectDebugLogs = (stateDir: string): Promise<Buffer> => {
   const parts = FILES.flatMap((name) => {
     const text = readIfThere(join(stateDir, name))

@@ -23,7 +23,7 @@ export interface EnrolDeps {
   backoff: { minMs: number; maxMs: number }
 }
 
-/** What the steady agent needs: who it is, its key, and a way to the server that verifies it. */
+/** An enrolled host: its identity, its key and a verified transport to the server. */
 export interface Enrolled {
   identity: Identity
   key: AgentKey
@@ -35,11 +35,11 @@ const TLS_TIMEOUT_MS = 15_000
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** Refuses clear text to another machine: the enrolment token and session tokens would cross the network readable. */
+/** Refuses unencrypted HTTP to another machine, because it would expose the enrolment token and session tokens. */
 const checkAddress = (server: URL, allowInsecureHttp: boolean): void => {
   if (server.protocol === 'http:' && !isLoopback(server.hostname) && !allowInsecureHttp) {
     throw cannotStart(
-      `${server.origin} is not encrypted. Use https, or --insecure-http when the network itself is trusted.`,
+      `The connection to ${server.origin} is not encrypted. Use https, or --insecure-http on a trusted network.`,
     )
   }
 }
@@ -53,9 +53,9 @@ const pemMatches = (pem: string, hash: string): boolean => {
 }
 
 /**
- * Gives back the host's identity, enrolling first when there is none (SPEC.md, UNENROLLED).
+ * Returns the host's identity. Enrols the host first if necessary (SPEC.md, UNENROLLED).
  *
- * @throws AgentExit(1) without identity and token, AgentExit(2) when refused, AgentExit(3) when revoked before
+ * @throws AgentExit(1) without identity and token, AgentExit(2) if refused, AgentExit(3) if revoked
  */
 export const createEnrolment = ({ config, state, facts, clock, log, backoff }: EnrolDeps) => {
   const targetOf = (server: URL, hash: string) => ({
@@ -80,7 +80,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
       now: clock.now,
     })
 
-  /** Repeats what may succeed later, until it does or the agent is stopped. */
+  /** Retries a step until it succeeds or the agent stops. */
   async function persist<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
     const wait = createBackoff(backoff)
     for (;;) {
@@ -91,7 +91,7 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
         const isOver = error instanceof PinMismatch && config.once
         if (isOver) throw cannotStart(messageOf(error))
         const delay = Math.max(wait.next(), error instanceof Refusal ? (error.retryAfterMs ?? 0) : 0)
-        log.warn('enrolment_waits', { step: what, reason: messageOf(error), againInMs: Math.round(delay) })
+        log.warn('enrolment_failed', { step: what, reason: messageOf(error), retryInMs: Math.round(delay) })
         await sleep(delay, signal)
         signal.throwIfAborted()
       }
@@ -146,8 +146,8 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     config.token !== undefined && sha256Hex(config.token) !== identity.tokenHash
 
   /**
-   * Whether a fresh token is another server's: it names another CA or, without one, the address is another. Somebody with
-   * the right to this host moves it; what it was to the old server counts no more.
+   * Returns whether a fresh token belongs to another server: its CA hash differs or, without a hash, the address
+   * differs. The host then moves to that server and gives up its old identity.
    */
   function movesElsewhere(identity: Identity): boolean {
     if (!isFreshToken(identity)) return false
@@ -160,9 +160,11 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
   function resume(identity: Identity): Enrolled {
     const key = loadKey(state.dir)
     if (key === undefined)
-      throw cannotStart(`${state.dir} has an identity but no key. Remove it and enrol the host anew.`)
+      throw cannotStart(
+        `The state directory ${state.dir} has an identity but no key. Remove the directory and enrol the host again.`,
+      )
     if (isFreshToken(identity)) {
-      log.info('token_ignored', { reason: `This host is enrolled already as ${identity.agentId}.` })
+      log.info('token_ignored', { reason: `This host is already enrolled as ${identity.agentId}.` })
     }
     const server = config.server ?? new URL(identity.server)
     checkAddress(server, config.allowInsecureHttp)
@@ -174,22 +176,22 @@ export const createEnrolment = ({ config, state, facts, clock, log, backoff }: E
     const isMoved = identity !== undefined && movesElsewhere(identity)
     const isLost = identity?.unknownSince !== undefined && isFreshToken(identity)
     if (identity !== undefined && identity.revoked === undefined && !isMoved && !isLost) return resume(identity)
-    if (isLost) log.info('enrolling_anew', { agentId: identity.agentId, unknownSince: identity.unknownSince })
+    if (isLost) log.info('enrolling_again', { agentId: identity.agentId, unknownSince: identity.unknownSince })
     if (isMoved) log.info('server_changed', { from: identity.server })
     if (identity?.revoked && !isFreshToken(identity)) {
       const { code, at } = identity.revoked
       throw new AgentExit(
         exitCodes.revoked,
-        `The server ended this identity (${code}, ${at}). Enrol the host anew with a fresh token.`,
+        `The server revoked this agent (${code}, ${at}). Enrol the host again with a new token.`,
       )
     }
     if (config.token === undefined)
-      throw cannotStart('This host is not enrolled. Give an enrolment token (--token or --token-file).')
+      throw cannotStart('This host is not enrolled. Set an enrolment token with --token-file.')
     const server = config.server ?? (identity && new URL(identity.server))
-    if (server === undefined) throw cannotStart('No server address given (--server).')
+    if (server === undefined) throw cannotStart('The server address is missing. Set it with --server.')
     checkAddress(server, config.allowInsecureHttp)
-    // A revoked key stays revoked and another server gets no old key, so a fresh token gets a fresh key. The identity goes
-    // after the key is durable: a kill in between finds either the old pair or the new key without identity.
+    // A revoked key stays revoked and another server must not get the old key, so a fresh token gets a fresh key. The
+    // agent removes the identity after the key is durable: a kill in between leaves the old pair or a key without identity.
     const key = identity === undefined ? (loadKey(state.dir) ?? createKey(state.dir)) : createKey(state.dir)
     if (identity !== undefined) removeIfThere(join(state.dir, 'identity.json'))
     return enrol(server, config.token, key, signal)

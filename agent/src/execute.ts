@@ -5,26 +5,27 @@ import type { HeldPolicy } from './enforcement/policy-file.ts'
 
 export interface ExecuteDeps {
   enforcer: Enforcer
-  /** Fetches the policy, verified and durable. Rejects with the reason. */
+  /** Fetches, verifies and stores the policy. Rejects with the reason. */
   fetchPolicy: (signal: AbortSignal) => Promise<HeldPolicy>
-  /** Devices of the last scan. */
+  /** Returns the devices of the last scan. */
   scanned: () => ScannedDevice[]
   /** Uploads the logs for the command of this id. */
   sendLogs: (commandId: string, signal: AbortSignal) => Promise<void>
-  /** Replaces this executable; the outcome comes from the next version. */
+  /** Replaces this executable. The next version reports the outcome. */
   update: (commandId: string, build: AgentCommandBodies['update'], signal: AbortSignal) => Promise<void>
 }
 
-/** Does what verified commands say. */
+/** Creates the executor of verified commands. */
 export const createExecute = ({ enforcer, fetchPolicy, scanned, sendLogs, update }: ExecuteDeps) => {
   async function configure({ mode, applyToPresent }: AgentCommandBodies['configure'], signal: AbortSignal) {
     if (mode === 'Free') {
       const problems = enforcer.free('')
-      if (problems.length > 0) throw new Error(`Free, but the kernel refused: ${problems.join('; ')}`)
+      if (problems.length > 0)
+        throw new Error(`The host is free, but the kernel refused some changes: ${problems.join('; ')}`)
       return
     }
     const { grade, reason } = enforcer.grade()
-    if (grade === 'observe') throw new Error(`This host can only observe. ${reason}`)
+    if (grade === 'observe') throw new Error(`This host cannot block devices. ${reason}`)
     enforcer.arm(await fetchPolicy(signal), applyToPresent, scanned())
   }
 

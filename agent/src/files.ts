@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, unlin
 import { dirname } from 'node:path'
 import { errnoOf } from './exit.ts'
 
-/** Flushes a directory, so that a created or renamed entry survives a power cut. */
+/** Flushes a directory, so that a created or renamed entry survives a power loss. */
 export const syncDirectory = (dir: string): void => {
   const fd = openSync(dir, 'r')
   try {
@@ -13,10 +13,10 @@ export const syncDirectory = (dir: string): void => {
 }
 
 /**
- * Writes all of it. A write may take a part only (a disk that just became full, a limit of file sizes); the next one says
- * why.
+ * Writes all of the data. A single write may be partial (full disk, file size limit); the next write then reports the
+ * error.
  *
- * @throws what the system says about the rest
+ * @throws the system error of the failed write
  */
 export const writeAll = (fd: number, data: Buffer): void => {
   for (let written = 0; written < data.length; ) {
@@ -27,10 +27,10 @@ export const writeAll = (fd: number, data: Buffer): void => {
 }
 
 /**
- * Replaces a file so that after any crash there is either the old or the new content, whole.
- * The temporary name is fixed: the state directory's lock guarantees one writer.
+ * Replaces a file atomically: after a crash it has either the old or the new content.
+ * The temporary name is fixed, because the lock of the state directory guarantees one writer.
  *
- * @throws when it could not be written whole; the old content is there then
+ * @throws if the write fails; the file then keeps its old content
  */
 export const writeDurable = (path: string, content: string, mode = 0o600): void => {
   const temporary = `${path}.new`
@@ -43,7 +43,7 @@ export const writeDurable = (path: string, content: string, mode = 0o600): void 
       closeSync(fd)
     }
   } catch (error) {
-    // What is left of it would fill a full disk further.
+    // A partial file would use space on a full disk.
     rmSync(temporary, { force: true })
     throw error
   }
@@ -51,7 +51,7 @@ export const writeDurable = (path: string, content: string, mode = 0o600): void 
   syncDirectory(dirname(path))
 }
 
-/** The text of a file, or undefined when it does not exist. Other errors are thrown. */
+/** Returns the text of a file, or undefined if the file does not exist. Throws other errors. */
 export const readIfThere = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8')
@@ -61,7 +61,7 @@ export const readIfThere = (path: string): string | undefined => {
   }
 }
 
-/** Removes a file when it is there. */
+/** Removes a file if it exists. */
 export const removeIfThere = (path: string): void => {
   try {
     unlinkSync(path)

@@ -11,11 +11,11 @@ import { join } from 'node:path'
 import { cannotStart } from './exit.ts'
 import { readIfThere, writeDurable } from './files.ts'
 
-/** The host's identity: the private key never leaves this object and its file. */
+/** The key pair of the host. The private key never leaves this object and its file. */
 export interface AgentKey {
   /** Base64 of the SPKI DER of the public key. */
   publicKey: string
-  /** Base64 Ed25519 signature over a text. */
+  /** Returns the base64 Ed25519 signature over a text. */
   sign(text: string): string
 }
 
@@ -26,7 +26,7 @@ const wrap = (privateKey: KeyObject): AgentKey => ({
 
 const keyPath = (stateDir: string): string => join(stateDir, 'key.pem')
 
-/** The key of a state directory, or undefined when none was made yet. */
+/** Returns the key of a state directory, or undefined if it has no key yet. */
 export const loadKey = (stateDir: string): AgentKey | undefined => {
   const pem = readIfThere(keyPath(stateDir))
   if (pem === undefined) return undefined
@@ -34,19 +34,19 @@ export const loadKey = (stateDir: string): AgentKey | undefined => {
     return wrap(createPrivateKey(pem))
   } catch {
     throw cannotStart(
-      `${keyPath(stateDir)} is not a readable private key. Remove the state directory and enrol the host anew.`,
+      `${keyPath(stateDir)} is not a valid private key. Remove the state directory and enrol the host again.`,
     )
   }
 }
 
-/** Makes a key pair and stores it durably (0600) before giving it back. */
+/** Creates a key pair and stores it durably (mode 0600). */
 export const createKey = (stateDir: string): AgentKey => {
   const { privateKey } = generateKeyPairSync('ed25519')
   writeDurable(keyPath(stateDir), privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
   return wrap(privateKey)
 }
 
-/** Whether `signature` (base64) over the text's bytes is by the Ed25519 key `spki` (base64 DER). Never throws. */
+/** Returns whether the Ed25519 key `spki` (base64 DER) made `signature` (base64) over a text. Never throws. */
 export const verifySignature = (spki: string, text: string, signature: string): boolean => {
   try {
     const key = createPublicKey({ key: Buffer.from(spki, 'base64'), format: 'der', type: 'spki' })
@@ -56,5 +56,5 @@ export const verifySignature = (spki: string, text: string, signature: string): 
   }
 }
 
-/** SHA-256 (hex) of a text. */
+/** Returns the SHA-256 (hex) of a text. */
 export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,4 +1,4 @@
-/** A latch that ends a wait early; a kick that comes while nobody waits is kept for the next wait. */
+/** Creates a latch that ends a wait early. A kick without a waiter ends the next wait. */
 export const createKick = () => {
   let isSet = false
   let wake: (() => void) | undefined
@@ -7,7 +7,7 @@ export const createKick = () => {
       isSet = true
       wake?.()
     },
-    /** Resolves after `ms`, at once on a kick, or when the signal is aborted; clears the latch. */
+    /** Resolves after `ms`, on a kick or when the signal is aborted, and clears the latch. */
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (!isSet && !signal.aborted && ms > 0) {
         await new Promise<void>((resolve) => {

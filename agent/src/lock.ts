@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cannotStart, errnoOf } from './exit.ts'
 import { readIfThere, removeIfThere } from './files.ts'
 
-/** Who holds the state directory: a pid alone may be reused, so its start time and the machine's boot go with it. */
+/** The process that holds the state directory. A pid can be reused, so the start time and the boot identify it too. */
 interface Holder {
   pid: number
   startedAt: string
@@ -19,8 +19,8 @@ const readOr = (path: string, other: string): string => {
 }
 
 /**
- * Field 22 of /proc/<pid>/stat; the command name before it may hold blanks and parentheses, so count from the last `)`.
- * Empty for a process that has ended, also while nobody has taken note of it (state Z).
+ * Returns field 22 of /proc/<pid>/stat. The command name before it may contain blanks and parentheses, so the count
+ * starts at the last `)`. Empty for a process that has ended, including a zombie (state Z).
  */
 const startTimeOf = (pid: number): string => {
   const stat = readOr(`/proc/${pid}/stat`, '')
@@ -44,29 +44,29 @@ const parse = (text: string): Holder | undefined => {
 const isAlive = (holder: Holder): boolean =>
   holder.boot === bootOf() && holder.startedAt !== '' && startTimeOf(holder.pid) === holder.startedAt
 
-/** The pid of the running agent of a state directory, or undefined. */
+/** Returns the pid of the agent that runs with a state directory, or undefined. */
 export const holderOf = (stateDir: string): number | undefined => {
   const holder = parse(readIfThere(join(stateDir, 'lock')) ?? '')
   return holder && isAlive(holder) ? holder.pid : undefined
 }
 
 /**
- * Takes the state directory for this process and gives back what releases it.
+ * Locks the state directory for this process. Returns a function that unlocks it.
  *
- * @throws AgentExit(1) when a running agent holds it
+ * @throws AgentExit(1) if a running agent holds it
  */
 export const acquireLock = (stateDir: string): (() => void) => {
   const path = join(stateDir, 'lock')
   const mine = `${path}.${process.pid}`
   const refuse = (pid: number) =>
-    cannotStart(`The state directory ${stateDir} is in use by the agent with process id ${pid}.`)
+    cannotStart(`The agent with process ID ${pid} already uses the state directory ${stateDir}. Stop it first.`)
   writeFileSync(mine, JSON.stringify({ pid: process.pid, startedAt: startTimeOf(process.pid), boot: bootOf() }), {
     mode: 0o600,
   })
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       try {
-        // link() fails when the name exists and shows whole content at once: no reader sees a half-written lock.
+        // link() fails if the name exists, and no reader sees a partly written lock.
         linkSync(mine, path)
         return () => removeIfThere(path)
       } catch (error) {
@@ -76,7 +76,7 @@ export const acquireLock = (stateDir: string): (() => void) => {
       if (seen === undefined) continue
       const holder = parse(seen)
       if (holder && isAlive(holder)) throw refuse(holder.pid)
-      // Two starts may both see the dead lock: only what was judged dead may go, so it is moved aside and looked at again.
+      // Two agents may find the same stale lock. Each moves it aside and removes it only if it is still the stale one.
       const aside = `${mine}.stale`
       try {
         renameSync(path, aside)
@@ -91,7 +91,7 @@ export const acquireLock = (stateDir: string): (() => void) => {
       }
       removeIfThere(aside)
     }
-    throw cannotStart(`The state directory ${stateDir} is contended by several starting agents.`)
+    throw cannotStart(`Several agents are starting with the state directory ${stateDir}. Start only one.`)
   } finally {
     removeIfThere(mine)
   }

@@ -5,23 +5,23 @@ import type { Clock } from './clock.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Members of a log line. Never a token, a key or a proof. */
+/** Members of a log line. They never contain a token, a key or a proof. */
 export type LogFields = Record<string, string | number | boolean | null | undefined>
 
 export interface LogDeps {
   clock: Clock
   level: LogLevel
-  /** Where lines go for the journal; stderr in the product. */
+  /** Writes a line to stderr, which systemd sends to the journal. */
   write: (line: string) => void
-  /** Directory of the ring; without one only `write` is used. */
+  /** Directory of the ring. If undefined, only `write` is used. */
   dir?: string
-  /** Bytes after which the ring file is moved to `.1`. */
+  /** Size in bytes at which the ring file is renamed to `.1`. */
   ringBytes?: number
 }
 
 /**
- * One JSON object per line to stderr (systemd hands it to the journal) and to a ring of two files in the state directory.
- * JSON escapes control characters, so that a device's string cannot forge a line or drive a terminal.
+ * Creates a log that writes one JSON object per line to stderr and to a ring of two files in the state directory.
+ * JSON escapes control characters, so a string from a device cannot forge a line or control a terminal.
  */
 export const createLog = ({ clock, level, write, dir, ringBytes = 512 * 1024 }: LogDeps) => {
   const threshold = logLevels.indexOf(level)
@@ -38,8 +38,8 @@ export const createLog = ({ clock, level, write, dir, ringBytes = 512 * 1024 }: 
       appendFileSync(path, line, { mode: 0o600 })
       size += Buffer.byteLength(line)
     } catch {
-      // A full disk must not end the agent over its own log; the journal still has the line. `size` starts over so that
-      // the next line tries to append instead of renaming a file that may be gone.
+      // A full disk must not end the agent; the journal still has the line. `size` restarts at 0, so that the next line
+      // appends instead of renaming a file that may be missing.
       size = 0
     }
   }

@@ -16,9 +16,9 @@ import { Refusal } from './transport/refusal.ts'
 
 export interface LoopTiming {
   backoff: { minMs: number; maxMs: number }
-  /** Between questions to a server that does not know this agent. */
+  /** Waits between attempts while the server does not know this agent. */
   unknownBackoff: { minMs: number; maxMs: number }
-  /** Quiet time after which a superseded session counts as a single event again. */
+  /** Time after which a superseded session no longer counts as repeated. */
   supersededMemoryMs: number
 }
 
@@ -37,16 +37,16 @@ export interface LoopDeps {
   keys: Pick<CommandKeys, 'id' | 'learn' | 'revocationFault'>
   reports: Reports
   state: State
-  /** Ends the wait between check-ins: a device change or the wake socket. */
+  /** Ends the wait between check-ins, on a device change or a wake message. */
   kick: Kick
-  /** A session was opened; the wake socket uses its token. */
+  /** Called when a session was opened. */
   onSession: (token: string) => void
   deviceCount: () => number
-  /** What was acknowledged about enforcement, and whether the policy has to be fetched. */
-  onAcknowledged: (told: EnforcementState | undefined, needPolicy: boolean) => void
-  /** Called when another command key is in force. The stored policy was signed by the previous one. */
+  /** Called with the acknowledged state of enforcement and whether the agent must fetch the policy. */
+  onAcknowledged: (reported: EnforcementState | undefined, needPolicy: boolean) => void
+  /** Called when another command key is in force. The previous key signed the stored policy. */
   onNewKey: () => void
-  /** Called when the server removed this agent, with a valid signature. The host is freed. */
+  /** Called when a signed answer revokes this agent. The host is then freed. */
   onRevoked: () => void
   once: boolean
   clock: Clock
@@ -61,17 +61,17 @@ interface Session {
   renewAt: number
 }
 
-/** How long to wait before the next step, and whether a kick may cut it short. */
+/** The wait before the next step, and whether a kick can end it early. */
 interface Pause {
   ms: number
   isFirm: boolean
 }
 
 const NOW: Pause = { ms: 0, isFirm: false }
-/** Answers in a row that ask for more before the agent stops hurrying. */
+/** Consecutive answers that ask for facts or inventory before the agent returns to its normal interval. */
 const MAX_RESYNCS = 3
 
-/** The state machine of SPEC.md from SETTLING on. */
+/** Creates the state machine of SPEC.md, starting with SETTLING. */
 export const createLoop = (deps: LoopDeps) => {
   const {
     identity,
@@ -103,16 +103,16 @@ export const createLoop = (deps: LoopDeps) => {
   let view = freshView()
   let session: Session | undefined
   let flight: FormedCheckIn | undefined
-  /** The flight was refused as invalid; whether it is dropped depends on what the next session says. */
+  /** The server refused the check-in in flight as invalid. The next session decides whether the agent drops it. */
   let isFlightRefused = false
   let resyncs = 0
-  /** Sessions in a row whose token was refused at once. */
+  /** Consecutive sessions whose token was refused at once. */
   let expiredInRow = 0
   let lastSuperseded = Number.NEGATIVE_INFINITY
   let lastCheckInAt: string | undefined
   let isUnknown = identity.unknownSince !== undefined
 
-  const tell = (name: string, more: { lastProblem?: string; nextCheckInSeconds?: number } = {}): void =>
+  const saveStatus = (name: string, more: { lastProblem?: string; nextCheckInSeconds?: number } = {}): void =>
     state.saveStatus({
       state: name,
       updatedAt: new Date(clock.now()).toISOString(),
@@ -123,8 +123,8 @@ export const createLoop = (deps: LoopDeps) => {
     })
 
   /**
-   * Notes in the identity whether the server knows this agent. It is no reason to end: a restored backup, a wrong address
-   * or an agent that took this one's place say the same, and an armed host would be free for good.
+   * Stores whether the server knows this agent. An unknown agent keeps running, because a restored backup, a wrong
+   * address or a replaced agent give the same answer, and an armed host would become free permanently.
    */
   function markUnknown(unknownSince: string | undefined): void {
     isUnknown = unknownSince !== undefined
@@ -146,7 +146,7 @@ export const createLoop = (deps: LoopDeps) => {
     if (keys.learn(rotations)) deps.onNewKey()
   }
 
-  /** SETTLING: learns the fate of the check-in that an earlier start left open. */
+  /** SETTLING: finds out whether the server committed the last check-in of an earlier start. */
   async function settle(signal: AbortSignal): Promise<void> {
     const open = spool.openFlight()
     if (open === undefined || open.bootId === view.bootId) return
@@ -177,9 +177,9 @@ export const createLoop = (deps: LoopDeps) => {
     learn(opened.commandKeys)
     const isInOrder = opened.nextSeq === view.seq || (flight !== undefined && opened.nextSeq === view.seq + 1)
     if (!isInOrder) {
-      log.warn('server_lost_count', { expected: opened.nextSeq, mine: view.seq })
+      log.warn('sequence_mismatch', { expected: opened.nextSeq, own: view.seq })
       startBoot()
-      throw new Error(`the server expects check-in ${opened.nextSeq} of this start`)
+      throw new Error(`the server expects check-in ${opened.nextSeq} of this start, not ${view.seq}`)
     }
     if (isFlightRefused && flight !== undefined && opened.nextSeq === view.seq) dropRefused(flight)
     isFlightRefused = false
@@ -195,7 +195,7 @@ export const createLoop = (deps: LoopDeps) => {
     unknownWait.reset()
     if (isUnknown) {
       markUnknown(undefined)
-      log.info('known_again')
+      log.info('agent_recognised')
     }
     view.seq++
     view.factsHash = sent.factsHash ?? view.factsHash
@@ -203,13 +203,14 @@ export const createLoop = (deps: LoopDeps) => {
     view.needFacts ||= answer.needFacts
     expiredInRow = 0
     lastCheckInAt = new Date(clock.now()).toISOString()
-    tell('steady', { nextCheckInSeconds: answer.nextCheckInSeconds })
+    saveStatus('steady', { nextCheckInSeconds: answer.nextCheckInSeconds })
     view.enforcement = sent.enforcement ?? view.enforcement
     deps.onAcknowledged(sent.enforcement, answer.needPolicy)
     commands.receive(answer.commands)
     resyncs = answer.needInventory || answer.needFacts ? resyncs + 1 : 0
     if (resyncs > 0 && resyncs <= MAX_RESYNCS) return NOW
-    if (resyncs === MAX_RESYNCS + 1) reports.add('resync_loop', 'The server keeps asking for what it was just sent.')
+    if (resyncs === MAX_RESYNCS + 1)
+      reports.add('resync_loop', 'The server keeps asking for facts or inventory that the agent just sent.')
     if (commands.hasDue || spool.size > 0) return NOW
     return { ms: answer.nextCheckInSeconds * (900 + random() * 200), isFirm: false }
   }
@@ -235,27 +236,27 @@ export const createLoop = (deps: LoopDeps) => {
     switch (refusal.code) {
       case 'agent_revoked': {
         const fault = keys.revocationFault(refusal.body, commands.counter)
-        // Anyone between the host and its server can forge this answer, but only the server can sign it.
+        // An attacker on the network can forge this answer, but only the server can sign it.
         if (fault !== undefined)
           return afterUnknown(
             refusal,
             'revocation_refused',
-            `The server sent a revocation of this agent, but ${fault}. The host stays as it is.`,
+            `The server sent a revocation of this agent, but ${fault}. The agent ignores it and keeps its mode.`,
           )
         state.amendIdentity({ revoked: { code: refusal.code, at: new Date(clock.now()).toISOString() } })
         deps.onRevoked()
-        tell('revoked', { lastProblem: refusal.message })
-        throw new AgentExit(exitCodes.revoked, `The server no longer takes this agent: ${refusal.message}`)
+        saveStatus('revoked', { lastProblem: refusal.message })
+        throw new AgentExit(exitCodes.revoked, `The server revoked this agent: ${refusal.message}`)
       }
       case 'agent_unknown':
         return afterUnknown(
           refusal,
           'agent_unknown',
-          `The server does not know this agent. The host stays as it is: ${refusal.message}`,
+          `The server does not know this agent, so the agent keeps its mode and retries: ${refusal.message}`,
         )
       case 'agent_session_expired':
         session = undefined
-        // At once the first time; a server that refuses fresh tokens as well is waited for.
+        // Retry at once the first time; back off if the server refuses new tokens as well.
         if (++expiredInRow === 1) return NOW
         break
       case 'agent_session_superseded':
@@ -274,7 +275,7 @@ export const createLoop = (deps: LoopDeps) => {
     if (session === undefined || clock.monotonic() >= session.renewAt) session = await openSession(signal)
     if (flight === undefined) {
       flight = checkIns.form(view)
-      // What was asked for travels with the flight; a wish that comes while it does is a new one.
+      // This check-in answers the earlier request. A request that arrives meanwhile is a new one.
       view.needInventory = false
       view.needFacts = false
     }
@@ -284,25 +285,25 @@ export const createLoop = (deps: LoopDeps) => {
   function afterFailure(error: unknown, signal: AbortSignal): Pause {
     if (error instanceof AgentExit || signal.aborted) throw error
     const pause = error instanceof Refusal ? afterRefusal(error) : { ms: wait.next(), isFirm: true }
-    log.warn('check_in_waits', { reason: messageOf(error), againInMs: Math.round(pause.ms) })
-    tell(isUnknown ? 'unknown to the server' : 'waiting', { lastProblem: messageOf(error) })
+    log.warn('check_in_failed', { reason: messageOf(error), retryInMs: Math.round(pause.ms) })
+    saveStatus(isUnknown ? 'unknown to the server' : 'waiting', { lastProblem: messageOf(error) })
     return pause
   }
 
   return {
-    /** Full inventory with the next check-in: the changes that lead there were lost. */
+    /** Sends the full inventory with the next check-in, because changes were lost. */
     needInventory(): void {
       view.needInventory = true
     },
-    /** The token was refused elsewhere: the next step opens a new session. */
+    /** Opens a new session with the next step, because another request found that the token is refused. */
     renewSession(): void {
       session = undefined
       kick.kick()
     },
     /**
-     * Runs until the signal is aborted (or, with `once`, until one exchange is complete).
+     * Runs until the signal is aborted, or with `once` until one check-in is complete.
      *
-     * @throws AgentExit when the server ended this identity
+     * @throws AgentExit if the server revoked this agent
      */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {

@@ -11,22 +11,22 @@ import { statusText } from './status.ts'
 import { noteEnd } from './update/record.ts'
 import { builtInReleaseKey } from './update/release-key.ts'
 
-/** `--once` gives up after this long: an installer waits for it. */
+/** Limit of `--once`. An installer waits for it. */
 const ONCE_LIMIT_MS = 30_000
-/** A stop ends within two seconds, whatever is under way. */
+/** Limit of an orderly stop. */
 const STOP_LIMIT_MS = 1500
 
-/** How this very program is started again: as an executable of its own, or as a script under this Node. */
+/** Command line that starts this program again: an executable, or a script under this Node. */
 const self = isSea() ? [process.execPath] : [process.execPath, ...process.execArgv, process.argv[1] ?? '']
 
-/** systemd sets this for what it starts, and starts the agent again when it ends. */
+/** systemd sets this variable for its services and restarts the agent when it ends. */
 const hasServiceManager = process.env.INVOCATION_ID !== undefined
 
 /**
- * The executable was replaced. Without a service manager nobody would start the other one; with one that does not say so,
- * the later of two starts ends at the lock.
+ * Starts the replaced executable if no service manager does. If an undetected service manager starts it too, the lock
+ * ends the second process.
  */
-const startAnew = (executable: string = process.execPath): void => {
+const restart = (executable: string = process.execPath): void => {
   if (hasServiceManager) return
   spawn(executable, process.argv.slice(2), { stdio: 'ignore', detached: true }).unref()
 }
@@ -37,7 +37,7 @@ const run = async (): Promise<ExitCode> => {
   else if (config.command === 'version') process.stdout.write(`${pkg.version}\n`)
   else if (config.command === 'status') process.stdout.write(statusText(config))
   else if (config.command === 'restore') {
-    // systemd says how the service ended to what it runs after it, and to nobody else.
+    // systemd sets SERVICE_RESULT only for commands that it runs after the service ended.
     if (process.env.SERVICE_RESULT !== undefined && noteEnd(config.stateDir))
       process.stdout.write('The update was rolled back.\n')
     process.stdout.write(`${restoreDefaults(config)}\n`)
@@ -71,13 +71,16 @@ const run = async (): Promise<ExitCode> => {
         },
         stop.signal,
       )
-      if (end === 'replaced' && !config.once) startAnew(config.executable)
+      if (end === 'replaced' && !config.once) restart(config.executable)
     } catch (error) {
       if (!stop.signal.aborted || error instanceof AgentExit) throw error
     } finally {
       clearTimeout(limit)
     }
-    if (isLate) throw cannotStart(`No complete exchange within ${ONCE_LIMIT_MS / 1000} s; the log says why.`)
+    if (isLate)
+      throw cannotStart(
+        `The agent completed no check-in within ${ONCE_LIMIT_MS / 1000} s. Read the log for the reason.`,
+      )
   }
   return exitCodes.ok
 }

@@ -7,7 +7,7 @@ import {
 } from '@portcullis/contract/agent-protocol'
 import { isReleaseKeyRotation } from '@portcullis/domain'
 
-/** What every command says, and the command itself when this version knows its kind and all its members are right. */
+/** The common members of a command. `command` is undefined if its kind is unknown or a member is invalid. */
 export interface ParsedCommand {
   id: string
   agentId: string
@@ -53,7 +53,7 @@ const bodies: { [K in AgentCommandKind]: (fields: Fields) => AgentCommandBodies[
 
 const isKind = (kind: string): kind is AgentCommandKind => Object.hasOwn(bodies, kind)
 
-/** Reads the text of a command, whose signature was verified before; undefined when it is none. */
+/** Parses the text of a verified command. Returns undefined if it is not a command. */
 export const parseCommand = (payload: string): ParsedCommand | undefined => {
   let value: unknown
   try {

@@ -17,24 +17,25 @@ import type { AgentKey } from './keys.ts'
 import type { Transport } from './transport/http.ts'
 import { type Answer, Refusal } from './transport/refusal.ts'
 
-/** The server answered 200 with something that is not the protocol's answer (a captive portal, a wrong address). */
+/** The server answered 200 with something other than an answer of the protocol (captive portal, wrong address). */
 class BadAnswer extends Error {}
 
-/** Bounds of the interval that a server may name: neither a spin nor a sleep without end. */
+/** Limits of the interval that a server may set. */
 const MIN_INTERVAL_SECONDS = 0.1
 const MAX_INTERVAL_SECONDS = 86_400
 
-/** Of 10,000 rules with every member filled. */
+/** Upper bound in characters for 10,000 rules with all members. */
 const MAX_POLICY = 10_000_000
-/** The same as JSON text inside JSON, in a script of three bytes a character. */
+/** The same text inside JSON, at three bytes per character. */
 const MAX_POLICY_ANSWER_BYTES = 3 * MAX_POLICY
 
-/** Eight times what the knowledge delivered needs, and twice what a server takes. */
+/** Eight times the size of the shipped knowledge, and twice the limit of the server. */
 const MAX_KNOWLEDGE_BYTES = 16 * 1024 * 1024
 
 const asObject = (answer: Answer): Record<string, unknown> => {
   if (answer.status !== 200) throw new Refusal(answer)
-  if (typeof answer.body !== 'object' || answer.body === null) throw new BadAnswer('the answer is not a JSON object')
+  if (typeof answer.body !== 'object' || answer.body === null)
+    throw new BadAnswer('the answer is not a JSON object; check the server address')
   return answer.body as Record<string, unknown>
 }
 
@@ -61,8 +62,8 @@ const commandsOf = (value: unknown): NonNullable<CheckInResponse['commands']> =>
 }
 
 /**
- * The text of an enrolment, at most 16 KiB. A host with hundreds of addresses omits its last interfaces; its first
- * check-in contains all of them.
+ * Returns the text of an enrolment, at most 16 KiB. A host with hundreds of addresses omits its last interfaces and sends
+ * all of them with its first check-in.
  */
 const enrolText = (body: EnrolRequest): string => {
   const text = JSON.stringify(body)
@@ -72,7 +73,7 @@ const enrolText = (body: EnrolRequest): string => {
     : enrolText({ ...body, facts: { ...body.facts, nics: nics.slice(0, -1) } })
 }
 
-/** The agent's side of the requests: forms proofs, checks answers, turns refusals into `Refusal`. */
+/** Creates the client of the agent protocol. It signs proofs, checks answers and throws `Refusal` for refusals. */
 export const createProtocol = ({ transport, key, clock }: { transport: Transport; key: AgentKey; clock: Clock }) => ({
   async enrol(
     request: Pick<EnrolRequest, 'token' | 'machineIdHash' | 'smbiosHash' | 'facts'>,
@@ -100,7 +101,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
   ): Promise<Pick<SessionResponse, 'token' | 'expiresInSeconds' | 'nextSeq'> & { commandKeys: unknown }> {
     const proven = { agentId, bootId, timestamp: clock.now(), nonce: randomBytes(24).toString('base64url') }
     const body = JSON.stringify({ ...proven, signature: key.sign(sessionProofText(proven)) })
-    // A header, because servers without rotations refuse unknown members of the body.
+    // A header, because older servers refuse unknown members of the body.
     const headers = { [commandKeyHeader]: commandKeyId }
     const answer = asObject(await transport.post(agentPaths.session, body, undefined, signal, { headers }))
     return {
@@ -112,7 +113,7 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
     }
   },
 
-  /** `body` is the text of a `CheckInRequest`: a retry has to repeat it byte for byte. */
+  /** Sends the text of a `CheckInRequest`. A retry must repeat it byte for byte. */
   async checkIn(body: string, token: string, signal: AbortSignal) {
     const answer = asObject(await transport.post(agentPaths.checkIn, body, token, signal))
     const seconds = number(answer.nextCheckInSeconds, 'nextCheckInSeconds')
@@ -125,10 +126,10 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
     }
   },
 
-  /** The policy of this agent as signed for `nonce`; not yet verified. */
+  /** Fetches the policy of this agent, signed with `nonce`. The caller verifies it. */
   async policy(nonce: string, token: string, signal: AbortSignal): Promise<SignedText> {
     const request: PolicyRequest = { nonce, understands: ['options'] }
-    const bounds = { maxAnswerBytes: MAX_POLICY_ANSWER_BYTES, isAside: true }
+    const bounds = { maxAnswerBytes: MAX_POLICY_ANSWER_BYTES, hasOwnConnection: true }
     const answer = asObject(await transport.post(agentPaths.policy, JSON.stringify(request), token, signal, bounds))
     return {
       payload: text(answer.payload, 'payload', MAX_POLICY),
@@ -136,17 +137,20 @@ export const createProtocol = ({ transport, key, clock }: { transport: Transport
     }
   },
 
-  /** The text with this SHA-256; not yet compared with it. */
+  /** Fetches the knowledge with this SHA-256. The caller verifies the hash. */
   async knowledge(hash: string, token: string, signal: AbortSignal): Promise<string> {
     const answer = await transport.get(`${agentPaths.knowledge}/${hash}`, token, signal, MAX_KNOWLEDGE_BYTES)
     if (answer.status !== 200) throw new Refusal(answer)
     return answer.text
   },
 
-  /** Hands a gzip of logs in for the command that asked for it. */
+  /** Uploads a gzip of logs for the command that requested it. */
   async debugLogs(commandId: string, gzip: Buffer, token: string, signal: AbortSignal): Promise<void> {
     const path = `${agentPaths.debugLogs}/${encodeURIComponent(commandId)}`
-    const answer = await transport.post(path, gzip, token, signal, { contentType: 'application/gzip', isAside: true })
+    const answer = await transport.post(path, gzip, token, signal, {
+      contentType: 'application/gzip',
+      hasOwnConnection: true,
+    })
     if (answer.status < 200 || answer.status > 299) throw new Refusal(answer)
   },
 })

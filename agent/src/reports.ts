@@ -6,19 +6,19 @@ import type { Log } from './log.ts'
 export type AgentError = NonNullable<CheckInRequest['errors']>[number]
 
 /**
- * Errors of the agent itself, told to the server with the next check-in and to the local log at once.
- * Bounded: the newest 32 are kept, since the log has all of them.
+ * Collects errors of the agent for its next check-in and logs them at once. It keeps the newest 32, because the log has
+ * all of them.
  */
 export const createReports = ({ clock, log }: { clock: Clock; log: Log }) => {
   let pending: AgentError[] = []
   return {
-    /** Notes an error. `code` is short and stable, `message` for people. */
+    /** Reports an error with a short, stable `code` and a `message` for the operator. */
     add(code: string, message: string): void {
       log.warn(code, { message })
       pending.push({ at: clock.now(), code: cutText(code, 64), message: cutText(message, 500) })
       if (pending.length > agentLimits.errors) pending = pending.slice(-agentLimits.errors)
     },
-    /** Hands the pending errors over to a check-in body. */
+    /** Returns the pending errors for a check-in and removes them. */
     take(): AgentError[] {
       const taken = pending
       pending = []

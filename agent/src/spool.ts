@@ -4,11 +4,11 @@ import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-proto
 import { messageOf } from './exit.ts'
 import { syncDirectory, writeAll } from './files.ts'
 
-/** A check-in that was sent with changes and whose answer is not known. */
+/** A check-in with changes that was sent but not yet acknowledged. */
 export interface Flight {
   bootId: string
   seq: number
-  /** Number of the last change it carries. */
+  /** Number of its last change. */
   upTo: number
 }
 
@@ -20,17 +20,17 @@ interface Entry {
 
 export interface SpoolDeps {
   stateDir: string
-  /** The disk refused: changes are still kept in memory and sent. */
+  /** Called when a write failed. The changes stay in memory and are sent. */
   onWriteError: (message: string) => void
-  /** Changes were dropped because the spool is full; the full inventory has to be sent instead. */
+  /** Called when a full spool dropped changes. The agent must then send the full inventory. */
   onOverflow: (dropped: number) => void
   maxChanges?: number
   maxBytes?: number
 }
 
-/** With an inventory (2 MiB at most) and facts this stays under the 4 MiB of one body. */
+/** Together with an inventory (2 MiB at most) and facts, a body stays under its limit of 4 MiB. */
 const MAX_BYTES = 1_500_000
-/** Acknowledged lines are left in the file until this size, then it is written anew. */
+/** Size at which the file is rewritten without its acknowledged lines. */
 const REWRITE_BYTES = 4_000_000
 
 type Line =
@@ -40,10 +40,10 @@ type Line =
   | { kind: 'overflow'; dropped: number }
 
 /**
- * Changes not yet acknowledged by the server, in the order they happened, on disk before anybody is told of them.
+ * Stores changes durably and in order until the server acknowledges them.
  *
- * Append-only JSON lines. A line counts only with its line end, so one that was torn by a kill is cut off at the next
- * start. The file is emptied whenever everything in it is acknowledged, which is nearly always.
+ * The file has one JSON object per line. The next start cuts off a last line without a line end, which a kill can leave.
+ * The spool empties the file when all its lines are acknowledged.
  */
 export const createSpool = ({
   stateDir,
@@ -103,12 +103,11 @@ export const createSpool = ({
 
   function dropUpTo(upTo: number): void {
     while (entries[0] !== undefined && entries[0].n <= upTo) bytes -= entries.shift()?.bytes ?? 0
-    // The flight is settled by its acknowledgement, and its number is over.
     flight = undefined
     nextNumber = Math.max(nextNumber, upTo + 1)
   }
 
-  /** Whether it worked. */
+  /** Runs a write and returns whether it succeeded. */
   function guarded(write: () => void): boolean {
     try {
       write()
@@ -127,13 +126,13 @@ export const createSpool = ({
         fsyncSync(fd)
         fileBytes += data.length
       } catch (error) {
-        // A part of a line would swallow the next one: cut back to what was whole.
+        // A partial line would corrupt the next one, so cut it off.
         ftruncateSync(fd, fileBytes)
         throw error
       }
     })
 
-  /** Leaves only `lines` in the file, whole or not at all. */
+  /** Replaces the content of the file with `lines`, atomically. */
   const rewrite = (lines: Line[]): boolean =>
     guarded(() => {
       if (lines.length === 0) {
@@ -168,7 +167,7 @@ export const createSpool = ({
   load()
 
   return {
-    /** Keeps changes. They are on disk when this returns (unless `onWriteError` was called). */
+    /** Adds changes. They are on disk when this returns, unless `onWriteError` was called. */
     add(changes: readonly DeviceChange[]): void {
       const lines = changes.map((change): Line & { kind: 'change' } => ({ kind: 'change', n: nextNumber++, change }))
       for (const line of lines) {
@@ -182,12 +181,12 @@ export const createSpool = ({
         bytes = 0
         flight = undefined
         const line: Line = { kind: 'overflow', dropped }
-        // A line at the end needs less room than a new file, and makes what stands before it void as well.
+        // A line at the end needs less space than a new file, and it voids the lines before it as well.
         if (!rewrite([line])) append([line])
         onOverflow(dropped)
       } else append(lines)
     },
-    /** Everything not acknowledged, oldest first, with the number to acknowledge it by. */
+    /** Returns the unacknowledged changes, oldest first, and the number of the last one. */
     pending: (): { changes: DeviceChange[]; upTo: number } => ({
       changes: entries.map((entry) => entry.change),
       upTo: entries.at(-1)?.n ?? 0,
@@ -195,20 +194,20 @@ export const createSpool = ({
     get size(): number {
       return entries.length
     },
-    /** Marks, durably, that the changes up to `upTo` are about to be sent. */
+    /** Records durably that the changes up to `upTo` are about to be sent. */
     markFlight(mark: Flight): void {
       flight = mark
       append([{ kind: 'flight', ...mark }])
     },
-    /** The check-in of an earlier start whose fate is open. */
+    /** Returns the check-in of an earlier start whose result is unknown. */
     openFlight: (): Flight | undefined => flight,
-    /** The server has (or will never want) the changes up to `upTo`. */
+    /** Drops the changes up to `upTo`, because the server has them or refused them. */
     acknowledge(upTo: number): void {
       dropUpTo(upTo)
       if (entries.length === 0) rewrite([])
       else if (fileBytes <= REWRITE_BYTES || !rewrite(changeLines())) append([{ kind: 'ack', upTo }])
     },
-    /** The open flight did not arrive: its changes stay and travel with the next check-in. */
+    /** Forgets a check-in that did not arrive. The next check-in sends its changes. */
     forgetFlight(): void {
       if (flight === undefined) return
       flight = undefined

@@ -4,28 +4,28 @@ import type { SignedText } from '@portcullis/contract/agent-protocol'
 import { cannotStart, errnoOf, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
 
-/** Who this host is to its server; written once at enrolment. */
+/** The identity of this host at its server. Enrolment writes it. */
 export interface Identity {
   agentId: string
   /** Base address of the server. */
   server: string
   /** Base64 SPKI DER of the Ed25519 key that signs commands. */
   commandKey: string
-  /** Number of the rotation that led to it; absent for the key of the enrolment. */
+  /** Number of the rotation that introduced the key; absent for the key of the enrolment. */
   commandKeyNumber?: number
   /** Former keys, newest first. Data accepted under them stays valid. */
   formerCommandKeys?: readonly string[]
-  /** SHA-256 of the enrolment token used: another token is a person's wish to enrol anew. */
+  /** SHA-256 of the enrolment token. A different token means that the operator wants to enrol the host again. */
   tokenHash: string
   /** ISO time of the enrolment. */
   enrolledAt: string
-  /** Set when the server said that this identity is over. */
+  /** Set when the server revoked this identity. */
   revoked?: { code: string; at: string }
-  /** ISO time since which the server says that it does not know this agent; a fresh token then enrols the host anew. */
+  /** ISO time since which the server does not know this agent. A fresh token then enrols the host again. */
   unknownSince?: string | undefined
 }
 
-/** Outcome of a command, kept so that a repeated delivery gets the same answer. */
+/** Outcome of a command. The agent stores it to answer a repeated delivery. */
 export interface CommandOutcome {
   id: string
   outcome: 'confirmed' | 'failed'
@@ -33,12 +33,12 @@ export interface CommandOutcome {
 }
 
 export interface CommandMemory {
-  /** Whom the commands were for; missing in what older versions wrote. */
+  /** Agent that received the commands; missing in files of older versions. */
   agentId?: string
-  /** Highest counter of a verified command: an older one is a replay. */
+  /** Highest counter of a verified command. A lower or equal counter is a replay. */
   counter: number
   recent: CommandOutcome[]
-  /** Verified and not answered yet, as received: a start goes on with them. */
+  /** Verified commands without an outcome, as received. The next start resumes them. */
   pending?: SignedText[]
 }
 
@@ -53,7 +53,7 @@ export interface Status {
   nextCheckInSeconds?: number
 }
 
-/** Not `recursive: true`: under /proc Node's own recursion never returns, because mkdir answers ENOENT for ever. */
+/** Does not use `recursive: true`, because Node's recursion never returns under /proc, where mkdir always gives ENOENT. */
 const makeDir = (dir: string): void => {
   try {
     mkdirSync(dir, { mode: 0o700 })
@@ -66,9 +66,9 @@ const makeDir = (dir: string): void => {
 }
 
 /**
- * Makes the state directory private and usable, or says in one sentence why it is not.
+ * Creates the state directory if necessary and makes it private.
  *
- * @throws AgentExit(1)
+ * @throws AgentExit(1) with the reason if it cannot be used
  */
 export const prepareStateDir = (dir: string): void => {
   try {
@@ -76,11 +76,13 @@ export const prepareStateDir = (dir: string): void => {
     const stat = statSync(dir)
     if (!stat.isDirectory()) throw new Error('it is not a directory')
     if ((stat.mode & 0o077) !== 0) chmodSync(dir, 0o700)
-    // mkdir succeeds on a read-only file system when the directory is there: only a write tells.
+    // mkdir succeeds on a read-only file system if the directory exists, so only a write shows that it is usable.
     writeFileSync(join(dir, '.probe'), '')
     removeIfThere(join(dir, '.probe'))
   } catch (error) {
-    throw cannotStart(`The state directory ${dir} cannot be used: ${messageOf(error)}.`)
+    throw cannotStart(
+      `Cannot use the state directory ${dir}: ${messageOf(error)}. Set another one with --state-dir or run as root.`,
+    )
   }
 }
 
@@ -89,11 +91,11 @@ const parseOr = <T>(text: string | undefined, path: string): T | undefined => {
   try {
     return JSON.parse(text) as T
   } catch {
-    throw cannotStart(`${path} is damaged. Remove the state directory and enrol the host anew.`)
+    throw cannotStart(`The file ${path} is damaged. Remove the state directory and enrol the host again.`)
   }
 }
 
-/** The files of the state directory other than key, spool and log. */
+/** Creates access to the files of the state directory other than key, spool and log. */
 export const createState = (dir: string) => {
   const identityPath = join(dir, 'identity.json')
   const caPath = join(dir, 'ca.pem')
@@ -105,24 +107,24 @@ export const createState = (dir: string) => {
     dir,
     identity,
     saveIdentity,
-    /** Changes members of the identity on disk: several parts of a running agent do, each its own. */
+    /** Changes some members of the identity on disk. */
     amendIdentity(change: Partial<Identity>): void {
       const current = identity()
       if (current !== undefined) saveIdentity({ ...current, ...change })
     },
-    /** PEM of the pinned CA certificate. */
+    /** Returns the PEM of the pinned CA certificate. */
     pinnedCa: (): string | undefined => readIfThere(caPath),
     savePinnedCa: (pem: string): void => writeDurable(caPath, pem),
     commands: (): CommandMemory =>
       parseOr<CommandMemory>(readIfThere(commandsPath), commandsPath) ?? { counter: 0, recent: [] },
     saveCommands: (memory: CommandMemory): void => writeDurable(commandsPath, JSON.stringify(memory)),
     status: (): Status | undefined => parseOr<Status>(readIfThere(statusPath), statusPath),
-    /** Not flushed: losing it loses nothing but a line of `status`. */
+    /** Writes the status without a flush, because a loss affects only `status`. */
     saveStatus(status: Status): void {
       try {
         writeFileSync(statusPath, JSON.stringify(status), { mode: 0o600 })
       } catch {
-        // A full disk shows elsewhere (spool); a status line is not worth ending for.
+        // The spool reports a full disk.
       }
     },
   }

@@ -11,8 +11,8 @@ import { holderOf } from './lock.ts'
 import { createState, type Identity } from './state.ts'
 import { builtInReleaseKey, createReleaseKey } from './update/release-key.ts'
 
-/** How the host stands to its policy; only its grade on one that was never armed. */
-const enforcementLines = (where: StatusWhere, identity: Identity | undefined): Lines => {
+/** Returns the state of enforcement. A host that was never armed has only its grade. */
+const enforcementLines = (where: StatusPaths, identity: Identity | undefined): Lines => {
   const { stateDir, sysfsRoot } = where
   const { grade, reason } = createKernel({ sysfsRoot, rival: () => findRival(where) }).grade()
   const lines: Lines = [['grade', reason === '' ? grade : `${grade} (${reason})`]]
@@ -27,22 +27,22 @@ const enforcementLines = (where: StatusWhere, identity: Identity | undefined): L
       keys: { verify: () => false, verifyKept: verifyKeptBy(identity) },
     }).load()
   if (held !== undefined)
-    lines.push(['policy', 'refused' in held ? `not used: ${held.refused}` : `version ${held.policy.version}`])
+    lines.push(['policy', 'refused' in held ? `refused: ${held.refused}` : `version ${held.policy.version}`])
   if (memory.mode === 'Armed' && memory.contactBy !== null)
-    lines.push(['contact', `due by ${new Date(memory.contactBy).toISOString()}, else the host frees itself`])
+    lines.push(['check-in', `required by ${new Date(memory.contactBy).toISOString()}, otherwise the host frees itself`])
   const contact = held === undefined || 'refused' in held ? '' : held.policy.contact
   return [...lines, ...blockedLines(memory, contact)]
 }
 
-type StatusWhere = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'etcRoot' | 'publicDir'>
+type StatusPaths = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot' | 'etcRoot' | 'publicDir'>
 
 /**
- * The state of the agent of a state directory, as lines for a person. Changes nothing; the agent may run meanwhile. A user
- * who may not read the directory gets what is shown to everybody.
+ * Returns the state of an agent as lines for the operator. Changes nothing, so the agent can run meanwhile. A user
+ * without access to the state directory gets the public status.
  *
- * @throws AgentExit(1) when the directory cannot be read
+ * @throws AgentExit(1) if the directory cannot be read
  */
-export const statusText = (where: StatusWhere): string => {
+export const statusText = (where: StatusPaths): string => {
   const { stateDir } = where
   try {
     const state = createState(stateDir)
@@ -54,12 +54,13 @@ export const statusText = (where: StatusWhere): string => {
       ['identity', identity === undefined ? 'not enrolled' : `${identity.agentId}, enrolled ${identity.enrolledAt}`],
     ]
     if (identity) lines.push(['server', identity.server])
-    if (identity) lines.push(['CA', state.pinnedCa() === undefined ? 'those of the system' : 'pinned at enrolment'])
+    if (identity) lines.push(['CA', state.pinnedCa() === undefined ? 'trusted by the system' : 'pinned at enrolment'])
     if (identity?.revoked) lines.push(['revoked', `${identity.revoked.code}, ${identity.revoked.at}`])
-    if (identity?.unknownSince) lines.push(['unknown', `to the server since ${identity.unknownSince}`])
+    if (identity?.unknownSince)
+      lines.push(['warning', `the server does not know this agent since ${identity.unknownSince}`])
     if (status) {
       lines.push(['state', `${status.state} (${status.updatedAt})`])
-      lines.push(['last check-in', status.lastCheckInAt ?? 'none since the start'])
+      lines.push(['last check-in', status.lastCheckInAt ?? 'none since the agent started'])
       lines.push(['devices', String(status.devices)])
       lines.push(['changes waiting', String(status.spooledChanges)])
       if (status.lastProblem) lines.push(['last problem', status.lastProblem])
@@ -67,7 +68,7 @@ export const statusText = (where: StatusWhere): string => {
     const releaseKey = createReleaseKey({ builtIn: builtInReleaseKey(), stateDir }).known()
     lines.push([
       'release key',
-      releaseKey === undefined ? 'none: this agent installs no updates' : releaseKeyFingerprint(releaseKey),
+      releaseKey === undefined ? 'missing: this agent installs no updates' : releaseKeyFingerprint(releaseKey),
     ])
     lines.push(...enforcementLines(where, identity))
     return linesText(lines)

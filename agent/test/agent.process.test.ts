@@ -17,9 +17,9 @@ const setUp = async () => {
   return { peer, tree, stateDir, args }
 }
 
-// Most of these start five or more processes; a loaded machine takes seconds for one.
+// Most of these tests start five or more processes. A loaded machine takes seconds for each.
 describe('the agent process', { timeout: 90_000 }, () => {
-  it('does one exchange with --once, token from a file, and exits 0', async () => {
+  it('checks in once with --once and a token file, then exits with 0', async () => {
     const { peer, tree, stateDir } = await setUp()
     const tokenFile = join(temporaryDir(), 'token')
     writeFileSync(tokenFile, `${peer.token}\n`)
@@ -36,7 +36,7 @@ describe('the agent process', { timeout: 90_000 }, () => {
     expect(status.stdout).toMatch(/devices +1\n/)
   })
 
-  it('exits 2 on a refused token, 3 when revoked, 1 when it cannot start', async () => {
+  it('exits with 2 on a refused token, with 3 when revoked and with 1 when it cannot start', async () => {
     const { peer, args, stateDir } = await setUp()
     const bad = start(args.map((arg) => (arg === peer.token ? 'pce_0_wrong' : arg)))
     expect(await bad.exit).toBe(2)
@@ -59,12 +59,12 @@ describe('the agent process', { timeout: 90_000 }, () => {
     }
   })
 
-  it('stops in order on SIGTERM within two seconds, also while it waits for a server that is away', async () => {
+  it('stops within two seconds of SIGTERM, even while it waits for an unreachable server', async () => {
     const { peer, args } = await setUp()
     const steady = start(args)
     await until('steady', () => peer.seen.checkIns.length === 1, 30_000)
     const waiting = start(['--server', 'http://127.0.0.1:1', '--token', 'x', '--state-dir', temporaryDir()])
-    await until('waiting', () => waiting.output().includes('enrolment_waits'), 30_000)
+    await until('waiting', () => waiting.output().includes('enrolment_failed'), 30_000)
     for (const agent of [steady, waiting]) {
       const begin = performance.now()
       agent.child.kill('SIGTERM')
@@ -73,13 +73,13 @@ describe('the agent process', { timeout: 90_000 }, () => {
     }
   })
 
-  it('loses no change and reports none twice when it is killed before and after the server committed', async () => {
+  it('loses no changes and reports none twice when it is killed before or after the server commits', async () => {
     const { peer, tree, stateDir, args } = await setUp()
     let agent = start(args)
     await until('first check-in', () => peer.seen.checkIns.length === 1, 30_000)
     const expected: string[] = []
     for (let round = 0; round < 4; round++) {
-      // Even rounds: the check-in never arrives. Odd rounds: it is committed, but the answer is lost.
+      // In even rounds the check-in never arrives. In odd rounds the server commits it, but the answer is lost.
       peer.fail(
         agentPaths.checkIn,
         ...(round % 2 === 0 ? [] : [{ kind: 'lost-answer' as const }]),
@@ -105,7 +105,7 @@ describe('the agent process', { timeout: 90_000 }, () => {
     expect(await start([...args, '--once']).exit).toBe(0)
   })
 
-  it('lets only one of several starters have a state directory, also over a dead lock', async () => {
+  it('lets only one of several agents use a state directory, even with a stale lock', async () => {
     const { peer, stateDir, args } = await setUp()
     const first = start(args)
     await until('first', () => peer.seen.checkIns.length === 1, 30_000)

@@ -11,7 +11,7 @@ const other = storageStick({ portPath: '1-2', serial: 'other' })
 type Host = Awaited<ReturnType<typeof startHost>>
 const held = (host: Host) =>
   JSON.parse(readFileSync(host.path('identity.json'), 'utf8')) as { commandKey: string; commandKeyNumber?: number }
-/** The next check-in finds its session over and opens another. */
+/** Ends the session, so that the next check-in opens another one. */
 const renew = async (host: Host) => {
   const before = host.peer.seen.sessions.length
   host.peer.expireSessions()
@@ -20,7 +20,7 @@ const renew = async (host: Host) => {
 const armed = () => startHost({ devices: [stick], rules: [rule({ effect: 'deny', kinds: ['Mass Storage'] })] })
 
 describe('rotation of the command key', () => {
-  it('finding 2: is followed durably at the next session, and an armed host stays armed', async () => {
+  it('is stored durably at the next session, and an armed host stays armed', async () => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     const old = host.peer.rotate()
@@ -28,7 +28,7 @@ describe('rotation of the command key', () => {
     await until('the new key', () => held(host).commandKey === host.peer.commandKey())
     expect(held(host).commandKeyNumber).toBe(1)
     expect(await host.change([])).toBeUndefined()
-    // What was signed by the key before is refused, and what it accepted under it stays good.
+    // A command signed by the previous key is refused. The policy that the previous key signed stays valid.
     host.peer.command({ id: 'old', agentId: host.peer.only().id, kind: 'configure', counter: 9_999, mode: 'Free' }, old)
     await until('the refusal', () => host.errors().includes('command_refused'))
     await host.restart()
@@ -38,7 +38,7 @@ describe('rotation of the command key', () => {
     expect(host.errors()).not.toContain('policy_refused')
   })
 
-  it('finding 2: a host that was offline during several rotations follows them all', async () => {
+  it('is applied in order by a host that was offline during several rotations', async () => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     await host.stop()
@@ -46,7 +46,7 @@ describe('rotation of the command key', () => {
     host.begin()
     await until('the newest key', () => held(host).commandKeyNumber === 5)
     expect(held(host).commandKey).toBe(host.peer.commandKey())
-    // The policy on its disk is signed by a former key, and stays in force.
+    // A former key signed the policy on disk, which stays in force.
     await host.restart()
     host.tree.plug(other)
     await until('the other stick', () => host.reported('1-2') !== undefined)
@@ -54,7 +54,7 @@ describe('rotation of the command key', () => {
     expect(await host.free()).toMatchObject({ outcome: 'confirmed' })
   })
 
-  it('finding 2: a forged rotation or a rotation to an earlier key changes nothing', async () => {
+  it('changes nothing if it is forged or leads to an earlier key', async () => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     const before = held(host).commandKey
@@ -63,7 +63,7 @@ describe('rotation of the command key', () => {
     const newKey = foreign.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
     const statement = { number: 1, oldKey: before, newKey, createdAt: '2026-11-22T17:00:00.000Z' }
     const signature = sign(null, Buffer.from(commandKeyRotationText(statement)), foreign.privateKey).toString('base64')
-    // Offered, because the peer answers what comes after the key that the agent names; its own key is another by now.
+    // The peer sends these rotations, because it answers with all rotations after the key that the agent names.
     const genuine = host.peer.rotate()
     rotations[0] = { ...statement, signature }
     await renew(host)
@@ -76,7 +76,7 @@ describe('rotation of the command key', () => {
     await renew(host)
     await until('the new key', () => held(host).commandKeyNumber === 1)
     const now = held(host).commandKey
-    // Back to the first key: a number that was passed, though the key in force signed it.
+    // A rotation back to the first key has a lower number, although the key in force signed it.
     const back = { number: 1, oldKey: now, newKey: before, createdAt: '2026-11-22T17:00:00.000Z' }
     const inForce = host.peer.rotate()
     const backSignature = sign(null, Buffer.from(commandKeyRotationText(back)), inForce).toString('base64')
@@ -86,13 +86,13 @@ describe('rotation of the command key', () => {
     expect([held(host).commandKey, host.tree.isAuthorized('1-1')]).toEqual([now, false])
   })
 
-  it('still works with a server that does not support rotations', async () => {
+  it('is optional: the agent works with a server that does not support it', async () => {
     const host = await startHost({ isBeforeRotations: true })
     expect(await host.order('collect-logs')).toMatchObject({ outcome: 'confirmed' })
   })
 })
 
-describe('finding 7: a revocation', () => {
+describe('a revocation', () => {
   type Forge = (host: Host) => object
   const foreignKey = generateKeyPairSync('ed25519').privateKey
   const lies: [string, Forge][] = [
@@ -114,7 +114,7 @@ describe('finding 7: a revocation', () => {
       }),
     ],
   ]
-  it.each(lies)('finding 7: %s leaves an armed host as it is, and is reported', async (_, forge) => {
+  it.each(lies)('%s keeps an armed host armed, and is reported', async (_, forge) => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     const genuine = host.peer.revocations.forge
@@ -127,14 +127,14 @@ describe('finding 7: a revocation', () => {
     expect(host.tree.isAuthorized('1-1')).toBe(false)
     host.peer.only().revoked = false
     await until('the report', () => host.errors().includes('revocation_refused'))
-    // The genuine one frees it.
+    // The genuine revocation frees the host.
     host.peer.revocations.forge = genuine
     host.peer.only().revoked = true
     expect(await host.ended()).toMatchObject({ code: 3 })
     expect([host.tree.isAuthorized('1-1'), host.tree.isAuthorized('1-2')]).toEqual([true, true])
   })
 
-  it('finding 7: signed by a later command key, it is followed to that key', async () => {
+  it('signed by a later command key is accepted after the rotations to that key', async () => {
     const host = await armed()
     expect(await host.arm()).toMatchObject({ outcome: 'confirmed' })
     host.peer.rotate()

@@ -11,7 +11,7 @@ import { createLog } from '../src/log.ts'
 import { createTree, temporaryDir } from './harness.ts'
 
 describe('settings', () => {
-  it('takes arguments before the environment and has defaults', () => {
+  it('prefer arguments to the environment and have defaults', () => {
     const config = loadConfig(['--state-dir', '/a'], {
       PORTCULLIS_AGENT_STATE_DIR: '/b',
       PORTCULLIS_AGENT_SERVER: 'https://h.example:8443',
@@ -29,7 +29,7 @@ describe('settings', () => {
     expect(config.monitorCommand?.[0]).toBe('udevadm')
   })
 
-  it('polls another tree than /sys unless a monitor is named for it', () => {
+  it('select polling for another tree than /sys unless a monitor is set', () => {
     expect(loadConfig(['--sysfs-root', '/x'], {}).monitorCommand).toBeUndefined()
     expect(loadConfig(['--sysfs-root', '/x', '--monitor-command', 'cat  events'], {}).monitorCommand).toEqual([
       'cat',
@@ -46,11 +46,11 @@ describe('settings', () => {
     [['--log-level', 'loud']],
     [['start']],
     [['--unknown']],
-  ])('refuses %j', (argv) => {
+  ])('reject %j', (argv) => {
     expect(() => loadConfig(argv, {})).toThrow(expect.objectContaining({ code: 1 }))
   })
 
-  it('refuses a setting it does not know', () => {
+  it('reject an unknown setting', () => {
     expect(() => loadConfig([], { PORTCULLIS_AGENT_TOKNE: 'x' })).toThrow('PORTCULLIS_AGENT_TOKNE')
   })
 })
@@ -95,7 +95,7 @@ describe('facts', () => {
     })
   }
 
-  it('describes the host within the contract', () => {
+  it('describe the host within the contract', () => {
     const facts = setUp().collect()
     expect(Value.Check(HostFacts, facts)).toBe(true)
     expect(facts).toMatchObject({
@@ -112,7 +112,7 @@ describe('facts', () => {
     })
   })
 
-  it('tells a machine by hashes, and place holders by none', () => {
+  it('identify a machine by hashes, and omit the hashes of placeholders', () => {
     const facts = setUp()
     expect(facts.machineIdHash()).toMatch(/^[0-9a-f]{64}$/)
     expect(facts.smbiosHash()).toMatch(/^[0-9a-f]{64}$/)
@@ -127,7 +127,7 @@ describe('facts', () => {
       expect(machineHash(empty)).toBeNull()
   })
 
-  it('reads this very host within the contract', () => {
+  it('describe the host that runs the test within the contract', () => {
     const facts = createFactsCollector({
       sysfsRoot: '/sys',
       etcRoot: '/etc',
@@ -139,7 +139,7 @@ describe('facts', () => {
     expect(Value.Check(HostFacts, facts)).toBe(true)
   })
 
-  it('reads os-release with and without quotes', () => {
+  it('contain the values of os-release with and without quotes', () => {
     expect([...parseOsRelease('A=1\nB="x \\"y\\""\nC=\'z\'\n# no\nbad line\n')]).toEqual([
       ['A', '1'],
       ['B', 'x "y"'],
@@ -149,7 +149,7 @@ describe('facts', () => {
 })
 
 describe('log', () => {
-  it('is one JSON object a line, whatever it is told, in a bounded ring', () => {
+  it('writes one JSON object per line to a bounded ring, whatever the fields contain', () => {
     const dir = temporaryDir()
     const lines: string[] = []
     const log = createLog({
@@ -175,7 +175,7 @@ describe('log', () => {
 })
 
 describe('back-off', () => {
-  it('doubles to its maximum with jitter in the upper half, and starts over', () => {
+  it('doubles to its maximum with jitter in the upper half, and resets', () => {
     const low = createBackoff({ minMs: 1000, maxMs: 5000, random: () => 0 })
     const high = createBackoff({ minMs: 1000, maxMs: 5000, random: () => 1 })
     expect([1, 2, 3, 4, 5].map(() => low.next())).toEqual([500, 1000, 2000, 2500, 2500])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createDefaults, lift, notRestored } from '../src/enforcement/defaults.ts'
+import { createDefaults, notRestored, unblockAll } from '../src/enforcement/defaults.ts'
 import type { WriteOutcome } from '../src/enforcement/kernel.ts'
 
 const setUp = (values: Record<string, string>) => {
@@ -19,43 +19,43 @@ const setUp = (values: Record<string, string>) => {
 }
 
 describe('the defaults of an armed host', () => {
-  it('are 0; what they were is remembered before the first write, and only then', () => {
+  it('are 0, and their old values are stored once, before the first write', () => {
     const { kernel, defaults } = setUp({ usb1: '1', 'usb1/interface': '1', usb2: '0' })
     const remembered: unknown[] = []
     const remember = (old: Record<string, string>) => void remembered.push({ old, writes: kernel.writes.length })
-    expect(defaults.take({ usb2: '2' }, remember)).toEqual([])
+    expect(defaults.close({ usb2: '2' }, remember)).toEqual([])
     expect(remembered).toEqual([{ old: { usb2: '2', usb1: '1', 'usb1/interface': '1' }, writes: 0 }])
     expect(kernel.writes).toEqual(['usb1=0', 'usb1/interface=0'])
-    defaults.take({ usb1: '1', 'usb1/interface': '1', usb2: '2' }, remember)
+    defaults.close({ usb1: '1', 'usb1/interface': '1', usb2: '2' }, remember)
     expect([remembered.length, kernel.writes.length]).toEqual([1, 2])
     kernel.values.usb1 = '1'
-    defaults.take({ usb1: '1', 'usb1/interface': '1', usb2: '2' }, remember)
+    defaults.close({ usb1: '1', 'usb1/interface': '1', usb2: '2' }, remember)
     expect([remembered.length, kernel.writes.at(-1)]).toEqual([1, 'usb1=0'])
   })
 
-  it('are told of once when they cannot be set, and again after they once could', () => {
+  it('are reported once when they cannot be set, and again after a success in between', () => {
     const { kernel, defaults } = setUp({ usb1: '1', usb2: '1' })
-    const take = () => defaults.take({}, () => undefined)
+    const close = () => defaults.close({}, () => undefined)
     kernel.refused.add('usb1')
-    expect([take(), take(), kernel.values.usb2]).toEqual([['usb1: EROFS'], [], '0'])
+    expect([close(), close(), kernel.values.usb2]).toEqual([['usb1: EROFS'], [], '0'])
     kernel.refused.clear()
-    expect(take()).toEqual([])
+    expect(close()).toEqual([])
     kernel.refused.add('usb1')
     kernel.values.usb1 = '1'
-    expect([take(), take()]).toEqual([['usb1: EROFS'], []])
-    defaults.giveBack({})
-    expect(take()).toEqual(['usb1: EROFS'])
+    expect([close(), close()]).toEqual([['usb1: EROFS'], []])
+    defaults.restore({})
+    expect(close()).toEqual(['usb1: EROFS'])
   })
 
-  it('skip a switch that goes while they are set', () => {
+  it('skip a switch that disappears while they are set', () => {
     const { kernel, defaults } = setUp({ usb1: '1' })
     kernel.switches = () => ['usb1', 'usb9']
     const remembered: unknown[] = []
-    expect(defaults.take({}, (old) => void remembered.push(old))).toEqual([])
+    expect(defaults.close({}, (old) => void remembered.push(old))).toEqual([])
     expect([remembered, kernel.writes]).toEqual([[{ usb1: '1' }], ['usb1=0']])
   })
 
-  it('are given back, interfaces first; what is gone or right already is left alone', () => {
+  it('are restored, interfaces first; removed and unchanged switches are skipped', () => {
     const { kernel, defaults } = setUp({
       usb1: '0',
       'usb1/interface': '0',
@@ -65,14 +65,14 @@ describe('the defaults of an armed host', () => {
     })
     kernel.refused.add('usb3')
     const old = { usb1: '1', 'usb1/interface': '1', usb2: '2', 'usb2/interface': '1', usb3: '1', usb9: '1' }
-    expect(defaults.giveBack(old)).toEqual(['usb3: EROFS'])
+    expect(defaults.restore(old)).toEqual(['usb3: EROFS'])
     expect(kernel.writes).toEqual(['usb1/interface=1', 'usb1=1', 'usb2=2', 'usb3=1'])
     expect(notRestored(kernel, old)).toEqual({ usb3: '1' })
   })
 })
 
-describe('lifting every block', () => {
-  it('gives the defaults back first, then opens devices in their order, and leaves what others closed', () => {
+describe('unblocking all devices', () => {
+  it('restores the defaults first, then opens devices in order, and skips those blocked before arming', () => {
     const { kernel, defaults } = setUp({ usb1: '0', usb2: '0' })
     kernel.refused.add('usb2')
     const authorized = new Map<string, boolean | undefined>([
@@ -83,7 +83,7 @@ describe('lifting every block', () => {
       ['1-5', undefined],
     ])
     const did: string[] = []
-    const problems = lift({
+    const problems = unblockAll({
       kernel: {
         isAuthorized: (port) => authorized.get(port),
         instance: (port) => `i${port}`,
@@ -104,7 +104,7 @@ describe('lifting every block', () => {
       ports: ['1-1', '1-2', '1-3', '1-4', '1-5'],
       memory: {
         defaults: { usb1: '1', usb2: '1' },
-        // The last is another attachment at this port.
+        // The last entry belongs to another attachment at this port.
         foreign: ['1-1|i1-1', '1-3:1.1|i1-3', '1-2|other', '1-2:1.1|other'],
       },
     })

@@ -7,7 +7,7 @@ const stick = storageStick({ portPath: '1-2' })
 const mouse = plainMouse({ portPath: '1-3' })
 
 describe('an armed host', () => {
-  it('holds new devices back, lets in what a rule allows, tells why, and is as before when freed', async () => {
+  it('blocks new devices unless a rule allows them, reports why, and restores the old state when freed', async () => {
     const { peer, tree, arm, free, reported } = await startHost({
       rules: [rule({ id: 'mice', effect: 'allow', kinds: ['Mouse', 'Keyboard'] })],
     })
@@ -16,8 +16,8 @@ describe('an armed host', () => {
     expect(tree.read('usb1', 'authorized_default')).toBe('0')
     tree.plug(mouse)
     tree.plug(stick)
-    await until('mouse let in', () => tree.isAuthorized('1-3'))
-    await until('both told', () => peer.only().devices.size === 2 && reported('1-3')?.authorized === true)
+    await until('mouse authorised', () => tree.isAuthorized('1-3'))
+    await until('both reported', () => peer.only().devices.size === 2 && reported('1-3')?.authorized === true)
     expect(tree.isAuthorized('1-2')).toBe(false)
     expect(reported('1-3')?.enforced).toEqual({ effect: 'allow', source: 'global', ruleId: 'mice', policyVersion: 1 })
     expect(reported('1-2')).toMatchObject({
@@ -28,7 +28,7 @@ describe('an armed host', () => {
     expect(await free()).toMatchObject({ outcome: 'confirmed' })
     expect(tree.read('usb1', 'authorized_default')).toBe('1')
     expect(tree.isAuthorized('1-2')).toBe(true)
-    await until('told', () => reported('1-2')?.authorized === true)
+    await until('reported', () => reported('1-2')?.authorized === true)
     expect(reported('1-2')?.enforced).toBeUndefined()
     tree.plug(storageStick({ portPath: '1-4' }))
     expect(tree.isAuthorized('1-4')).toBe(true)

@@ -60,7 +60,7 @@ const anyDevice = fc
   .record({
     preset: fc.constantFrom(...presets),
     serial: fc.constantFrom(undefined, 'A1', 'B2'),
-    // What the kernel shows only while a device is authorised must not sway the decision.
+    // Attributes that exist only while a device is authorised must not affect the decision.
     configuration: fc.constantFrom(undefined, 'RQR12.07_B0029'),
     bcdDevice: fc.constantFrom('0100', '0101'),
   })
@@ -94,7 +94,7 @@ const fullRule: fc.Arbitrary<PolicyRule> = fc.record(
   { requiredKeys: ['id', 'effect', 'level', 'vid', 'pid', 'serial', 'kinds', 'fingerprint'] },
 )
 
-/** One or two things asked of a device: a rule with all of them matches next to nothing. */
+/** One or two conditions, because a rule with all conditions matches almost no device. */
 const anyRule: fc.Arbitrary<PolicyRule> = fc
   .tuple(
     fullRule,
@@ -116,8 +116,8 @@ const effectOf = (report: DeviceReport, rules: readonly PolicyRule[]) => {
   return decide(rules, policyDevice(parsed, report, finding?.level ?? null), Date.now())
 }
 
-describe('what the agent does', () => {
-  it('is what the decision says, for any devices that come and any rules', () => {
+describe('the agent', () => {
+  it('follows the decision for any devices and any rules', () => {
     const tree = createTree()
     const log = createLog({ clock: systemClock, level: 'error', write: () => undefined })
     const kernel = createKernel({ sysfsRoot: tree.root })
@@ -131,7 +131,7 @@ describe('what the agent does', () => {
         fc.array(anyRule, { maxLength: 10 }),
         fc.boolean(),
         (makers, rules, later, hurries) => {
-          const told: string[] = []
+          const notified: string[] = []
           const enforcer = createEnforcer({
             agentId: 'a',
             kernel,
@@ -142,13 +142,13 @@ describe('what the agent does', () => {
             memory: freshMemory('a', 'boot'),
             saveMemory: () => undefined,
             policy: undefined,
-            notify: { tell: ({ caseNumber }) => told.push(caseNumber), stop: () => undefined },
+            notify: { add: ({ caseNumber }) => notified.push(caseNumber), stop: () => undefined },
             publicStatus: { show: () => undefined },
             watchdog: { start: () => undefined, end: () => undefined },
             clock: systemClock,
             log,
             reports: { add: () => undefined },
-            look: () => void enforcer.enforce(sysfs.scan().devices),
+            rescan: () => void enforcer.enforce(sysfs.scan().devices),
             onState: () => undefined,
           })
           const held = (version: number, some: readonly PolicyRule[]) => ({
@@ -176,10 +176,10 @@ describe('what the agent does', () => {
           }
           enforcer.arm(held(1, rules), false, [])
           for (const device of devices) tree.plug(device)
-          if (hurries) enforcer.hurry()
+          if (hurries) enforcer.enforceNew()
           else enforcer.enforce(sysfs.scan().devices)
           check(rules)
-          expect(told).toHaveLength(
+          expect(notified).toHaveLength(
             devices.filter((device) => effectOf(device, rules).effect === 'block').length * (hurries ? 0 : 1),
           )
           enforcer.usePolicy(held(2, later))

@@ -6,14 +6,14 @@ import type { Clock } from '../src/clock.ts'
 import { createTree, startAgent, temporaryDir, until } from './harness.ts'
 import { type PeerOptions, startPeer } from './peer.ts'
 
-/** A rule with all that a test does not care about. */
+/** Returns a rule with default values for the members that a test does not set. */
 export const rule = (fields: Partial<PolicyRule> & Pick<PolicyRule, 'effect'>): PolicyRule => ({
   id: `rule-${Math.random().toString(36).slice(2)}`,
   level: 'global',
   ...fields,
 })
 
-/** What a rule names to mean this very device. */
+/** Returns the fingerprint of a device for a rule. */
 export const fingerprintOf = (report: DeviceReport): string =>
   policyDevice(parseReport(report), report, null).fingerprint
 
@@ -21,14 +21,14 @@ export interface HostOptions extends PeerOptions {
   devices?: readonly DeviceReport[]
   rules?: PolicyRule[]
   clock?: Clock
-  /** What the agent says it is. */
+  /** Version that the agent reports. */
   version?: string
-  /** The release key that its build holds. */
+  /** Release key that is built into the agent. */
   builtInKey?: ReleaseKeyFile | undefined
   args?: readonly string[]
 }
 
-/** A peer and an enrolled, running agent on a tree of its own, with nothing but USB keyboards. */
+/** Starts a peer and an enrolled agent on its own tree. The host has only USB keyboards. */
 export const startHost = async ({
   devices = [],
   rules = [],
@@ -70,7 +70,7 @@ export const startHost = async ({
     etcRoot,
     args,
     path: (name: string) => join(stateDir, name),
-    /** Has a command executed and returns its acknowledgement. */
+    /** Sends a command and returns its acknowledgement. */
     async order(kind: string, body: Record<string, unknown> = {}) {
       const id = peer.order(kind, body)
       await until(`acknowledgement of ${kind}`, () => ackOf(id) !== undefined)
@@ -85,20 +85,20 @@ export const startHost = async ({
       expect(await host.order('policy', { version: peer.policy.version })).toMatchObject({ outcome: 'confirmed' })
     },
     stop: () => agent.stop(),
-    /** Starts the agent on the same state, and waits for nothing. */
+    /** Starts the agent with the same state, without waiting. */
     begin(as = version, key = builtInKey) {
       agent = start(as, key)
     },
-    /** Resolves when the agent ended by itself. */
+    /** Resolves when the agent has ended. */
     ended: () => agent.done,
-    /** Ends the agent and starts it again on the same state. */
+    /** Restarts the agent with the same state. */
     async restart() {
       await agent.stop()
       const before = peer.seen.checkIns.length
       agent = start()
       await until('next start', () => peer.seen.checkIns.length > before)
     },
-    /** What the peer was last told about a device. */
+    /** Returns the last report of a device. */
     reported: (portPath: string) => peer.only().devices.get(portPath),
     errors: () => peer.seen.errors.map((error) => error.code),
   }

@@ -11,7 +11,7 @@ import { createTree, temporaryDir, until } from './harness.ts'
 import { startPeer } from './peer.ts'
 import { env, killAgent, main, spawnAgent, withFileLimit } from './processes.ts'
 
-/** Runs a module's text where no file grows over 4 KiB. What it prints is the answer. */
+/** Runs a script with a file size limit of 4 KiB and returns its output. */
 const limited = (script: string): string => {
   const node = [process.execPath, '--input-type=module', '-e', script]
   const done = spawnSync(...withFileLimit(8, node), { env, encoding: 'utf8', timeout: 60_000 })
@@ -19,9 +19,9 @@ const limited = (script: string): string => {
 }
 const source = (name: string) => JSON.stringify(pathToFileURL(resolve(main, '..', name)).href)
 
-// A limit of file sizes cuts a write in the middle as a disk does that becomes full.
-describe('a disk that takes a part only', { timeout: 120_000 }, () => {
-  it('leaves the old file, and nothing beside it', () => {
+// A file size limit makes a write partial, like a disk that becomes full.
+describe('a full disk', { timeout: 120_000 }, () => {
+  it('keeps the old file and leaves no temporary file', () => {
     const path = join(temporaryDir(), 'policy.json')
     const write = (bytes: number) =>
       limited(`
@@ -34,7 +34,7 @@ describe('a disk that takes a part only', { timeout: 120_000 }, () => {
     expect(readdirSync(join(path, '..'))).toEqual(['policy.json'])
   })
 
-  it('loses no change that waits in the spool', () => {
+  it('loses no changes in the spool', () => {
     const stateDir = temporaryDir()
     const line = (n: number): string => {
       const change: DeviceChange = {
@@ -44,7 +44,7 @@ describe('a disk that takes a part only', { timeout: 120_000 }, () => {
       }
       return `${JSON.stringify({ kind: 'change', n, change })}\n`
     }
-    // Acknowledged long ago, so much that the file is due to be written anew; behind it what waits.
+    // Enough acknowledged lines that the file must be rewritten, and then unacknowledged changes.
     const old = `${JSON.stringify({ kind: 'overflow', dropped: 1 })}\n`.repeat(4_000_000 / 32)
     writeFileSync(join(stateDir, 'spool.jsonl'), old + Array.from({ length: 50 }, (_, i) => line(i + 1)).join(''))
     const said = limited(`
@@ -59,7 +59,7 @@ describe('a disk that takes a part only', { timeout: 120_000 }, () => {
     expect(after.pending().changes.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1))
   })
 
-  it('keeps the policy in force: the next one is refused whole', async () => {
+  it('keeps the policy in force and refuses the next one completely', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.2 })
     onTestFinished(() => peer.stop())
     const allow = rule({ id: 'sticks', effect: 'allow', kinds: ['Mass Storage'] })
@@ -79,7 +79,7 @@ describe('a disk that takes a part only', { timeout: 120_000 }, () => {
     const ack = await order('policy', { version: 2 })
     expect(ack).toMatchObject({ outcome: 'failed', message: expect.stringContaining('EFBIG') })
     await killAgent(agent)
-    // The disk has room again, the server is away: what the start judges by is what is on disk.
+    // The disk has space again and the server is unreachable, so the start uses the policy on disk.
     await peer.stop()
     spawnAgent(args)
     await until('armed again', () => tree.read('usb1', 'authorized_default') === '0', 30_000)

@@ -20,7 +20,7 @@ import { systemClock } from '../src/clock.ts'
 import { loadConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 
-/** A directory that goes with the test. */
+/** Creates a directory that is removed after the test. */
 export const temporaryDir = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-agent-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
@@ -37,10 +37,10 @@ export const createKernelTree = (devices: readonly DeviceReport[], root = tempor
   return root
 }
 
-/** A fake `/sys` whose devices come and go. */
+/** Creates a fake `/sys` on which devices can be attached and removed. */
 export const createTree = (devices: readonly DeviceReport[] = []) => {
   const root = temporaryDir()
-  // What a copied tree cannot do, a kernel does: a device that comes is held back when its controller says so.
+  // Unlike a kernel, a copied tree does not block a new device itself, so this function applies the controller's default.
   let devnum = 1
   const write = (path: string, content: Buffer | string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -49,7 +49,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
   const tree = {
     root,
     dir: (portPath: string) => join(root, 'bus/usb/devices', portPath),
-    /** Attaches as the kernel does: with a `devnum` never used before on this tree, authorised as the controller says. */
+    /** Attaches a device as the kernel does: with an unused `devnum` and the controller's default authorisation. */
     plug(device: DeviceReport) {
       devnum++
       const bus = `usb${Number.parseInt(device.portPath, 10)}`
@@ -62,7 +62,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
         names.add(name)
         write(join('attaching', name, rest), rest === 'devnum' ? `${devnum}\n` : content)
       }
-      // At once, interfaces before their device: a kernel shows no half of one.
+      // Rename the complete directories, because a kernel never shows a partial device.
       for (const name of [...names].sort().reverse()) {
         rmSync(tree.dir(name), { recursive: true, force: true })
         mkdirSync(dirname(tree.dir(name)), { recursive: true })
@@ -74,7 +74,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
         if (name === portPath || name.startsWith(`${portPath}:`))
           rmSync(tree.dir(name), { recursive: true, force: true })
     },
-    /** A driver as the kernel has it loaded; what is written to its `bind` is the name of an interface. */
+    /** Adds a loaded driver. Its `bind` file receives the names of interfaces. */
     load: (driver: string) => write(join('bus/usb/drivers', driver, 'bind'), ''),
     /** Binds a driver to an interface (`1-2:1.0`), and drivers to the HID devices below it, as the kernel shows it. */
     bind(name: string, driver: string, ...hid: string[]) {
@@ -97,7 +97,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
   return tree
 }
 
-/** Real machinery with short waits: a retry after 10 to 50 ms instead of seconds. */
+/** Timing with short waits: the agent retries after 10 to 50 ms instead of seconds. */
 const quickTiming: AgentTiming = {
   ...agentTiming,
   loop: {
@@ -106,10 +106,10 @@ const quickTiming: AgentTiming = {
     supersededMemoryMs: 60_000,
   },
   watcher: { pollMs: 20, resyncMs: 1000, settleMs: 10, settleMaxMs: 100 },
-  enforcement: { hurryMs: 20, tickMs: 20, freshenMs: 20 },
+  enforcement: { fastPollMs: 20, tickMs: 20, refreshMs: 20 },
 }
 
-/** An agent in this process; it is stopped with the test. */
+/** Starts an agent in this process and stops it after the test. */
 export const startAgent = (
   args: readonly string[],
   {
@@ -146,7 +146,7 @@ export const startAgent = (
   return { done, stop: end, lines }
 }
 
-/** Polls a condition; fails the test with its name after the deadline. */
+/** Waits for a condition. Fails the test with the name of the condition after the deadline. */
 export const until = async (what: string, condition: () => boolean, deadlineMs = 15_000): Promise<void> => {
   const end = performance.now() + deadlineMs
   while (!condition()) {

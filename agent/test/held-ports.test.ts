@@ -24,7 +24,7 @@ const setUp = (known: readonly Hold[] = [], accepted: readonly AcceptedDrivers[]
 }
 
 describe('a held port', () => {
-  it('is stored with the first evidence, and found from the bus of either speed', () => {
+  it('is stored with the first evidence, and found from the buses of both speeds', () => {
     const { holds, changes } = setUp()
     const stick = at('1-2')
     expect(holds.add(stick, mismatch)).toBe('held')
@@ -56,7 +56,7 @@ describe('a held port', () => {
     expect(Object.keys(holds.find('1-3') ?? {})).not.toContain('peer')
   })
 
-  it('is one of 64', () => {
+  it('is one of at most 64', () => {
     const { holds, changes } = setUp()
     for (let n = 1; n < agentLimits.heldPorts; n++) holds.add(at(`3-${n}`), mismatch)
     expect(holds.isFull()).toBe(false)
@@ -67,7 +67,7 @@ describe('a held port', () => {
     expect([changes.length, holds.list().length]).toEqual([64, 64])
   })
 
-  it('is released alone, and its drivers are refused later, too', () => {
+  it('is released alone, and its drivers are refused again later', () => {
     const { holds, changes } = setUp()
     holds.add(at('1-2'), mismatch)
     holds.add(at('1-3'), mismatch)
@@ -80,7 +80,7 @@ describe('a held port', () => {
     expect(holds.isAccepted(at('1-2'), mismatch)).toBe(false)
   })
 
-  it('is released by root with all others, once', () => {
+  it('is released with all others when root frees the host, once', () => {
     const { holds, changes } = setUp()
     holds.clear()
     expect(changes).toEqual([])
@@ -92,7 +92,7 @@ describe('a held port', () => {
 })
 
 describe('accepted drivers', () => {
-  it('are those of this device, all of them, in any order', () => {
+  it('apply to this device only, completely and in any order', () => {
     const { holds, changes, first } = setUp()
     holds.add(at('1-2'), binds('b', 'a', 'b'))
     holds.release(first(), true)
@@ -111,7 +111,7 @@ describe('accepted drivers', () => {
     expect(holds.isAccepted(at('1-2', 'other'), binds('a'))).toBe(false)
   })
 
-  it('are kept of the last 256 devices', () => {
+  it('are stored for the last 256 devices', () => {
     const many = Array.from({ length: 256 }, (_, n) => ({ fingerprint: `f${n}`, drivers: ['x'] }))
     const { holds, changes, first } = setUp([], many)
     holds.add(at('1-2'), mismatch)

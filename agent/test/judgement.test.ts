@@ -17,7 +17,7 @@ const judgeOf = (rules: readonly PolicyRule[]) => {
 const identify = (judge: ReturnType<typeof createJudge>, report = stick) => judge.identify({ report, instance: '1' })
 
 describe('a judge', () => {
-  it('decides by the policy in use, and knows only hubs without one', () => {
+  it('decides by the current policy, and allows only hubs without one', () => {
     const judge = judgeOf([rule({ id: 'sticks', effect: 'allow', vid: '0781' })])
     const decide = (report = stick) => judge.decide(identify(judge, report).device, 0).source
     expect([decide(), judge.policy?.version]).toEqual(['global', 1])
@@ -29,7 +29,7 @@ describe('a judge', () => {
   })
 
   const rules = [
-    rule({ id: 'told', effect: 'deny', vid: '0781', reason: ' Ask\u200b the desk. ' }),
+    rule({ id: 'reason', effect: 'deny', vid: '0781', reason: ' Ask\u200b the desk. ' }),
     rule({ id: 'long', effect: 'deny', vid: '0781', reason: 'x'.repeat(300) }),
     rule({ id: 'mute', effect: 'deny', vid: '0781', reason: ' ' }),
     rule({ id: 'kinds', effect: 'allow', kinds: ['Mass Storage', 'Audio'] }),
@@ -37,27 +37,27 @@ describe('a judge', () => {
     rule({ id: 'vendor', effect: 'allow', vid: '0781' }),
   ]
   it.each<[string, PolicyDecision['source'], string | null, string]>([
-    ['the reason of the rule, cleaned', 'deny', 'told', 'Ask the desk.'],
+    ['the reason of the rule, cleaned', 'deny', 'reason', 'Ask the desk.'],
     ['200 characters of it', 'deny', 'long', 'x'.repeat(200)],
-    ['that a rule denies it', 'deny', 'mute', 'A rule of your organisation denies it.'],
-    ['that it is an attack tool', 'attack-tool', null, 'It is known or acts as an attack tool.'],
-    ['that it is not approved', 'default', null, 'It is not approved by your organisation.'],
-  ])('tells people %s', (_, source, ruleId, text) => {
+    ['that a rule denies it', 'deny', 'mute', 'Your organisation denies this device.'],
+    ['that it is an attack tool', 'attack-tool', null, 'This device is a known attack tool or behaves like one.'],
+    ['that it is not approved', 'default', null, 'Your organisation has not approved this device.'],
+  ])('gives as the reason %s', (_, source, ruleId, text) => {
     expect(judgeOf(rules).reasonOf({ effect: 'block', source, ruleId })).toBe(text)
   })
 
-  it('tells people the same without a policy', () => {
+  it('gives the same reason without a policy', () => {
     const decision = { effect: 'block', source: 'default', ruleId: null } as const
-    expect(createJudge().reasonOf(decision)).toBe('It is not approved by your organisation.')
+    expect(createJudge().reasonOf(decision)).toBe('Your organisation has not approved this device.')
   })
 
   it.each<[string, PolicyDecision['source'], string | null, object]>([
-    ['a hub, as a hub', 'hub', null, { by: 'kinds', kinds: ['Hub'] }],
-    ['by kinds, as these kinds', 'global', 'kinds', { by: 'kinds', kinds: ['Mass Storage', 'Audio'] }],
-    ['by its model, as itself', 'global', 'model', { by: 'identity' }],
-    ['by its vendor, as what it claims', 'global', 'vendor', { by: 'kinds', kinds: ['Mass Storage'] }],
-    ['by no rule, as itself', 'default', null, { by: 'identity' }],
-  ])('lets in what is allowed %s', (_, source, ruleId, scope) => {
+    ['a hub: hubs', 'hub', null, { by: 'kinds', kinds: ['Hub'] }],
+    ['one of some kinds: these kinds', 'global', 'kinds', { by: 'kinds', kinds: ['Mass Storage', 'Audio'] }],
+    ['a model: its identity', 'global', 'model', { by: 'identity' }],
+    ['a device of a vendor: its claimed kinds', 'global', 'vendor', { by: 'kinds', kinds: ['Mass Storage'] }],
+    ['an exception without a rule: its identity', 'default', null, { by: 'identity' }],
+  ])('returns the scope of a device that is allowed as %s', (_, source, ruleId, scope) => {
     const judge = judgeOf(rules)
     expect(judge.scopeOf({ effect: 'allow', source, ruleId }, identify(judge).device)).toEqual(scope)
     expect(
@@ -65,7 +65,7 @@ describe('a judge', () => {
     ).toEqual({ by: 'identity' })
   })
 
-  it('knows when the next grant ends', () => {
+  it('returns the end of the next grant', () => {
     const until = (...times: (string | undefined)[]) =>
       judgeOf(
         times.map((expiresAt) =>
@@ -118,26 +118,26 @@ describe('the drivers of a device', () => {
     expect([truth.open(judged, identity), opened.length]).toEqual([null, 3])
   })
 
-  it('are compared after each: no further interface is opened once one is wrong', () => {
+  it('are compared after each binding, and a mismatch opens no further interfaces', () => {
     const { truth, opened } = setUp({ 1: 'rtl8150' })
     expect(truth.open(judged, identity)).toEqual(wrong(1, 'Mass Storage'))
     expect(opened).toHaveLength(2)
     expect(truth.mismatch(judged, identity)).toEqual(wrong(1, 'Mass Storage'))
   })
 
-  it('are compared even if nothing is left to open', () => {
+  it('are compared even if no interface is closed', () => {
     const { truth, state, opened } = setUp({})
     for (const one of state) Object.assign(one, { isAuthorized: true })
     Object.assign(state[0] ?? {}, { driver: 'rtl8150' })
     expect([truth.open(judged, identity), opened]).toEqual([wrong(0, 'Keyboard'), []])
   })
 
-  it('are right if a person accepted them', () => {
+  it('match if an operator accepted them', () => {
     const { truth, opened } = setUp({ 1: 'rtl8150' }, true)
     expect([truth.open(judged, identity), truth.mismatch(judged, identity), opened.length]).toEqual([null, null, 3])
   })
 
-  it('stay away from an interface that somebody else had closed', () => {
+  it('are not bound to an interface that was closed before arming', () => {
     const { truth, opened } = setUp({}, false, ['1-1:1.1|1', '1-1:1.2|2'])
     truth.open(judged, identity)
     expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.2'])

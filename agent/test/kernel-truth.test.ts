@@ -16,19 +16,19 @@ const works = (host: Host, portPath: string, isWorking: boolean) =>
   until(`${portPath} ${isWorking ? 'works' : 'is blocked'}`, () => host.tree.isAuthorized(portPath) === isWorking)
 const heldOf = (host: Host) => host.peer.seen.enforcement.at(-1)?.held ?? []
 
-/** An armed host on which a device claims to be a hub and got the driver of a network card. */
-const deceived = async () => {
+/** Starts an armed host with a device that claims to be a hub and has the driver of a network card. */
+const withFalseHub = async () => {
   const host = await startHost({ devices: [keyboard] })
   await host.arm()
   host.tree.plug(liar)
   await works(host, '1-3', true)
   host.tree.bind('1-3:1.0', 'rtl8150')
   await works(host, '1-3', false)
-  await until('told', () => heldOf(host).length === 1)
+  await until('reported', () => heldOf(host).length === 1)
   return host
 }
 
-/** What a release says about the only held port. */
+/** Releases the only held port. */
 const release = (host: Host, accept: boolean) =>
   host.order('release-ports', { releases: heldOf(host).map(({ id }) => ({ id, accept })) })
 
@@ -40,8 +40,8 @@ const replug = async (host: Host, report: Parameters<Host['tree']['plug']>[0]) =
 }
 
 describe('a driver mismatch', () => {
-  it('finding 3: blocks a hub that has the driver of a network card, and reports the evidence', async () => {
-    const host = await deceived()
+  it('blocks a hub that has the driver of a network card, and reports the evidence', async () => {
+    const host = await withFalseHub()
     expect(heldOf(host)).toMatchObject([{ portPath: '1-3', vid: '0BDA', pid: '8150', mismatch: evidence }])
     await until('reported', () => host.reported('1-3')?.enforced?.held === true)
     expect(host.reported('1-3')).toMatchObject({
@@ -51,8 +51,8 @@ describe('a driver mismatch', () => {
     })
   })
 
-  it('finding 3: holds that port only, whatever is plugged in there, even after a restart', async () => {
-    const host = await deceived()
+  it('holds only that port, for any device and even after a restart', async () => {
+    const host = await withFalseHub()
     const genuine = hub({ portPath: '1-3' })
     await replug(host, genuine)
     expect(host.tree.isAuthorized('1-3')).toBe(false)
@@ -65,8 +65,8 @@ describe('a driver mismatch', () => {
     await works(host, '1-4', true)
   })
 
-  it('finding 3: stays held through Free and arming until a person releases the port', async () => {
-    const host = await deceived()
+  it('holds the port through Free and arming until an operator releases it', async () => {
+    const host = await withFalseHub()
     await host.free()
     expect(host.tree.isAuthorized('1-3')).toBe(true)
     await replugOnFree(host)
@@ -74,21 +74,21 @@ describe('a driver mismatch', () => {
     await works(host, '1-3', false)
     expect(await release(host, false)).toMatchObject({ outcome: 'confirmed' })
     await works(host, '1-3', true)
-    await until('told', () => heldOf(host).length === 0)
-    // It lies still: the port is held again.
+    await until('reported', () => heldOf(host).length === 0)
+    // The claim is still false, so the port is held again.
     host.tree.bind('1-3:1.0', 'rtl8150')
     await works(host, '1-3', false)
   })
 
-  it('a person can accept the drivers of one device only', async () => {
-    const host = await deceived()
+  it('is accepted by an operator for one device only', async () => {
+    const host = await withFalseHub()
     await release(host, true)
     host.tree.unplug('1-3')
     host.tree.plug(liar)
     await works(host, '1-3', true)
     host.tree.bind('1-3:1.0', 'rtl8150')
     host.tree.plug(storageStick({ portPath: '1-5' }))
-    await until('looked at', () => host.reported('1-5')?.enforced !== undefined)
+    await until('judged', () => host.reported('1-5')?.enforced !== undefined)
     expect(host.tree.isAuthorized('1-3')).toBe(true)
     host.tree.unplug('1-3')
     host.tree.plug({ ...liar, ...hub({ portPath: '1-3', vid: '0BDA', pid: '8150' }) })
@@ -97,7 +97,7 @@ describe('a driver mismatch', () => {
     await works(host, '1-3', false)
   })
 
-  it('finding 3: is detected when a driver binds later, to an interface or to a HID device', async () => {
+  it('is detected when a driver binds later to an interface or a HID device', async () => {
     const host = await startHost({ devices: [keyboard], rules: [allowStick, rule({ effect: 'allow', vid: '413C' })] })
     await host.arm()
     host.tree.plug(storageStick({ portPath: '1-2' }))
@@ -106,17 +106,17 @@ describe('a driver mismatch', () => {
     host.tree.plug(plainKeyboard({ portPath: '1-6' }))
     await works(host, '1-6', true)
     host.tree.bind('1-6:1.1', 'usbhid', 'hid-generic')
-    await until('looked at', () => host.reported('1-6')?.enforced !== undefined)
+    await until('judged', () => host.reported('1-6')?.enforced !== undefined)
     expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-6')]).toEqual([true, true])
-    // Another driver on the HID bus, as a module that is loaded later brings it.
+    // Another driver on the HID bus, as after loading a module.
     host.tree.bind('1-6:1.0', 'usbhid', 'mcp2221')
     await works(host, '1-6', false)
-    await until('told', () => heldOf(host).length === 1)
+    await until('reported', () => heldOf(host).length === 1)
     expect(heldOf(host)[0]?.mismatch.bound).toEqual([{ interface: 0, claims: 'Keyboard', driver: 'mcp2221' }])
     expect(host.tree.isAuthorized('1-2')).toBe(true)
   })
 
-  it('finding C9: counts for a device that a rule allows by its vendor id alone', async () => {
+  it('applies to a device that a rule allows only by its vendor ID', async () => {
     const host = await startHost({ devices: [keyboard], rules: [rule({ effect: 'allow', vid: '0BDA' })] })
     await host.arm()
     const odd = buildDevice({ portPath: '1-5', vid: '0BDA', pid: '8150', interfaces: ['ff:00:00'] })
@@ -124,18 +124,18 @@ describe('a driver mismatch', () => {
     await works(host, '1-5', true)
     host.tree.bind('1-5:1.0', 'rtl8150')
     await works(host, '1-5', false)
-    await until('told', () => heldOf(host).length === 1)
+    await until('reported', () => heldOf(host).length === 1)
     expect(heldOf(host)[0]?.mismatch).toEqual({ bound: [{ interface: 0, claims: 'Unknown', driver: 'rtl8150' }] })
   })
 
-  it('finding 3: is detected on devices that were attached before the host was armed', async () => {
+  it('is detected on devices that were attached before the host was armed', async () => {
     const host = await startHost({ devices: [keyboard, storageStick({ portPath: '1-2' })] })
     host.tree.bind('1-2:1.0', 'rtl8150')
     await host.arm()
     await works(host, '1-2', false)
   })
 
-  it('finding 3: is reported by a Free host, which blocks nothing', async () => {
+  it('is reported by a Free host, which blocks nothing', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.tree.plug(liar)
     host.tree.bind('1-3:1.0', 'rtl8150')
@@ -145,7 +145,7 @@ describe('a driver mismatch', () => {
     expect(heldOf(host)).toEqual([])
   })
 
-  it('finding 3: also holds the peer port on the bus of the other speed', async () => {
+  it('holds the peer port on the bus of the other speed', async () => {
     const host = await startHost({ devices: [keyboard, storageStick({ portPath: '2-9' })] })
     await host.arm()
     host.tree.plug(liar)
@@ -160,21 +160,21 @@ describe('a driver mismatch', () => {
   })
 })
 
-/** An armed host with 65 lying devices, but a limit of 64 held ports. */
-const overrun = async () => {
+/** Starts an armed host with 65 devices with false claims. The limit is 64 held ports. */
+const atLimit = async () => {
   const liars = Array.from({ length: 65 }, (_, i) => ({ ...liar, portPath: `1-${10 + i}` }))
   const host = await startHost({ devices: [keyboard, ...liars] })
   for (const { portPath } of liars) host.tree.bind(`${portPath}:1.0`, 'rtl8150')
   await host.arm()
   for (const { portPath } of liars) await works(host, portPath, false)
-  await until('told', () => heldOf(host).length === 64)
+  await until('reported', () => heldOf(host).length === 64)
   return host
 }
 const heldPortsOf = (host: Host) => heldOf(host).map(({ portPath }) => portPath)
 
 describe('a host at its limit of held ports', () => {
-  it('finding 7: releases none for another, authorises no further device and reports it', async () => {
-    const host = await overrun()
+  it('releases no port for another, authorises no further devices and reports it', async () => {
+    const host = await atLimit()
     expect(heldPortsOf(host)).toContain('1-10')
     expect(heldPortsOf(host)).not.toContain('1-74')
     expect(host.errors()).toContain('held_ports_full')
@@ -188,8 +188,8 @@ describe('a host at its limit of held ports', () => {
     expect(host.tree.isAuthorized('1-1')).toBe(true)
   })
 
-  it('finding 7: stays closed after a restart, and evaluates waiting devices after a release', async () => {
-    const host = await overrun()
+  it('stays closed after a restart, and judges waiting devices after a release', async () => {
+    const host = await atLimit()
     await host.restart()
     host.tree.plug(hub({ portPath: '1-90' }))
     await until('judged', () => host.reported('1-90')?.enforced?.held === true)
@@ -202,7 +202,7 @@ describe('a host at its limit of held ports', () => {
       })
     host.tree.unplug('1-11')
     await releaseOne('1-11')
-    // The device that still lies comes first and takes the free slot.
+    // The device whose claim is still false comes first and uses the free slot.
     await until('held', () => heldPortsOf(host).includes('1-74'))
     await works(host, '1-90', false)
     host.tree.unplug('1-12')
@@ -222,7 +222,7 @@ describe('interfaces', () => {
   const switches = (host: Host) =>
     ['authorized_default', 'interface_authorized_default'].map((name) => host.tree.read('usb1', name))
 
-  it('finding 3: are closed while the host is armed, and opened on every path to Free', async () => {
+  it('are closed while the host is armed, and opened by every way to free it', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.tree.write('usb1', 'interface_authorized_default', '1\n')
     await host.arm()
@@ -235,14 +235,14 @@ describe('interfaces', () => {
     expect(switches(host)).toEqual(['1', '1'])
   })
 
-  it('finding 3: are opened one by one, each bound to a driver that its kind may have; drivers_probe is not written', async () => {
+  it('are opened one by one and bound to a driver of their kind, without writing drivers_probe', async () => {
     const host = await startHost({ devices: [keyboard], rules: [allowStick] })
     for (const driver of ['rtl8150', 'usb-storage', 'usbhid']) host.tree.load(driver)
     host.tree.write('../../usb', 'drivers_probe', '')
     await host.arm()
     host.tree.plug(storageStick({ portPath: '1-2' }))
     await works(host, '1-2', true)
-    // The kernel makes the interfaces of a device once it is authorised, closed as the controller says.
+    // The kernel creates the interfaces of a device when it is authorised, with the controller's default.
     host.tree.write('1-2:1.0', 'authorized', '0\n')
     host.tree.write('1-2:1.7', 'authorized', '0\n')
     await until('opened', () => host.tree.read('1-2:1.0', 'authorized') === '1')

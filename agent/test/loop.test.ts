@@ -31,7 +31,7 @@ const setUp = async (options: PeerOptions = {}, devices = [keyboard]) => {
 const bodies = (peer: Awaited<ReturnType<typeof startPeer>>) => peer.seen.checkIns.map((checkIn) => checkIn.body)
 
 describe('enrolment', () => {
-  it('enrols, opens a session and sends facts and the full inventory once', async () => {
+  it('opens a session and sends facts and the full inventory once', async () => {
     const { peer, args, stateDir } = await setUp()
     expect(await startAgent([...args, '--once']).done).toBeUndefined()
     const [first, ...more] = bodies(peer)
@@ -44,7 +44,7 @@ describe('enrolment', () => {
     expect(readFileSync(join(stateDir, 'agent.log'), 'utf8')).not.toContain(peer.token)
   })
 
-  it('keeps its identity over starts and ignores a token it does not need', async () => {
+  it('keeps the identity over restarts and ignores an unneeded token', async () => {
     const { peer, args } = await setUp()
     await startAgent([...args, '--once']).done
     await startAgent([...args.map((arg) => (arg === peer.token ? 'pce_2_other' : arg)), '--once']).done
@@ -53,7 +53,7 @@ describe('enrolment', () => {
     expect(bodies(peer).map((body) => body.seq)).toEqual([1, 1])
   })
 
-  it('moves to another server that a fresh token is for, with a key of its own', async () => {
+  it('moves to the server of a fresh token with a new key', async () => {
     const { peer, args, stateDir } = await setUp({ token: 'pce_1_one' })
     await startAgent([...args, '--once']).done
     const other = await peerFor({ token: 'pce_2_two' })
@@ -64,14 +64,14 @@ describe('enrolment', () => {
     expect(bodies(other)[0]?.inventory).toHaveLength(1)
   })
 
-  it('ends with code 2 when the token is refused', async () => {
+  it('exits with 2 if the token is refused', async () => {
     const { args } = await setUp({ token: 'pce_1_right' })
     const error = await startAgent(args.map((arg) => (arg === 'pce_1_right' ? 'pce_1_wrong' : arg))).done
     expect(error).toBeInstanceOf(AgentExit)
     expect(error).toMatchObject({ code: 2 })
   })
 
-  it('repeats a lost enrolment with the same key, so that the server knows it again', async () => {
+  it('repeats a lost enrolment with the same key, so that the server recognises the host', async () => {
     const { peer, args } = await setUp()
     peer.fail(
       agentPaths.enrol,
@@ -84,7 +84,7 @@ describe('enrolment', () => {
     expect(peer.agents.size).toBe(1)
   })
 
-  it('refuses clear text to another machine, a missing token and a second agent on the same state', async () => {
+  it('rejects unencrypted HTTP to another machine, a missing token and a second agent with the same state', async () => {
     const { args, stateDir } = await setUp()
     expect(
       await startAgent(['--server', 'http://192.0.2.1', '--token', 'x', '--state-dir', stateDir]).done,
@@ -94,12 +94,12 @@ describe('enrolment', () => {
     })
     expect(existsSync(join(stateDir, 'lock'))).toBe(false)
     startAgent(args)
-    expect(await startAgent(args).done).toMatchObject({ code: 1, message: expect.stringContaining('in use') })
+    expect(await startAgent(args).done).toMatchObject({ code: 1, message: expect.stringContaining('already uses') })
   })
 })
 
 describe('watching', () => {
-  it('tells attachments, changes and removals in order, each once', async () => {
+  it('reports attachments, changes and removals in order, each once', async () => {
     const { peer, tree, args } = await setUp()
     startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
@@ -111,7 +111,7 @@ describe('watching', () => {
     await until('removed', () => peer.seen.changes.length === 3)
     expect(peer.seen.changes.map((change) => change.op)).toEqual(['attached', 'changed', 'removed'])
     expect(peer.seen.changes[1]).toMatchObject({ device: { product: 'Another name' } })
-    // The hash of every check-in agreed, or the inventory would have been asked for again.
+    // All hashes matched; otherwise the server would have requested the inventory again.
     expect(bodies(peer).filter((body) => body.inventory)).toHaveLength(1)
     expect(
       bodies(peer)
@@ -120,7 +120,7 @@ describe('watching', () => {
     ).toBe(false)
   })
 
-  it('tells a replug at the same port as removal and attachment, though the device looks the same', async () => {
+  it('reports a replug at the same port as removal and attachment, even of the same device', async () => {
     const { peer, tree, args } = await setUp({}, [keyboard, stick])
     startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
@@ -130,7 +130,7 @@ describe('watching', () => {
   })
 
   it.each(Object.keys(hostileTexts) as (keyof typeof hostileTexts)[])(
-    'carries hostile strings within the contract: %s',
+    'sends hostile strings within the contract: %s',
     async (variant) => {
       const { peer, args } = await setUp({}, [hostileStrings(variant, { portPath: '1-4' })])
       await startAgent([...args, '--once']).done
@@ -143,7 +143,7 @@ describe('watching', () => {
 })
 
 describe('failures', () => {
-  it('repeats a check-in byte for byte until it is acknowledged, and nothing is stored twice', async () => {
+  it('repeat a check-in byte for byte until it is acknowledged, and store nothing twice', async () => {
     const { peer, tree, args } = await setUp()
     startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
@@ -160,7 +160,7 @@ describe('failures', () => {
     expect(peer.seen.changes).toHaveLength(1)
   })
 
-  it('keeps changes while the server is away, in order, over a restart', async () => {
+  it('keep changes in order over a restart while the server is unreachable', async () => {
     const { peer, tree, args } = await setUp()
     const agent = startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
@@ -172,12 +172,12 @@ describe('failures', () => {
     await agent.stop()
     await peer.resume()
     startAgent(args)
-    await until('told', () => peer.seen.changes.length === 2)
+    await until('reported', () => peer.seen.changes.length === 2)
     expect(peer.seen.changes.map((change) => change.op)).toEqual(['attached', 'removed'])
     expect([...peer.only().devices.keys()]).toEqual(['1-2'])
   })
 
-  it('does not tell a change again whose acknowledgement was lost together with the agent', async () => {
+  it('do not repeat a committed change if acknowledgement and agent were lost', async () => {
     const { peer, tree, args } = await setUp()
     const agent = startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
@@ -194,40 +194,40 @@ describe('failures', () => {
     expect(after.only().devices.size).toBe(2)
   })
 
-  it('opens a new session when the old one is over or superseded, and goes on with the same boot', async () => {
+  it('open a new session with the same boot when the old one expired or was superseded', async () => {
     const { peer, tree, args } = await setUp()
     startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
     peer.expireSessions()
     tree.plug(stick)
-    await until('told after 401', () => peer.seen.changes.length === 1)
+    await until('reported after 401', () => peer.seen.changes.length === 1)
     peer.only().currentBoot = 'another'
     tree.unplug('1-2')
-    await until('told after 409', () => peer.seen.changes.length === 2)
+    await until('reported after 409', () => peer.seen.changes.length === 2)
     expect(new Set(bodies(peer).map((body) => body.bootId)).size).toBe(1)
     expect(peer.seen.sessions).toHaveLength(3)
   })
 
-  it('renews its token before it ends', async () => {
+  it('never involve an expired token: the agent renews it before', async () => {
     const { peer, args } = await setUp({ expiresInSeconds: 1, nextCheckInSeconds: 0.1 })
     startAgent(args)
     await until('renewed', () => peer.seen.sessions.length >= 2)
     expect(peer.seen.errors).toEqual([])
   })
 
-  it('starts a new boot with the full inventory when the server has lost count', async () => {
+  it('start a new boot with the full inventory if the sequence of the server differs', async () => {
     const { peer, tree, args } = await setUp()
     startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
     peer.only().boots.clear()
     peer.expireSessions()
     tree.plug(stick)
-    await until('told again', () => peer.seen.changes.length === 1)
+    await until('reported again', () => peer.seen.changes.length === 1)
     expect(bodies(peer).at(-1)).toMatchObject({ seq: 1, inventory: [{ portPath: '1-1' }, { portPath: '1-2' }] })
     expect(new Set(bodies(peer).map((body) => body.bootId)).size).toBe(2)
   })
 
-  it('drops what the server calls invalid and sends the full inventory next', async () => {
+  it('drop a body that the server calls invalid, and send the full inventory next', async () => {
     const { peer, tree, args } = await setUp()
     startAgent(args)
     await until('first check-in', () => bodies(peer).length === 1)
@@ -239,7 +239,7 @@ describe('failures', () => {
     expect(peer.seen.errors.map((error) => error.code)).toEqual(['report_refused'])
   })
 
-  it('waits as long as Retry-After says', async () => {
+  it('wait for Retry-After', async () => {
     const { peer, args } = await setUp()
     peer.fail(agentPaths.session, {
       kind: 'problem',
@@ -252,7 +252,7 @@ describe('failures', () => {
     expect(performance.now() - start).toBeGreaterThan(1000)
   })
 
-  it('does not spin when server and agent disagree about the hash', async () => {
+  it('cause no loop if server and agent disagree about the hash', async () => {
     const { peer, args } = await setUp({ alwaysNeedsInventory: true })
     startAgent(args)
     await until('resyncs', () => bodies(peer).length === 4)
@@ -260,7 +260,7 @@ describe('failures', () => {
     expect(bodies(peer)).toHaveLength(4)
   })
 
-  it('ends with code 3 when revoked, says so on every later start, and enrols anew only with another token', async () => {
+  it('exit with 3 after a revocation, on every later start too, until another token enrols the host again', async () => {
     const { peer, args, stateDir } = await setUp()
     await startAgent([...args, '--once']).done
     const first = peer.only()
@@ -286,7 +286,7 @@ describe('failures', () => {
     expect(other.seen.enrols[0]?.publicKey).not.toBe(first.publicKey)
   })
 
-  it('ends in order within two seconds while a request hangs', async () => {
+  it('do not delay a stop beyond two seconds while a request hangs', async () => {
     const { peer, args, stateDir } = await setUp()
     peer.fail(agentPaths.checkIn, { kind: 'hang' })
     const agent = startAgent(args)
@@ -299,7 +299,7 @@ describe('failures', () => {
 })
 
 describe('commands', () => {
-  it('answers a verified command as not supported, once, and never one that does not verify', async () => {
+  it('are acknowledged once as unsupported, and never if they do not verify', async () => {
     const { peer, args } = await setUp()
     await startAgent([...args, '--once']).done
     const agentId = peer.only().id
@@ -315,14 +315,18 @@ describe('commands', () => {
     peer.command({ id: 'c-same', agentId, kind: 'free', counter: 3, expiresAt })
     await startAgent([...args, '--once']).done
     expect(peer.seen.acks).toEqual([
-      { commandId: 'c-late', outcome: 'failed', message: 'Expired before it reached the host.' },
-      { commandId: 'c-right', outcome: 'failed', message: 'Not supported by this agent version: arm.' },
+      { commandId: 'c-late', outcome: 'failed', message: 'The command expired before it reached the host.' },
+      {
+        commandId: 'c-right',
+        outcome: 'failed',
+        message: 'This agent version does not support the command arm. Update the agent.',
+      },
     ])
     expect(peer.seen.errors.filter((error) => error.code === 'command_refused').length).toBeGreaterThanOrEqual(3)
   })
 })
 
-/** The next start against the same peer, without the faults that are left over. */
+/** Starts the agent again with the same peer and without the remaining faults. */
 const setUpAgain = async (peer: Awaited<ReturnType<typeof startPeer>>, args: readonly string[]) => {
   peer.clearFaults()
   const before = peer.seen.checkIns.length

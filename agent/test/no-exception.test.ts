@@ -23,21 +23,21 @@ const switches = (host: Host) =>
   ['authorized_default', 'interface_authorized_default'].map((name) => host.tree.read('usb1', name))
 
 describe('the last keyboard', () => {
-  it('finding 8: an attack tool that is the only keyboard is blocked, also when it was there before the agent', async () => {
+  it('is blocked if it is an attack tool, even if it was attached before the agent started', async () => {
     const host = await startHost({ devices: [ducky] })
     host.peer.policy.knowledge = tools
     await host.arm(true)
     await blocked(host, '1-1')
     expect(host.reported('1-1')?.enforced).toMatchObject({ effect: 'block', source: 'attack-tool' })
     expect(host.reported('1-1')?.enforced).not.toHaveProperty('guard')
-    // Plugged in while the host was off, so that it is there when the agent starts.
+    // Attached while the agent was stopped, so that it is present at the start.
     await host.stop()
     host.tree.write('1-1', 'authorized', '1\n')
     host.begin()
     await until('blocked again', () => !host.tree.isAuthorized('1-1'))
   })
 
-  it('finding 8: a denied keyboard that is the only one is blocked', async () => {
+  it('is blocked if a rule denies it', async () => {
     const deny = rule({ effect: 'deny', fingerprint: fingerprintOf(keyboard) })
     const host = await startHost({ devices: [keyboard], rules: [deny] })
     await host.arm(true)
@@ -45,7 +45,7 @@ describe('the last keyboard', () => {
     expect(host.reported('1-1')?.enforced).not.toHaveProperty('guard')
   })
 
-  it('finding 8: is spared the implicit block unless the signed policy says otherwise', async () => {
+  it('is exempt from the implicit block unless the signed policy says otherwise', async () => {
     const host = await startHost({ devices: [keyboard] })
     await host.arm(true)
     await until('reported', () => host.reported('1-1')?.enforced?.guard === 'last-keyboard')
@@ -58,14 +58,14 @@ describe('the last keyboard', () => {
 describe('a host that fails closed', () => {
   const failClosed = { keepsLastKeyboard: true, failsClosed: true }
 
-  it('finding 8: keeps new devices out after a stop and after a crash, until root releases it', async () => {
+  it('blocks new devices after a stop and after a crash, until root releases it', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.peer.policy.options = failClosed
     await host.arm()
     const armed = readFileSync(host.path('enforcement.json'), 'utf8')
     await host.stop()
     expect(switches(host)).toEqual(['0', '0'])
-    // As a crash leaves it: `restore` is what the watchdog and the unit run then.
+    // The watchdog and the unit run `restore` after a crash.
     writeFileSync(host.path('enforcement.json'), armed)
     const where = ['--state-dir', host.stateDir, '--sysfs-root', host.tree.root, '--proc-root', host.procRoot]
     const restored = runAgentCommand(['restore', ...where])
@@ -77,7 +77,7 @@ describe('a host that fails closed', () => {
     expect([...switches(host), host.tree.isAuthorized('1-2')]).toEqual(['1', '1', true])
   })
 
-  it('opens again when it is freed, or when the policy no longer fails closed', async () => {
+  it('opens when it is freed, or when the policy no longer fails closed', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.peer.policy.options = failClosed
     await host.arm()
@@ -98,7 +98,7 @@ describe('a host that also runs USBGuard', () => {
   }
 
   it.each([
-    ['runs', (host: Host) => file(host.procRoot, '4711/comm', 'usbguard-daemon\n'), 'USBGuard runs on this host'],
+    ['runs', (host: Host) => file(host.procRoot, '4711/comm', 'usbguard-daemon\n'), 'USBGuard is running on this host'],
     [
       'is configured',
       (host: Host) =>
@@ -109,7 +109,7 @@ describe('a host that also runs USBGuard', () => {
         ),
       'USBGuard is configured on this host',
     ],
-  ])('that %s is not armed, and says why', async (_how, install, reason) => {
+  ])('that %s is not armed, and reports why', async (_how, install, reason) => {
     const host = await startHost({ devices: [keyboard] })
     install(host)
     const ack = await host.arm()

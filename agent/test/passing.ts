@@ -10,7 +10,7 @@ import { createRecent } from '../src/enforcement/recent.ts'
 
 export const mismatch: DriverMismatch = { bound: [{ interface: 0, claims: 'Mass Storage', driver: 'rtl8150' }] }
 
-/** A policy as the agent holds it. The Rubber Ducky is a known attack tool. */
+/** Returns a policy in which the Rubber Ducky is a known attack tool. */
 export const heldPolicy = (rules: readonly PolicyRule[]): HeldPolicy => ({
   policy: {
     ...{ kind: 'policy', agentId: 'a', nonce: '', version: 1, issuedAt: '', knowledgeHash: '', contact: '' },
@@ -24,21 +24,21 @@ export const heldPolicy = (rules: readonly PolicyRule[]): HeldPolicy => ({
   ),
 })
 
-/** The pass over devices, on a kernel in memory. */
+/** Creates a pass over devices with a kernel in memory. */
 export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = true } = {}) => {
   const world = {
     now: 1_000_000,
     attached: new Map<string, ScannedDevice>(),
-    /** What the kernel answers to a write, by port; by default it does it. */
+    /** Results of writes by port. By default, a write succeeds. */
     refusals: new Map<string, WriteOutcome>(),
     writes: [] as string[],
-    told: [] as string[],
+    reported: [] as string[],
     logged: [] as string[],
     present: new Set<string>(),
     otherKeyboards: 0,
     bootPorts: new Set<string>(),
-    /** Ports of devices to which the kernel bound what they do not claim. */
-    lying: new Set<string>(),
+    /** Ports of devices with a driver that does not match their claim. */
+    mismatching: new Set<string>(),
     opened: [] as string[],
     sparesLastKeyboard: true,
     plug(report: DeviceReport, { instance = '1', authorized = false } = {}) {
@@ -48,8 +48,8 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     isWorking: (portPath: string) => world.attached.get(portPath)?.report.authorized !== false,
     use: (some: readonly PolicyRule[]) => judge.use(heldPolicy(some)),
     keyOf: (portPath: string): string => judge.identify(world.attached.get(portPath) as ScannedDevice).key,
-    /** Looks at all devices, or at some that just came. */
-    look(...ports: readonly string[]) {
+    /** Runs a full pass, or a pass over some new devices. */
+    run(...ports: readonly string[]) {
       const all = [...world.attached.values()]
       const isComplete = ports.length === 0
       const { outcomes, hasWritten } = pass.run(
@@ -58,7 +58,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
       )
       return {
         hasWritten,
-        /** What became of each: what decided, or the guard, `held`, `kept-out`; and `+` when it works. */
+        /** Result of each device: the source of the decision, the guard, `held` or `kept-out`; and `+` if it works. */
         became: outcomes.map(
           ({ judged, decision, guard, hold, isKeptOut, isWorking }) =>
             `${judged.portPath} ${hold !== undefined ? 'held ' : ''}${isKeptOut ? 'kept-out ' : ''}${guard ?? decision.source}${isWorking ? ' +' : ''}`,
@@ -89,13 +89,13 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     recent,
     clock,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
-    reports: { add: (code, message) => void world.told.push(`${code} ${message}`) },
+    reports: { add: (code, message) => void world.reported.push(`${code} ${message}`) },
     wasPresent: (key) => world.present.has(key),
     truth: {
       mismatch: () => null,
       open: ({ portPath }) => {
         world.opened.push(portPath)
-        return world.lying.has(portPath) ? mismatch : null
+        return world.mismatching.has(portPath) ? mismatch : null
       },
     },
     holds,

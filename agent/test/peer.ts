@@ -25,17 +25,17 @@ import {
 import { inventoryHash, publicKeyHash } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 
-/** What happens to one request instead of the ordinary answer. */
+/** Fault of one request instead of the ordinary answer. */
 export type Fault =
   | { kind: 'problem'; status: number; code: string; headers?: Record<string, string> }
-  /** The request is served (committed), but its answer never arrives. */
+  /** The request is processed (committed), but its answer never arrives. */
   | { kind: 'lost-answer' }
-  /** The connection is reset before the request is served. */
+  /** The connection is reset before the request is processed. */
   | { kind: 'reset' }
   | { kind: 'garbage' }
   /** The request is accepted and never answered. */
   | { kind: 'hang' }
-  /** The request is served when the promise is kept. */
+  /** The request is processed after the promise resolves. */
   | { kind: 'late'; after: Promise<void> }
 
 interface Agent {
@@ -53,24 +53,24 @@ export interface PeerOptions {
   token?: string
   nextCheckInSeconds?: number
   expiresInSeconds?: number
-  /** A release key that the enrolment names, as servers did before keys were part of the build. */
+  /** Release key in the enrolment answer, as sent by servers before keys were part of the build. */
   releaseKey?: string
-  /** Says nothing of rotations, as a server of a release before them. */
+  /** Omits rotations, as an older server does. */
   isBeforeRotations?: boolean
-  /** Asks for the inventory whatever it was sent. */
+  /** Always asks for the inventory. */
   alwaysNeedsInventory?: boolean
 }
 
 /**
- * A small server that keeps the protocol to the letter: schema-checks every body, verifies every proof, deduplicates by
- * (agent, bootId, seq), compares the inventory hash, and breaks where a test tells it to.
+ * Starts a small server for the agent protocol. It checks the schema of every body, verifies every proof, deduplicates by
+ * (agent, bootId, seq), compares the inventory hash, and fails where a test requests it.
  */
 export const startPeer = async (options: PeerOptions = {}) => {
   let token = options.token ?? 'pce_1_secret'
   let commandKeys = generateKeyPairSync('ed25519')
   const rotations: CommandKeyRotation[] = []
   const spkiOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
-  /** Rotations after the key that an agent names; none for an agent that names none. */
+  /** Returns the rotations after the key that an agent names; empty without a name. */
   const rotationsAfter = (id: string | undefined): CommandKeyRotation[] => {
     if (id === undefined || publicKeyHash(spkiOf(commandKeys.publicKey)) === id) return []
     return rotations.slice(
@@ -80,7 +80,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
       ),
     )
   }
-  /** What goes out with `agent_revoked`. */
+  /** Additional members of `agent_revoked`. */
   const revocations = {
     forge: (genuine: { revocation?: AgentRevocation; commandKeys?: CommandKeyRotation[] }): object => genuine,
   }
@@ -89,18 +89,18 @@ export const startPeer = async (options: PeerOptions = {}) => {
   const seen = {
     enrols: [] as EnrolRequest[],
     sessions: [] as SessionRequest[],
-    /** Bodies in the order received, repeats included. */
+    /** Bodies in the order received, including repeats. */
     checkIns: [] as { text: string; body: CheckInRequest }[],
-    /** Changes stored: once each. */
+    /** Stored changes, once each. */
     changes: [] as DeviceChange[],
     acks: [] as NonNullable<CheckInRequest['acks']>,
     errors: [] as NonNullable<CheckInRequest['errors']>,
-    /** How the host stood to its policy, as often as it said so. */
+    /** All reported states of enforcement. */
     enforcement: [] as EnforcementState[],
     /** Gzips of logs by command. */
     logs: new Map<string, Buffer>(),
     policies: 0,
-    /** What the peer found wrong with the agent: has to stay empty. */
+    /** Protocol violations of the agent. Must stay empty. */
     violations: [] as string[],
     upgrades: 0,
   }
@@ -112,7 +112,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     options: undefined as PolicyPayload['options'],
     contact: 'the help desk, 4711',
     knowledge: JSON.stringify({ attackTools: [], genuine: [] }),
-    /** Falsifies the next answers. */
+    /** Changes the next answers. */
     forge: (signed: { payload: string; signature: string }) => signed,
   }
   const packages = new Map<string, Buffer>()
@@ -302,7 +302,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
     ok(response, JSON.stringify(policy.forge(signed(JSON.stringify(payload)))))
   }
 
-  /** What is beside check-ins: it needs a session, and nothing else. */
+  /** Serves requests other than check-ins, which need only a session. */
   const serveMore = (path: string, body: Buffer, request: IncomingMessage, response: ServerResponse) => {
     const held = sessions.get((request.headers.authorization ?? '').replace('Bearer ', ''))
     if (held === undefined) return problem(response, 401, 'agent_session_expired')
@@ -383,23 +383,23 @@ export const startPeer = async (options: PeerOptions = {}) => {
     seen,
     agents,
     server,
-    /** What the peer holds of its only agent. */
+    /** Returns the stored state of the only agent. */
     only: (): Agent => {
       const [agent] = agents.values()
       if (agent === undefined || agents.size !== 1) throw new Error(`${agents.size} agents`)
       return agent
     },
-    /** The next requests of a path fail in this order. */
+    /** Sets the faults of the next requests to a path, in order. */
     fail: (path: string, ...next: Fault[]) => faults.set(path, [...(faults.get(path) ?? []), ...next]),
     clearFaults: () => faults.clear(),
-    /** How many faults of a path are still to come. */
+    /** Returns the number of remaining faults of a path. */
     faultsLeft: (path: string) => faults.get(path)?.length ?? 0,
     expireSessions: () => sessions.clear(),
-    /** Another enrolment token counts from now on. */
+    /** Replaces the enrolment token. */
     useToken(next: string) {
       token = next
     },
-    /** The agents and sessions are gone, as from a database that was reset. Returns what brings them back. */
+    /** Removes agents and sessions, as a database reset does. Returns a function that restores them. */
     forget() {
       const known = [...agents]
       agents.clear()
@@ -410,15 +410,15 @@ export const startPeer = async (options: PeerOptions = {}) => {
     },
     policy,
     packages,
-    /** Policies are signed by another key from now on. */
+    /** Signs later policies with another key. */
     signAs(key: KeyObject) {
       policy.forge = ({ payload }) => signed(payload, key)
     },
-    /** Policies say something else from now on, and are signed for it. */
+    /** Changes the content of later policies, which are signed accordingly. */
     alter(change: Record<string, unknown>) {
       policy.forge = ({ payload }) => signed(JSON.stringify({ ...JSON.parse(payload), ...change }))
     },
-    /** Nothing but faults for check-ins and sessions once the next policy was handed out. */
+    /** Lets all check-ins and sessions fail after the next policy was sent. */
     cutAfterPolicy(next: () => Fault[]) {
       policy.forge = (given) => {
         faults.set(agentPaths.checkIn, next())
@@ -426,30 +426,30 @@ export const startPeer = async (options: PeerOptions = {}) => {
         return given
       }
     },
-    /** Session tokens that are in use. */
+    /** Session tokens in use. */
     tokens: () => [...sessions.keys()],
-    /** Says that the policy is needed until it was asked for, or once. */
+    /** Answers with `needPolicy` until the policy is requested, or once. */
     askForPolicy: (isOnce = false) => {
       needPolicy = true
       isToldOnce = isOnce
     },
-    /** Where the knowledge in force is fetched. */
+    /** Path of the knowledge in force. */
     knowledgePath: () => `${agentPaths.knowledge}/${createHash('sha256').update(policy.knowledge).digest('hex')}`,
-    /** A command as the server would sign it, or with a foreign key. */
+    /** Returns a command signed by the server's key or a foreign key. */
     command(fields: Record<string, unknown>, key: KeyObject = commandKeys.privateKey) {
       commands.push(signed(JSON.stringify(fields), key))
     },
-    /** A command of the only agent that is right in every way. Returns its id. */
+    /** Queues a valid command for the only agent and returns its ID. */
     order(kind: string, body: Record<string, unknown> = {}): string {
       const [agent] = agents.values()
       const counter = nextCounter++
-      // Part of no UUID, and of no other of these.
+      // The ID is not a substring of a UUID or of another ID.
       const id = `order-${counter}.`
       const expiresAt = new Date(Date.now() + 60_000).toISOString()
       commands.push(signed(JSON.stringify({ id, agentId: agent?.id, kind, counter, expiresAt, ...body })))
       return id
     },
-    /** Another command key from now on, signed by the one before. Returns the private half of that one. */
+    /** Rotates the command key. Returns the private half of the previous key. */
     rotate() {
       const old = commandKeys
       const next = generateKeyPairSync('ed25519')
@@ -465,7 +465,7 @@ export const startPeer = async (options: PeerOptions = {}) => {
       return old.privateKey
     },
     rotations,
-    /** Base64 SPKI DER of the key in force. */
+    /** Returns the base64 SPKI DER of the key in force. */
     commandKey: () => spkiOf(commandKeys.publicKey),
     revocations,
     revocationOf,

@@ -11,7 +11,7 @@ const stick = storageStick({ portPath: '1-2' })
 const sticks = rule({ id: 'sticks', effect: 'allow', kinds: ['Mass Storage'] })
 const notFound = { kind: 'problem', status: 404, code: 'not_found' } as const
 
-/** An armed host with a stick that its policy allows. */
+/** Starts an armed host with a stick that its policy allows. */
 const armed = async (options: Parameters<typeof startHost>[0] = {}) => {
   const host = await startHost({ devices: [keyboard], rules: [sticks], ...options })
   await host.arm()
@@ -19,7 +19,7 @@ const armed = async (options: Parameters<typeof startHost>[0] = {}) => {
   await until('allowed', () => host.reported('1-2')?.enforced?.effect === 'allow')
   return host
 }
-/** The server holds a next version, without a rule for the stick and with knowledge that is new. */
+/** Publishes a version without a rule for the stick and with new knowledge. */
 const publish = ({ peer }: Host) => {
   peer.policy.version++
   peer.policy.rules = []
@@ -28,9 +28,9 @@ const publish = ({ peer }: Host) => {
 const has = (host: Host, version: number) =>
   until(`version ${version}`, () => host.peer.seen.enforcement.at(-1)?.policyVersion === version)
 
-// Some tries are half a second and two apart, and a loaded machine is slow.
+// Some retries wait half a second and two seconds, and a loaded machine is slow.
 describe('a policy that is needed', { timeout: 60_000 }, () => {
-  it('is asked for until it is held, though the server says so once: knowledge gone, answers lost', async () => {
+  it('is requested until the host has it, although the server announces it once: missing knowledge, lost answers', async () => {
     const host = await armed()
     publish(host)
     host.peer.fail(host.peer.knowledgePath(), notFound, notFound)
@@ -41,7 +41,7 @@ describe('a policy that is needed', { timeout: 60_000 }, () => {
     expect(host.errors()).toContain('policy_fetch_failed')
   })
 
-  it('is fetched after the command that was to bring it failed', async () => {
+  it('is fetched after a failed command', async () => {
     const host = await armed()
     publish(host)
     host.peer.fail(host.peer.knowledgePath(), notFound)
@@ -49,7 +49,7 @@ describe('a policy that is needed', { timeout: 60_000 }, () => {
     await has(host, 2)
   })
 
-  it('is fetched once after each start of an armed host, whatever the server says, and never by a free one', async () => {
+  it('is fetched once after each start of an armed host, even without needPolicy, and never by a Free host', async () => {
     const host = await armed()
     publish(host)
     host.peer.fail(agentPaths.policy, { kind: 'lost-answer' }, { kind: 'hang' })
@@ -67,7 +67,7 @@ describe('a policy that is needed', { timeout: 60_000 }, () => {
     expect(host.peer.seen.policies).toBe(fetched)
   })
 
-  it('is fetched again when the server said so while one was under way', async () => {
+  it('is fetched again if the server announces it during a fetch', async () => {
     const host = await armed()
     publish(host)
     let release = () => {}
@@ -86,11 +86,11 @@ describe('a policy that is needed', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a server that asks for time', { timeout: 60_000 }, () => {
+describe('a server that sends Retry-After', { timeout: 60_000 }, () => {
   const busy = (seconds: string, status = 503) =>
     ({ kind: 'problem', status, code: 'unavailable', headers: { 'retry-after': seconds } }) as const
 
-  it.each([503, 429])('is given it, and the command behind is carried out: %i', async (status) => {
+  it.each([503, 429])('delays the command, which is then executed: %i', async (status) => {
     const host = await armed()
     publish(host)
     host.peer.fail(agentPaths.policy, busy('1', status))
@@ -98,12 +98,12 @@ describe('a server that asks for time', { timeout: 60_000 }, () => {
     await until('refused', () => host.peer.faultsLeft(agentPaths.policy) === 0)
     const start = performance.now()
     await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
-    // A timer may be a millisecond early.
+    // A timer may fire a millisecond early.
     expect(performance.now() - start).toBeGreaterThan(980)
     expect(host.peer.seen.acks.at(-1)).toMatchObject({ outcome: 'confirmed' })
   })
 
-  it('for long fails the command, and is left alone until then', async () => {
+  it('for a long time fails the command, and gets no requests until then', async () => {
     let skipped = 0
     const clock = { now: () => Date.now(), monotonic: () => performance.now() + skipped }
     const host = await armed({ clock })
@@ -114,7 +114,7 @@ describe('a server that asks for time', { timeout: 60_000 }, () => {
     expect(again).toMatchObject({ outcome: 'failed', message: expect.stringMatching(/another (300|29\d) s/) })
     expect(host.peer.faultsLeft(agentPaths.policy)).toBe(1)
     host.peer.clearFaults()
-    // Short of the 15 minutes after which a session is renewed.
+    // Less than the 15 minutes after which a session is renewed.
     skipped = 300_000
     expect(await host.order('policy', { version: 2 })).toMatchObject({ outcome: 'confirmed' })
   })
@@ -126,7 +126,7 @@ describe('the knowledge', { timeout: 60_000 }, () => {
     return empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`)
   }
 
-  it('is taken up to 16 MiB', async () => {
+  it('is accepted up to 16 MiB', async () => {
     const host = await armed()
     publish(host)
     host.peer.policy.knowledge = sized(16 * 1024 * 1024)

@@ -16,29 +16,29 @@ const mouse = plainMouse({ portPath: '1-3' })
 const sticks = rule({ id: 'sticks', effect: 'allow', kinds: ['Mass Storage'] })
 
 type Host = Awaited<ReturnType<typeof startHost>>
-const told = (host: Host, portPath: string, isAuthorized: boolean) =>
+const waitForReport = (host: Host, portPath: string, isAuthorized: boolean) =>
   until(`${portPath} ${isAuthorized}`, () => {
     const report = host.reported(portPath)
     return report?.authorized === isAuthorized && report.enforced !== undefined
   })
 
-/** Everything plugged before was judged: a hub passes without a rule, and comes last. */
-const fence = async (host: Host) => {
+/** Waits until all attached devices are judged: attaches a hub, which passes without a rule and is judged last. */
+const allJudged = async (host: Host) => {
   host.tree.plug(hub({ portPath: '1-9' }))
-  await until('fence', () => host.tree.isAuthorized('1-9'))
+  await until('all judged', () => host.tree.isAuthorized('1-9'))
 }
 
 describe('a policy', () => {
   it.each([
     ['signed by another key', (host: Host) => host.peer.signAs(generateKeyPairSync('ed25519').privateKey)],
     ['for another agent', (host: Host) => host.peer.alter({ agentId: 'somebody' })],
-    ['that answers another question', (host: Host) => host.peer.alter({ nonce: 'a'.repeat(32) })],
+    ['for another request', (host: Host) => host.peer.alter({ nonce: 'a'.repeat(32) })],
     [
       'of another shape',
       (host: Host) => host.peer.alter({ rules: [{ id: 'x', effect: 'allow', level: 'global', vid: 'zz' }] }),
     ],
-    ['whose knowledge is not what it names', (host: Host) => host.peer.alter({ knowledgeHash: '0'.repeat(64) })],
-  ])('%s is refused: the host is not armed by it, and keeps what it holds', async (_, forge) => {
+    ['with a wrong digest of its knowledge', (host: Host) => host.peer.alter({ knowledgeHash: '0'.repeat(64) })],
+  ])('%s is refused, and the host is not armed and keeps its previous policy', async (_, forge) => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     forge(host)
     const ack = await host.arm()
@@ -51,22 +51,22 @@ describe('a policy', () => {
     host.peer.policy.version++
     expect((await host.order('policy', { version: 2 }))?.outcome).toBe('failed')
     host.tree.plug(stick)
-    await told(host, '1-2', true)
+    await waitForReport(host, '1-2', true)
     expect(host.reported('1-2')?.enforced).toMatchObject({ ruleId: 'sticks', policyVersion: 1 })
   })
 
-  it('is fetched and applied when an answer says so', async () => {
+  it('is fetched and applied after needPolicy', async () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     await host.arm()
     host.tree.plug(stick)
-    await told(host, '1-2', true)
+    await waitForReport(host, '1-2', true)
     Object.assign(host.peer.policy, { version: 7, rules: [] })
     host.peer.askForPolicy()
-    await told(host, '1-2', false)
-    await until('version told', () => host.peer.seen.enforcement.at(-1)?.policyVersion === 7)
+    await waitForReport(host, '1-2', false)
+    await until('version reported', () => host.peer.seen.enforcement.at(-1)?.policyVersion === 7)
   })
 
-  it('counts on without the server, over a restart, and its grants end on time', async () => {
+  it('stays in force without the server and over a restart, and its grants expire on time', async () => {
     let skipped = 0
     const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
@@ -92,7 +92,7 @@ describe('a policy', () => {
     host.tree.unplug('1-2')
     host.tree.plug(stick)
     host.tree.plug(storageStick({ portPath: '1-4' }))
-    await fence(host)
+    await allJudged(host)
     expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-4')]).toEqual([false, false])
   })
 
@@ -100,27 +100,30 @@ describe('a policy', () => {
     ['forged', 'policy.json', (text: string) => text.replace('sticks', 'stocks')],
     ['cut', 'policy.json', (text: string) => text.slice(0, 40)],
     ['gone', 'knowledge.json', () => ''],
-  ])('file that is %s is not used: what the kernel has stays, the next one is fetched', async (_, name, damage) => {
-    const host = await startHost({ devices: [keyboard], rules: [sticks] })
-    await host.arm()
-    host.tree.plug(stick)
-    host.tree.plug(mouse)
-    await told(host, '1-2', true)
-    await host.stop()
-    writeFileSync(host.path(name), damage(readFileSync(host.path(name), 'utf8')))
-    host.peer.fail(agentPaths.policy, { kind: 'problem', status: 404, code: 'not_found' })
-    const before = host.peer.seen.policies
-    host.begin()
-    await until('refusal told', () => host.errors().includes('policy_refused'))
-    expect(host.tree.read('usb1', 'authorized_default')).toBe('0')
-    expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-3')]).toEqual([true, false])
-    await until('fetched', () => host.peer.seen.policies > before)
-    host.tree.plug(storageStick({ portPath: '1-4' }))
-    await told(host, '1-4', true)
-    expect(host.tree.isAuthorized('1-3')).toBe(false)
-  })
+  ])(
+    'file that is %s is refused: the kernel keeps its state, and the next policy is fetched',
+    async (_, name, damage) => {
+      const host = await startHost({ devices: [keyboard], rules: [sticks] })
+      await host.arm()
+      host.tree.plug(stick)
+      host.tree.plug(mouse)
+      await waitForReport(host, '1-2', true)
+      await host.stop()
+      writeFileSync(host.path(name), damage(readFileSync(host.path(name), 'utf8')))
+      host.peer.fail(agentPaths.policy, { kind: 'problem', status: 404, code: 'not_found' })
+      const before = host.peer.seen.policies
+      host.begin()
+      await until('refusal reported', () => host.errors().includes('policy_refused'))
+      expect(host.tree.read('usb1', 'authorized_default')).toBe('0')
+      expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-3')]).toEqual([true, false])
+      await until('fetched', () => host.peer.seen.policies > before)
+      host.tree.plug(storageStick({ portPath: '1-4' }))
+      await waitForReport(host, '1-4', true)
+      expect(host.tree.isAuthorized('1-3')).toBe(false)
+    },
+  )
 
-  it('is read as the contract says, neither more nor less', () => {
+  it('is parsed exactly as the contract defines it', () => {
     const good = {
       kind: 'policy',
       agentId: 'a',
@@ -188,7 +191,7 @@ describe('a policy', () => {
 })
 
 describe('commands', () => {
-  it('arm no host when forged, foreign, expired or replayed', async () => {
+  it('do not arm a host if forged, foreign, expired or replayed', async () => {
     const host = await startHost({ devices: [keyboard] })
     const agentId = host.peer.only().id
     const expiresAt = new Date(Date.now() + 60_000).toISOString()
@@ -205,7 +208,7 @@ describe('commands', () => {
     expect(host.peer.seen.enforcement.map(({ mode }) => mode)).not.toContain('Armed')
   })
 
-  it('are executed once: a repeated delivery gets the same answer, a start goes on with what was not answered', async () => {
+  it('are executed once: a repeated delivery gets the same answer, and a start resumes unanswered ones', async () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     host.peer.fail(agentPaths.policy, { kind: 'hang' })
     const id = host.peer.order('configure', { mode: 'Armed', applyToPresent: false })
@@ -220,7 +223,7 @@ describe('commands', () => {
     expect(host.peer.seen.policies).toBe(1)
   })
 
-  it('that free a host wait for no transfer', async () => {
+  it('that free a host do not wait for transfers', async () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     await host.arm()
     host.peer.fail(`${agentPaths.debugLogs}/order-2.`, { kind: 'hang' })
@@ -229,7 +232,7 @@ describe('commands', () => {
     expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
   })
 
-  it('are not executed any more when they expired before the next start', async () => {
+  it('are not executed if they expire before the next start', async () => {
     let skipped = 0
     const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
     const host = await startHost({ clock, devices: [keyboard] })
@@ -240,11 +243,14 @@ describe('commands', () => {
     skipped = 61_000
     host.begin()
     await until('answered', () => host.peer.seen.acks.some((ack) => ack.commandId === id))
-    expect(host.peer.seen.acks.at(-1)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('Expired') })
+    expect(host.peer.seen.acks.at(-1)).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringContaining('expired before'),
+    })
     expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
   })
 
-  it('of an old identity are not executed under the next one, whose counters are its own', async () => {
+  it('of an old identity are not executed under the next one, which has its own counter', async () => {
     const host = await startHost({ devices: [keyboard] })
     host.peer.fail(agentPaths.policy, { kind: 'hang' })
     const id = host.peer.order('configure', { mode: 'Armed', applyToPresent: false })
@@ -257,7 +263,7 @@ describe('commands', () => {
     host.peer.forget()
     host.peer.useToken('pce_2_fresh')
     startAgent(host.args.map((arg) => (arg === host.peer.token ? 'pce_2_fresh' : arg)))
-    await until('enrolled anew', () => host.peer.agents.size === 1)
+    await until('enrolled again', () => host.peer.agents.size === 1)
     const expiresAt = new Date(Date.now() + 60_000).toISOString()
     const { id: agentId } = host.peer.only()
     host.peer.command({ id: 'first', agentId, kind: 'policy', version: 1, counter: 1, expiresAt })
@@ -266,7 +272,7 @@ describe('commands', () => {
     expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
   })
 
-  it('collect logs without a secret in them', async () => {
+  it('collect logs without secrets', async () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     await host.arm()
     expect(await host.order('collect-logs')).toMatchObject({ outcome: 'confirmed' })
@@ -282,7 +288,7 @@ describe('commands', () => {
 })
 
 describe('arming without contact', () => {
-  it('ends after ten minutes by itself, also over a restart, and says why', async () => {
+  it('ends after ten minutes, even over a restart, and reports why', async () => {
     let skipped = 0
     const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
     const host = await startHost({ clock, devices: [keyboard] })
@@ -300,26 +306,26 @@ describe('arming without contact', () => {
     await until('reverted', () => host.tree.read('usb1', 'authorized_default') === '1')
     expect(host.tree.isAuthorized('1-2')).toBe(true)
     host.peer.clearFaults()
-    await until('told', () => (host.peer.seen.enforcement.at(-1)?.reason ?? '') !== '')
+    await until('reported', () => (host.peer.seen.enforcement.at(-1)?.reason ?? '') !== '')
     expect(host.peer.seen.enforcement.at(-1)).toMatchObject({
       mode: 'Free',
       reason: expect.stringContaining('10 minutes'),
     })
   })
 
-  it('does not count from a later silence', async () => {
+  it('does not end after a later outage of the server', async () => {
     let skipped = 0
     const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
     const host = await startHost({ clock, devices: [keyboard] })
     await host.arm()
-    await until('told', () => host.peer.seen.enforcement.at(-1)?.mode === 'Armed')
-    await until('contact noted', () =>
+    await until('reported', () => host.peer.seen.enforcement.at(-1)?.mode === 'Armed')
+    await until('contact stored', () =>
       readFileSync(host.path('enforcement.json'), 'utf8').includes('"contactBy": null'),
     )
     await host.peer.stop()
     skipped = 86_400_000
     host.tree.plug(stick)
-    await fence(host)
+    await allJudged(host)
     expect(host.tree.read('usb1', 'authorized_default')).toBe('0')
     expect(host.tree.isAuthorized('1-2')).toBe(false)
     await host.peer.resume()
@@ -327,14 +333,14 @@ describe('arming without contact', () => {
 })
 
 describe('a damaged memory', () => {
-  it('does not open an armed host, nor lock a free one', async () => {
+  it('neither frees an armed host nor arms a Free one', async () => {
     const host = await startHost({ devices: [keyboard], rules: [sticks] })
     await host.arm()
     await host.stop()
     writeFileSync(host.path('enforcement.json'), '{"mode":"Fr')
     host.tree.write('usb1', 'authorized_default', '0\n')
     host.begin()
-    await until('told', () => host.errors().includes('enforcement_file_damaged'))
+    await until('reported', () => host.errors().includes('enforcement_file_damaged'))
     expect(host.peer.seen.enforcement.at(-1)?.mode).toBe('Armed')
     await host.free()
     expect(host.tree.read('usb1', 'authorized_default')).toBe('1')
@@ -343,7 +349,7 @@ describe('a damaged memory', () => {
     rmSync(host.path('policy.json'))
     const before = host.peer.seen.enforcement.length
     host.begin()
-    await until('told again', () => host.peer.seen.enforcement.length > before)
+    await until('reported again', () => host.peer.seen.enforcement.length > before)
     expect(host.peer.seen.enforcement.at(-1)?.mode).toBe('Free')
   })
 })

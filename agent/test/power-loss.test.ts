@@ -26,7 +26,7 @@ const open = (dir: string): Spool =>
     maxChanges: 5_000,
     maxBytes: 50_000_000,
   })
-/** Opens the spool as the next start finds it after a power loss at this moment. */
+/** Opens the spool as the next start would find it after a power loss now. */
 const afterPowerLoss = (): Spool => {
   const left = temporaryDir()
   power.leftIn(left)
@@ -35,7 +35,7 @@ const afterPowerLoss = (): Spool => {
 const times = (spool: Spool): number[] => spool.pending().changes.map((change) => change.at)
 
 describe('a power loss', () => {
-  it('loses no change that the spool has acknowledged', () => {
+  it('loses no change that the spool has accepted', () => {
     const spool = open(stateDir)
     spool.add([removal(1), removal(2)])
     expect(times(afterPowerLoss())).toEqual([1, 2])
@@ -73,7 +73,7 @@ describe('a power loss', () => {
     expect(readFileSync(join(stateDir, 'spool.jsonl')).length).toBeLessThan(4_000_000)
   })
 
-  it('leaves only the new content of a replaced file, under its own name', () => {
+  it('leaves only the new content of a replaced file, under its name', () => {
     const path = join(stateDir, 'policy.json')
     for (const content of ['the old one', 'the new one']) {
       writeDurable(path, content)
@@ -84,7 +84,7 @@ describe('a power loss', () => {
     }
   })
 
-  it('loses data that was written without fsync, so the watch works', () => {
+  it('loses data that was written without fsync, which proves that the test detects it', () => {
     closeSync(openSync(join(stateDir, 'a'), 'w'))
     const left = temporaryDir()
     power.leftIn(left)

@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
 /**
- * Watches fsync and records what a power loss would leave in a directory: the bytes of each file at its last fsync, under
- * the names at the last fsync of the directory. `leftIn` writes that state to another directory. Call `stop` at the end.
+ * Records what a power loss would leave in a directory: the bytes of each file at its last fsync, under the names at the
+ * last fsync of the directory. `leftIn` writes that state to another directory. Call `stop` at the end.
  */
 export const watchPowerLoss = (dir: string) => {
   const real = fs.fsyncSync

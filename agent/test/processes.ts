@@ -7,25 +7,25 @@ import { formatReleaseKeyFile } from '@portcullis/domain'
 import { onTestFinished } from 'vitest'
 import { temporaryDir } from './harness.ts'
 
-/** The agent's entry, run as it is. */
+/** Path of the agent's entry. */
 export const main = resolve(dirname(fileURLToPath(import.meta.url)), '../src/main.ts')
 const builder = resolve(dirname(main), '../../scripts/build-agent.mjs')
 export const env = { PATH: process.env.PATH ?? '' }
 
 const { NODE_COMPILE_CACHE } = process.env
-/** Where vitest.config.ts keeps compiled code. Not for processes whose files are limited: they would fill it up to there. */
+/** Compile cache of vitest.config.ts. Processes with a file size limit must not use it, because they would write partial files. */
 const codeCache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 
-/** `sh` counts the size of files in blocks of 512 bytes. */
+/** Unit of `ulimit -f` in `sh`. */
 export const FILE_BLOCK = 512
 
-/** A program whose files cannot grow over so many blocks: a write up to there is cut, the next one fails. */
+/** Returns a command with a file size limit. A write at the limit is partial, and the next one fails. */
 export const withFileLimit = (blocks: number, program: readonly string[]): [string, string[]] => [
   'sh',
   ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', ...program],
 ]
 
-/** The agent as the build makes it, as one script with this release key inside; null: built without one. Goes with the test. */
+/** Builds the agent as one script with a release key, or without one for null. The script is removed after the test. */
 export const bundledAgent = (key: ReleaseKeyFile | null): string => {
   const dir = temporaryDir()
   const file = join(dir, 'release-key.pub')
@@ -38,7 +38,7 @@ export const bundledAgent = (key: ReleaseKeyFile | null): string => {
   return join(dir, 'agent', 'agent.cjs')
 }
 
-/** The agent as a process of its own; it is killed with the test. */
+/** Starts the agent as a process and kills it after the test. */
 export const spawnAgent = (
   args: readonly string[],
   more: Record<string, string> = {},
@@ -65,7 +65,7 @@ export const killAgent = async (agent: { child: ChildProcess; exit: Promise<unkn
   await agent.exit
 }
 
-/** One of the agent's short commands, to its end. */
+/** Runs a command of the agent until it ends. */
 export const runAgentCommand = (args: readonly string[], program = main) => {
   const done = spawnSync(process.execPath, [program, ...args], {
     env: { ...codeCache, ...env },

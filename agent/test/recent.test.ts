@@ -22,7 +22,7 @@ const setUp = (known: readonly RecentDevice[] = []) => {
       ruleId: 'r',
     }),
   })
-  /** After this device worked, it is gone for so long. */
+  /** Removes the device after it worked, and advances the clock. */
   const goneFor = (ms: number): void => {
     recent.note(stick, true)
     recent.settle(new Set([stick.key]))
@@ -32,22 +32,22 @@ const setUp = (known: readonly RecentDevice[] = []) => {
   return { at, recent, goneFor }
 }
 
-describe('a device that worked a moment ago', () => {
+describe('a device that worked recently', () => {
   it.each<[string, number, boolean]>([
-    ['for five minutes', 5 * minute, true],
-    ['not longer', 5 * minute + 1, false],
-    ['also if the clock was set back a little', -5 * minute, true],
-    ['not if the clock was set back further', -5 * minute - 1, false],
-  ])('goes on %s', (_, ms, covers) => {
+    ['within five minutes', 5 * minute, true],
+    ['but not later', 5 * minute + 1, false],
+    ['if the clock was set back by five minutes', -5 * minute, true],
+    ['but not if the clock was set back further', -5 * minute - 1, false],
+  ])('keeps working %s', (_, ms, covers) => {
     const { recent, goneFor } = setUp()
     goneFor(ms)
     expect(recent.covers(judged('1-2', '2'))).toBe(covers)
-    // The number of the attachment is forgotten when it is gone: numbers come again.
+    // The number of a removed attachment is forgotten, because the kernel reuses numbers.
     expect(recent.covers(stick)).toBe(covers)
     expect(recent.covers(judged('1-3', '1'))).toBe(false)
   })
 
-  it('goes on for as long as it is attached', () => {
+  it('keeps working while it is attached', () => {
     const { at, recent } = setUp()
     recent.note(stick, true)
     recent.settle(new Set([stick.key]))
@@ -58,7 +58,7 @@ describe('a device that worked a moment ago', () => {
     expect(recent.covers(stick)).toBe(true)
   })
 
-  it('is known only by its time if the kernel tells no number', () => {
+  it('is recognised only by its time if the kernel gives no number', () => {
     const { at, recent } = setUp()
     recent.note(judged('1-2', ''), true)
     at.now += 5 * minute
@@ -67,13 +67,13 @@ describe('a device that worked a moment ago', () => {
     expect(recent.covers(judged('1-2', ''))).toBe(false)
   })
 
-  it('goes on only while the policy allows what it was', () => {
+  it('keeps working only while the policy allows its previous identity', () => {
     const { at, recent } = setUp()
     const [allowed, updated] = [stick, judged('1-2', '2', '0200')]
     at.isAllowed = (fingerprint) => fingerprint === allowed.device.fingerprint
     expect(updated.key).toBe(allowed.key)
     recent.note(allowed, true)
-    // By this memory, which keeps the identity that a rule allowed.
+    // The memory keeps the identity that a rule allowed.
     at.now += 4 * minute
     recent.note(updated, false)
     at.now += 4 * minute
@@ -82,7 +82,7 @@ describe('a device that worked a moment ago', () => {
     expect(recent.covers(judged('1-2', '3', '0200'))).toBe(false)
   })
 
-  it('is not remembered unless a rule allowed it once', () => {
+  it('is not remembered unless a rule allowed it', () => {
     const { recent } = setUp()
     recent.note(stick, false)
     recent.settle(new Set([stick.key]))
@@ -90,7 +90,7 @@ describe('a device that worked a moment ago', () => {
     expect([recent.list(), recent.covers(stick)]).toEqual([[], false])
   })
 
-  it('is forgotten when it is long gone, and not while it is here', () => {
+  it('is forgotten five minutes after its removal, but not while it is attached', () => {
     const { at, recent, goneFor } = setUp()
     goneFor(5 * minute)
     recent.settle(new Set())
@@ -108,7 +108,7 @@ describe('a device that worked a moment ago', () => {
     expect(third.recent.list()).toEqual([])
   })
 
-  it('keeps its time and number over a start of the agent, and none after clear', () => {
+  it('keeps its time and number over a restart of the agent, but not after clear', () => {
     const { recent, at } = setUp()
     recent.note(stick, true)
     expect(recent.list()).toEqual([{ key: stick.key, instance: '1', device: stick.device, at: at.now }])
@@ -118,7 +118,7 @@ describe('a device that worked a moment ago', () => {
     expect(next.recent.covers(stick)).toBe(false)
   })
 
-  it('is one of at most 512: the oldest go', () => {
+  it('is one of at most 512; the oldest are forgotten', () => {
     const device = stick.device
     const many = Array.from({ length: 513 }, (_, n) => ({ key: `k${n}`, instance: '', device, at: 1_000_000_000 }))
     const { recent } = setUp(many)
@@ -129,7 +129,7 @@ describe('a device that worked a moment ago', () => {
   })
 })
 
-describe('how a device is known', () => {
+describe('a device is identified', () => {
   const policyless = createJudge()
   const of = (report: ReturnType<typeof storageStick>, instance = '1') => policyless.identify({ report, instance })
 
@@ -141,20 +141,20 @@ describe('how a device is known', () => {
 
   it.each([
     ['its product', { product: ' Ultra\u200b ', manufacturer: 'SanDisk' }, 'Ultra'],
-    ['its maker, if it says no product', { product: ' ', manufacturer: 'SanDisk' }, 'SanDisk'],
-    ['its kind and ids, if it says nothing', { product: '', manufacturer: '' }, 'Mass Storage 0781:5581'],
+    ['its manufacturer, if it has no product', { product: ' ', manufacturer: 'SanDisk' }, 'SanDisk'],
+    ['its kind and IDs, if both are empty', { product: '', manufacturer: '' }, 'Mass Storage 0781:5581'],
     ['at most 80 characters of its product', { product: 'x'.repeat(100) }, 'x'.repeat(80)],
-    ['at most 80 characters of its maker', { product: '', manufacturer: 'x'.repeat(100) }, 'x'.repeat(80)],
-  ])('to people by %s', (_, texts, name) => {
+    ['at most 80 characters of its manufacturer', { product: '', manufacturer: 'x'.repeat(100) }, 'x'.repeat(80)],
+  ])('to users by %s', (_, texts, name) => {
     expect(of(storageStick({ portPath: '1-2', ...texts })).name).toBe(name)
   })
 
-  it('to people by its kind and ids, if it has no texts', () => {
+  it('to users by its kind and IDs, if it has no texts', () => {
     const { product: _, manufacturer: __, ...nameless } = storageStick({ portPath: '1-2' })
     expect(of(nameless).name).toBe('Mass Storage 0781:5581')
   })
 
-  it('once per attachment: only a change of what it is leads to a new judgement', () => {
+  it('once per attachment, and again only if its identity changes', () => {
     const report = storageStick({ portPath: '1-2' })
     const first = of(report)
     const mismatch = { bound: [{ interface: 0, claims: 'Mass Storage' as const, driver: 'x' }] }

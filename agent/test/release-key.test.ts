@@ -25,7 +25,7 @@ const setUp = async (options: Parameters<typeof startHost>[0] = {}) => {
     args: ['--executable', executable],
     ...options,
   })
-  /** Sends an update command that the server's command key signed; true when the build was installed. */
+  /** Sends an update command signed by the server's command key. Returns true if the build was installed. */
   const update = async (key: ReleaseKeyPair, version: string, rotations?: ReleaseKeyRotation[]) => {
     const bytes = script(version)
     host.peer.packages.set(createHash('sha256').update(bytes).digest('hex'), bytes)
@@ -50,11 +50,11 @@ const setUp = async (options: Parameters<typeof startHost>[0] = {}) => {
 }
 
 describe('the release key of a host', () => {
-  it('finding 1: a stolen command key with a foreign release key installs nothing, and is reported', async () => {
+  it('a stolen command key with a foreign release key installs nothing, and is reported', async () => {
     const { host, update, executable } = await setUp()
     const { isInstalled, message } = await update(foreign, '9.9.9')
     expect(isInstalled).toBe(false)
-    expect(message).toContain('another release key')
+    expect(message).toContain('is not the one that this host trusts')
     await until('reported', () => host.errors().includes('update_refused'))
     const [report] = host.peer.seen.errors.filter(({ code }) => code === 'update_refused')
     expect(report?.message).toContain(foreign.fingerprint)
@@ -62,7 +62,7 @@ describe('the release key of a host', () => {
     expect((await update(k1, '1.1.0')).isInstalled).toBe(true)
   })
 
-  it('finding 1: an agent that was built without a release key refuses every update and says why', async () => {
+  it('an agent that was built without a release key refuses every update and reports why', async () => {
     const { host, update, factsKey } = await setUp({ builtInKey: undefined, releaseKey: k1.text })
     const { isInstalled, message } = await update(k1, '9.9.9')
     expect(isInstalled).toBe(false)
@@ -71,14 +71,14 @@ describe('the release key of a host', () => {
     expect(factsKey()).toBe('')
   })
 
-  it('finding 1: a release key that the enrolment names is ignored', async () => {
+  it('a release key in the enrolment answer is ignored', async () => {
     const { host, update, factsKey } = await setUp({ releaseKey: foreign.text })
     expect((await update(foreign, '9.9.9')).isInstalled).toBe(false)
     expect(factsKey()).toBe(k1.fingerprint)
     expect(readFileSync(host.path('identity.json'), 'utf8')).not.toContain(foreign.text)
   })
 
-  it('finding 1: a release key that an earlier version pinned over HTTP is ignored', async () => {
+  it('a release key that an earlier version pinned over HTTP is ignored', async () => {
     const { host, update } = await setUp()
     await host.stop()
     const identity = JSON.parse(readFileSync(host.path('identity.json'), 'utf8'))
@@ -87,25 +87,25 @@ describe('the release key of a host', () => {
     expect((await update(foreign, '9.9.9')).isInstalled).toBe(false)
   })
 
-  it('follows several rotations at once after a month offline, and keeps the newest over a restart', async () => {
+  it('several rotations apply at once after a month offline, and the newest key stays after a restart', async () => {
     const { host, update, factsKey } = await setUp()
     expect((await update(k3, '1.1.0', [toK2, toK3])).isInstalled).toBe(true)
-    await until('told', () => factsKey() === k3.fingerprint)
+    await until('reported', () => factsKey() === k3.fingerprint)
     await host.restart()
     expect((await update(k3, '1.2.0')).isInstalled).toBe(true)
   })
 
-  it('never returns to a former key, even by a statement that an old key signs later', async () => {
+  it('a former key never becomes current again, even if an old key signs a rotation to it', async () => {
     const { update } = await setUp()
     expect((await update(k3, '1.1.0', [toK2, toK3])).isInstalled).toBe(true)
-    expect((await update(k1, '1.2.0')).message).toContain('another release key')
+    expect((await update(k1, '1.2.0')).message).toContain('is not the one that this host trusts')
     expect((await update(foreign, '1.2.0', [rotationOf(k1, foreign, 3)])).isInstalled).toBe(false)
     expect((await update(foreign, '1.2.0', [rotationOf(k3, foreign, 2)])).isInstalled).toBe(false)
     expect((await update(k3, '1.2.0', [toK2, toK3])).isInstalled).toBe(true)
   })
 
   it.each<[string, ReleaseKeyRotation]>([
-    ['the new key signed itself', rotationOf(k1, foreign, 1, foreign)],
+    ['that the new key signed itself', rotationOf(k1, foreign, 1, foreign)],
     ['of another chain', rotationOf(foreign, k2, 1)],
     ['whose sequence was changed', { ...rotationOf(k1, foreign, 1), sequence: 2 }],
     ['whose key was changed', { ...toK2, releaseKey: foreign.text }],
@@ -142,13 +142,13 @@ describe('what was built in and what was stored', () => {
     expect(known(builtIn, rotations, stored)).toBe(expected.text)
   })
 
-  it('rotations of a build outlive it: an older build goes on with the newest key', () => {
+  it('rotations of a build stay: an older build continues with the newest key', () => {
     const stateDir = temporaryDir()
     createReleaseKey({ builtIn: releaseKeyFileOf(k1, [toK2, toK3]), stateDir }).keepBuiltIn()
     expect(createReleaseKey({ builtIn: releaseKeyFileOf(k1), stateDir }).known()).toBe(k3.text)
   })
 
-  it('does not treat a damaged file as empty', () => {
+  it('a damaged file does not count as empty', () => {
     const stateDir = temporaryDir()
     for (const text of ['', '{}', '[1]', JSON.stringify([{ ...toK2, sequence: 0 }])]) {
       writeFileSync(join(stateDir, 'release-key.json'), text)
@@ -158,7 +158,7 @@ describe('what was built in and what was stored', () => {
 })
 
 describe('a public release key file', () => {
-  it('is read as it was written', () => {
+  it('is parsed as it was written', () => {
     const file = releaseKeyFileOf(k1, [toK2, toK3])
     expect(parseReleaseKeyFile(formatReleaseKeyFile(file))).toEqual(file)
   })
@@ -197,7 +197,7 @@ describe('the built agent', { timeout: 90_000 }, () => {
     return { peer, executable, where, program }
   }
 
-  it('finding 1: refuses a build of a foreign key, and shows its own key', async () => {
+  it('refuses a build of a foreign key, and shows its own key', async () => {
     const { peer, executable, where, program } = await start(releaseKeyFileOf(k1))
     expect(peer.seen.checkIns[0]?.body.facts?.releaseKey).toBe(k1.fingerprint)
     expect(runAgentCommand(['status', ...where], program).output).toContain(k1.fingerprint)
@@ -206,11 +206,14 @@ describe('the built agent', { timeout: 90_000 }, () => {
     peer.packages.set(build.sha256, bytes)
     peer.order('update', build)
     await until('answered', () => peer.seen.acks.length > 0, 30_000)
-    expect(peer.seen.acks[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('another release') })
+    expect(peer.seen.acks[0]).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringContaining('is not the one that this host trusts'),
+    })
     expect(readFileSync(executable, 'utf8')).toBe(script('0.0.1').toString())
   })
 
-  it('finding 1: refuses every build when it was built without a key', async () => {
+  it('refuses every build if it was built without a key', async () => {
     const { peer, executable } = await start(null)
     const bytes = script('99.0.0')
     const build = signedBuild(k1, bytes, '99.0.0')

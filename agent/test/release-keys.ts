@@ -2,10 +2,10 @@ import { createHash, sign } from 'node:crypto'
 import { packageProofText } from '@portcullis/contract/agent-protocol'
 import type { ReleaseKeyPair } from '@portcullis/domain/testing'
 
-/** A program that is an agent of this version as far as an update can see. */
+/** Returns a program that an update accepts as an agent of this version. */
 export const script = (version: string) => Buffer.from(`#!/bin/sh\necho ${version}\n`)
 
-/** The body of an update command for a build that this key signed. */
+/** Returns the body of an update command for a build signed by a key. */
 export const signedBuild = (
   key: ReleaseKeyPair,
   bytes: Buffer,

@@ -23,7 +23,7 @@ const times = (changes: readonly DeviceChange[]) => changes.map((change) => chan
 const setUp = (more: Partial<SpoolDeps> = {}) => {
   const stateDir = temporaryDir()
   const faults: string[] = []
-  /** Another start on the same directory; the one before is left as a kill leaves it. */
+  /** Opens the same directory again, as after a kill. */
   const open = () =>
     createSpool({
       stateDir,
@@ -35,7 +35,7 @@ const setUp = (more: Partial<SpoolDeps> = {}) => {
 }
 
 describe('spool', () => {
-  it('gives back after a kill what was not acknowledged, in order', () => {
+  it('returns unacknowledged changes in order after a kill', () => {
     const { open } = setUp()
     const spool = open()
     spool.add([removal(1), removal(2)])
@@ -44,7 +44,7 @@ describe('spool', () => {
     expect(times(open().pending().changes)).toEqual([2, 3])
   })
 
-  it('remembers a check-in under way until its fate is known', () => {
+  it('remembers a check-in in flight until its result is known', () => {
     const { open } = setUp()
     const spool = open()
     spool.add([removal(1)])
@@ -58,7 +58,7 @@ describe('spool', () => {
     expect(open().openFlight()).toBeUndefined()
   })
 
-  it('cuts off a torn last line and goes on behind it', () => {
+  it('cuts off a torn last line and continues after it', () => {
     const { open, path } = setUp()
     open().add([removal(1), removal(2)])
     truncateSync(path, statSync(path).size - 5)
@@ -68,7 +68,7 @@ describe('spool', () => {
     expect(times(open().pending().changes)).toEqual([1, 3])
   })
 
-  it('keeps what was whole before a damaged line', () => {
+  it('keeps the valid lines before a damaged line', () => {
     const { open, path } = setUp()
     open().add([removal(1)])
     appendFileSync(path, '\u0000\u0000garbage\n')
@@ -85,7 +85,7 @@ describe('spool', () => {
     expect(times(spool.pending().changes)).toEqual([2])
   })
 
-  it('collapses over its bounds and says how much was dropped', () => {
+  it('drops all changes above its limits and reports their number', () => {
     const { open, faults } = setUp({ maxChanges: 3 })
     const spool = open()
     spool.add([removal(1), removal(2), removal(3)])
@@ -99,7 +99,7 @@ describe('spool', () => {
     expect(byBytes.faults).toEqual(['overflow 1'])
   })
 
-  it('keeps changes in memory when the disk refuses', () => {
+  it('keeps changes in memory if the disk cannot be written', () => {
     const { open, faults } = setUp()
     const spool = open()
     spool.close()
@@ -108,7 +108,7 @@ describe('spool', () => {
     expect(faults).toHaveLength(1)
   })
 
-  it('after a kill at any byte holds a prefix of what was added, and everything that add() returned for', () => {
+  it('after a kill at any byte contains a prefix of the added changes, and all for which add() returned', () => {
     const { open, path } = setUp()
     const step = fc.oneof(fc.constant('add' as const), fc.constant('ack' as const), fc.constant('flight' as const))
     fc.assert(
@@ -136,7 +136,7 @@ describe('spool', () => {
   })
 })
 
-/** Replaces a function of `node:fs` until the test ends, or until the returned function is called. */
+/** Replaces a function of `node:fs` until the test ends or the returned function is called. */
 const replaceFs = <K extends 'renameSync' | 'writeSync'>(name: K, by: (real: (typeof fs)[K]) => unknown) => {
   const real = fs[name]
   const set = (to: unknown): void => {
@@ -153,7 +153,7 @@ const refuse = (): never => {
 }
 
 describe('the numbers of changes', () => {
-  it('go on behind what was kept and what was acknowledged, over a start', () => {
+  it('continue after stored and acknowledged changes over a restart', () => {
     const { open } = setUp()
     const spool = open()
     spool.add([removal(1), removal(2), removal(3)])
@@ -169,7 +169,7 @@ describe('the numbers of changes', () => {
     expect(setUp().open().pending()).toEqual({ changes: [], upTo: 0 })
   })
 
-  it('are numbers again after the spool was full', () => {
+  it('are valid after the spool was full', () => {
     const { open, path } = setUp({ maxChanges: 1 })
     open().add([removal(1), removal(2)])
     expect(readFileSync(path, 'utf8')).toBe('{"kind":"overflow","dropped":2}\n')
@@ -181,10 +181,10 @@ describe('the numbers of changes', () => {
   })
 })
 
-describe('the bound of bytes', () => {
+describe('the limit of bytes', () => {
   const length = JSON.stringify({ kind: 'change', n: 1, change: removal(1) }).length
 
-  it('counts what waits, also over a start, and no line end', () => {
+  it('counts unacknowledged changes, even over a restart, without line ends', () => {
     const { open, faults } = setUp({ maxBytes: 3 * length })
     open().add([removal(1), removal(2)])
     const next = open()
@@ -196,7 +196,7 @@ describe('the bound of bytes', () => {
     expect([next.size, faults]).toEqual([3, ['overflow 4']])
   })
 
-  it('does not count what was acknowledged', () => {
+  it('does not count acknowledged changes', () => {
     const { open, faults } = setUp({ maxBytes: 3 * length })
     const spool = open()
     for (let n = 1; n < 8; n += 2) {
@@ -213,7 +213,7 @@ describe('the bound of bytes', () => {
 })
 
 describe('a check-in that did not arrive', () => {
-  it('is forgotten, and what waited still waits', () => {
+  it('is forgotten, and its changes stay', () => {
     const { open } = setUp()
     const spool = open()
     spool.add([removal(1)])
@@ -223,7 +223,7 @@ describe('a check-in that did not arrive', () => {
     expect(times(open().pending().changes)).toEqual([1])
   })
 
-  it('leaves an empty file when nothing waited', () => {
+  it('leaves an empty file if there are no changes', () => {
     const { open, path } = setUp()
     const spool = open()
     spool.markFlight({ bootId: 'b', seq: 1, upTo: 0 })
@@ -233,7 +233,7 @@ describe('a check-in that did not arrive', () => {
     expect(open().openFlight()).toBeUndefined()
   })
 
-  it('is over when the spool is full', () => {
+  it('is forgotten when the spool is full', () => {
     const { open } = setUp({ maxChanges: 1 })
     const spool = open()
     spool.add([removal(1)])
@@ -246,7 +246,7 @@ describe('a check-in that did not arrive', () => {
 
 describe('the file', () => {
   const line = (n: number): string => `${JSON.stringify({ kind: 'change', n, change: removal(n) })}\n`
-  /** A file in which three changes wait behind so much that it is due to be written anew. */
+  /** A file with three changes after enough acknowledged lines that it must be rewritten. */
   const large = () => {
     const at = setUp()
     const old = `${JSON.stringify({ kind: 'overflow', dropped: 1 })}\n`.repeat(4_000_000 / 32)
@@ -262,13 +262,13 @@ describe('the file', () => {
     return { ...at, spool: at.open(), openFiles }
   }
 
-  it('belongs to its user alone', () => {
+  it('is readable only by its user', () => {
     const { open, path } = setUp()
     open()
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('is not written anew for every acknowledgement', () => {
+  it('is not rewritten for every acknowledgement', () => {
     const { open, path } = setUp()
     const spool = open()
     spool.add([removal(1), removal(2)])
@@ -276,7 +276,7 @@ describe('the file', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${line(1)}${line(2)}{"kind":"ack","upTo":1}\n`)
   })
 
-  it('is written anew when it is large: only what waits is left, and appended to', () => {
+  it('is rewritten when it is large: only unacknowledged changes stay, and new ones are appended', () => {
     const { spool, path, open, openFiles, faults } = large()
     const before = openFiles()
     spool.acknowledge(1)
@@ -289,7 +289,7 @@ describe('the file', () => {
     expect(faults).toEqual([])
   })
 
-  it('stays when it cannot be replaced: nothing is left beside it, and the acknowledgement counts', () => {
+  it('stays if it cannot be replaced: no temporary file remains, and the acknowledgement applies', () => {
     const { spool, path, open, openFiles, faults } = large()
     const before = openFiles()
     const restore = replaceFs('renameSync', () => refuse)
@@ -299,13 +299,13 @@ describe('the file', () => {
     expect(times(open().pending().changes)).toEqual([2, 3])
     spool.add([removal(4)])
     expect(times(open().pending().changes)).toEqual([2, 3, 4])
-    // To empty it takes no second file.
+    // Emptying the file needs no second file.
     spool.acknowledge(4)
     expect([statSync(path).size, faults.length]).toEqual([0, 1])
     restore()
   })
 
-  it('gives nothing back that an overflow dropped, even if it could not be replaced then', () => {
+  it('does not return changes that an overflow dropped, even if it could not be replaced', () => {
     const { open, faults } = setUp({ maxChanges: 2 })
     const spool = open()
     spool.add([removal(1), removal(2)])
@@ -320,7 +320,7 @@ describe('the file', () => {
     expect(times(open().pending().changes)).toEqual([4])
   })
 
-  it('loses only the line that the disk took a part of', () => {
+  it('loses only the partially written line', () => {
     const { open, faults } = setUp()
     const spool = open()
     spool.add([removal(1)])

@@ -21,7 +21,7 @@ import { createKernelTree, createTree, temporaryDir } from './harness.ts'
 const scanOf = (sysfsRoot: string) => createSysfsCollector({ sysfsRoot }).scan()
 
 describe('sysfs collector', () => {
-  it('reads what the tree says and leaves root hubs and interfaces out', () => {
+  it('reads the devices of the tree without root hubs and interfaces', () => {
     const devices = [
       hub({ portPath: '1-1' }),
       plainKeyboard({ portPath: '1-1.2' }),
@@ -43,18 +43,18 @@ describe('sysfs collector', () => {
     }
   })
 
-  it('gives the same picture of a de-authorised device, whose interface directories are gone', () => {
+  it('returns the same report for a de-authorised device, which has no interface directories', () => {
     const tree = createTree([plainKeyboard({ portPath: '1-1', authorized: false })])
     const report = scanOf(tree.root).devices.get('1-1')?.report
     expect(readdirSync(tree.dir('1-1')).some((name) => name.includes(':'))).toBe(false)
     expect(report).toMatchObject({ authorized: false, descriptors: plainKeyboard().descriptors })
   })
 
-  it('has no devices on a host without USB', () => {
+  it('finds no devices on a host without USB', () => {
     expect(scanOf(join(temporaryDir(), 'nothing')).devices.size).toBe(0)
   })
 
-  it('is not held up by one unreadable device', () => {
+  it('reads all devices despite an unreadable one', () => {
     const tree = createTree([plainKeyboard({ portPath: '1-1' }), storageStick({ portPath: '1-2' })])
     rmSync(join(tree.dir('1-1'), 'descriptors'))
     mkdirSync(join(tree.dir('1-1'), 'descriptors'))
@@ -67,7 +67,7 @@ describe('sysfs collector', () => {
     ])
   })
 
-  it('reports a device whose descriptors are garbage, and says so', () => {
+  it('reports a device with invalid descriptors, and the problem', () => {
     const tree = createTree()
     tree.write('1-1', 'descriptors', Buffer.alloc(64, 0xff))
     tree.write('1-2', 'descriptors', Buffer.alloc(70_000, 0x12))
@@ -76,7 +76,7 @@ describe('sysfs collector', () => {
     expect(problems.map((problem) => problem.code)).toEqual(['descriptors_odd', 'descriptors_odd'])
   })
 
-  it('keeps an inventory within its bounds', () => {
+  it('keeps an inventory within its limits', () => {
     const tree = createTree()
     for (let i = 1; i <= 200; i++) {
       tree.write(`1-${i}`, 'descriptors', Buffer.alloc(12_288, 0x12))
@@ -89,7 +89,7 @@ describe('sysfs collector', () => {
     expect(problems.at(-1)?.code).toBe('inventory_too_large')
   })
 
-  it('never throws and always meets the contract, whatever bytes a device puts into its strings', () => {
+  it('never throws and always meets the contract, for any bytes in the strings of a device', () => {
     const tree = createTree()
     const attributes = [
       'manufacturer',
@@ -126,17 +126,17 @@ describe('sysfs collector', () => {
     expect(report?.serial).toBe('A\u0000\ufffd\ufffdB')
   })
 
-  it('survives devices that vanish while being read', () => {
+  it('ignores devices that disappear while they are read', () => {
     const tree = createTree([plainKeyboard({ portPath: '1-1' })])
     const sysfs = createSysfsCollector({ sysfsRoot: tree.root })
-    // A dangling link is what a reader sees between the removal of the device and of its name.
+    // Between the removal of the device and of its name, a reader sees a dangling link.
     execFileSync('ln', ['-s', '/nowhere', tree.dir('1-2')])
     expect([...sysfs.scan().devices.keys()]).toEqual(['1-1'])
     expect(sysfs.scan().problems).toEqual([])
     expect(sysfs.stamp()).toContain('1-2|')
   })
 
-  it('has a stamp that differs exactly when something is to be seen', () => {
+  it('has a stamp that changes exactly when a device changes', () => {
     const tree = createTree([plainKeyboard({ portPath: '1-1' })])
     const sysfs = createSysfsCollector({ sysfsRoot: tree.root })
     const first = sysfs.stamp()
@@ -156,7 +156,7 @@ describe('differences', () => {
   })
   const mapOf = (...devices: ReturnType<typeof device>[]) => new Map(devices.map((d) => [d.report.portPath, d]))
 
-  it('removes children before their hub and attaches hubs before their children', () => {
+  it('remove children before their hub and attach hubs before their children', () => {
     const tree = mapOf(device('1-1', '2'), device('1-1.1', '3'), device('1-1.1.4', '4'))
     expect(diffDevices(tree, new Map(), 5).map((c) => (c.op === 'removed' ? c.portPath : ''))).toEqual([
       '1-1.1.4',
@@ -170,7 +170,7 @@ describe('differences', () => {
     ])
   })
 
-  it('replayed on the old picture always gives the new one', () => {
+  it('applied to the old devices always give the new ones', () => {
     const ports = ['1-1', '1-2', '1-2.1', '1-2.10', '2-1']
     const picture = fc
       .array(
@@ -198,7 +198,7 @@ describe('differences', () => {
     )
   })
 
-  it('orders ports by number', () => {
+  it('order ports by number', () => {
     expect(['1-10', '2-1', '1-2.10', '1-2', '1-2.9'].sort(comparePorts)).toEqual([
       '1-2',
       '1-2.9',
@@ -217,7 +217,7 @@ describe('trees with links, as in a kernel', () => {
     const report = devices.get('1-2.3')?.report
     expect(Value.Check(DeviceReport, report)).toBe(true)
     expect(report).toMatchObject({ manufacturer: 'A maker of keys', speedMbps: 12, authorized: true })
-    // Usage page 0xF1D0 (FIDO) begins the report descriptor.
+    // The report descriptor begins with usage page 0xF1D0 (FIDO).
     expect(
       Buffer.from(report?.reportDescriptors?.[0] ?? '', 'base64')
         .subarray(0, 3)

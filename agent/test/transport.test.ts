@@ -39,7 +39,7 @@ describe('TLS', () => {
     return { peer, stateDir, args }
   }
 
-  it('finds the hash in a token', () => {
+  it('uses the hash in a token', () => {
     expect(caHashOf(`pce_1_se-cr_et.${hash}`)).toBe(hash)
     expect(caHashOf('pce_1_secret')).toBeUndefined()
     expect(caHashOf('pce_1_secret.short')).toBeUndefined()
@@ -53,20 +53,20 @@ describe('TLS', () => {
     expect(peer.seen.enrols[0]?.token).toBe(`pce_1_secret.${hash}`)
   })
 
-  it('sends nothing to a server that shows another CA', async () => {
+  it('sends nothing to a server with another CA', async () => {
     const { peer, stateDir, args } = await setUp({ key: leaf.key, cert: impostorLeaf + otherCa })
     expect(await startAgent([...args, '--once']).done).toMatchObject({
       code: 1,
-      message: expect.stringContaining('do not belong'),
+      message: expect.stringContaining('do not match the enrolment token'),
     })
     expect(existsSync(join(stateDir, 'ca.pem'))).toBe(false)
     expect(peer.seen.enrols).toEqual([])
   })
 
-  it('sends nothing to a server that shows the right CA beside a certificate of another', async () => {
+  it('sends nothing to a server that presents the pinned CA with a certificate of another CA', async () => {
     const { peer, args } = await setUp({ key: leaf.key, cert: impostorLeaf + ca })
     const agent = startAgent(args)
-    await until('refusal', () => agent.lines.some((line) => line.includes('enrolment_waits')))
+    await until('refusal', () => agent.lines.some((line) => line.includes('enrolment_failed')))
     await agent.stop()
     expect(peer.seen.enrols).toEqual([])
   })
@@ -77,26 +77,26 @@ describe('TLS', () => {
     const sessions = peer.seen.sessions.length
     if ('setSecureContext' in peer.server) peer.server.setSecureContext({ key: leaf.key, cert: impostorLeaf + otherCa })
     const agent = startAgent(args)
-    await until('refusal', () => agent.lines.some((line) => line.includes('check_in_waits')))
+    await until('refusal', () => agent.lines.some((line) => line.includes('check_in_failed')))
     expect(peer.seen.sessions).toHaveLength(sessions)
   })
 
-  describe('finding 11: a forged certificate that carries the genuine public key', () => {
-    /** The same certificate under another name: its key is the genuine one, its signature worth nothing. */
+  describe('a forged certificate with the genuine public key', () => {
+    /** Returns the certificate with another name. Its key is genuine and its signature is invalid. */
     const forged = (pem: string): string => {
       const der = Buffer.from(new X509Certificate(pem).raw)
       for (let at = der.indexOf('Test CA'); at >= 0; at = der.indexOf('Test CA', at + 1)) der.write('Fake CA', at)
       return `-----BEGIN CERTIFICATE-----\n${(der.toString('base64').match(/.{1,64}/g) ?? []).join('\n')}\n-----END CERTIFICATE-----\n`
     }
-    const lying = { key: leaf.key, cert: forged(leaf.cert) + forged(ca) }
+    const forgedTls = { key: leaf.key, cert: forged(leaf.cert) + forged(ca) }
     const genuine = (peer: Awaited<ReturnType<typeof startPeer>>) => {
       if ('setSecureContext' in peer.server) peer.server.setSecureContext(chain)
     }
     const pinned = (stateDir: string) => readFileSync(join(stateDir, 'ca.pem'), 'utf8').trim()
 
-    it('finding 11: shown in the middle of the enrolment, is replaced when the server itself answers', async () => {
+    it('presented during the enrolment is replaced when the genuine server answers', async () => {
       expect(spkiHash(new X509Certificate(forged(ca)))).toBe(hash)
-      const { peer, stateDir, args } = await setUp(lying)
+      const { peer, stateDir, args } = await setUp(forgedTls)
       const agent = startAgent(args)
       await until('the refusal', () => agent.lines.some((line) => line.includes('"enrol"')))
       expect([pinned(stateDir), peer.seen.enrols]).toEqual([forged(ca).trim(), []])
@@ -106,7 +106,7 @@ describe('TLS', () => {
       expect(peer.seen.enrols).toHaveLength(1)
     })
 
-    it('finding 11: stored by an enrolled agent, costs it neither its identity nor its key', async () => {
+    it('stored by an enrolled agent does not change its identity or key', async () => {
       const { peer, stateDir, args } = await setUp(chain)
       await startAgent([...args, '--once']).done
       const kept = () => ['identity.json', 'key.pem'].map((name) => readFileSync(join(stateDir, name), 'utf8'))
@@ -117,13 +117,13 @@ describe('TLS', () => {
       expect([peer.seen.enrols.length, peer.agents.size]).toEqual([1, 1])
     })
 
-    it('finding 11: shown to an agent that holds the genuine one, replaces nothing', async () => {
+    it('presented to an agent with the genuine one replaces nothing', async () => {
       const { peer, stateDir, args } = await setUp(chain)
       await startAgent([...args, '--once']).done
       const sessions = peer.seen.sessions.length
-      if ('setSecureContext' in peer.server) peer.server.setSecureContext(lying)
+      if ('setSecureContext' in peer.server) peer.server.setSecureContext(forgedTls)
       const agent = startAgent(args)
-      await until('the refusal', () => agent.lines.some((line) => line.includes('check_in_waits')))
+      await until('the refusal', () => agent.lines.some((line) => line.includes('check_in_failed')))
       expect([pinned(stateDir), peer.seen.sessions.length]).toEqual([ca.trim(), sessions])
       genuine(peer)
       await until('another session', () => peer.seen.sessions.length > sessions)
@@ -133,7 +133,7 @@ describe('TLS', () => {
   it('trusts only the CAs of the system without a hash', async () => {
     const { peer, args } = await setUp(chain, 'pce_1_plain')
     const agent = startAgent(args)
-    await until('refusal', () => agent.lines.some((line) => line.includes('enrolment_waits')))
+    await until('refusal', () => agent.lines.some((line) => line.includes('enrolment_failed')))
     expect(peer.seen.enrols).toEqual([])
   })
 })
@@ -160,7 +160,7 @@ describe('HTTP', () => {
   const answer = (socket: Socket, head: string, body = '') =>
     socket.write(`HTTP/1.1 ${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
 
-  it('keeps one connection alive and tells its own address', async () => {
+  it('keeps one connection alive and returns its local address', async () => {
     const { transport, sockets, post } = await serve((_, socket) => answer(socket, '200 OK', '{"a":1}'))
     expect(await post()).toEqual({ status: 200, body: { a: 1 }, text: '{"a":1}' })
     await post()
@@ -168,7 +168,7 @@ describe('HTTP', () => {
     expect(transport.localAddress()).toBe('127.0.0.1')
   })
 
-  it('takes up again at once when the idle connection was closed by the server', async () => {
+  it('retries at once if the server closed the idle connection', async () => {
     let count = 0
     const { post } = await serve((_, socket) => {
       if (++count === 2) socket.resetAndDestroy()
@@ -179,15 +179,15 @@ describe('HTTP', () => {
     expect(count).toBe(3)
   })
 
-  it('gives up on a server that does not answer, drips, stops half-way or floods', async () => {
-    await expect((await serve(() => {})).post()).rejects.toThrow('no answer within 300 ms')
+  it('fails for a server that does not answer, answers too slowly, stops early or sends too much', async () => {
+    await expect((await serve(() => {})).post()).rejects.toThrow('the server did not answer within 0.3 s')
     const drip = await serve((_, socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
       const timer = setInterval(() => socket.write('x'), 20)
       socket.on('close', () => clearInterval(timer))
       socket.on('error', () => {})
     })
-    await expect(drip.post()).rejects.toThrow('no answer within')
+    await expect(drip.post()).rejects.toThrow('the server did not answer within')
     const half = await serve((_, socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf'))
     await expect(half.post()).rejects.toThrow()
     const flood = await serve((_, socket) => {
@@ -197,7 +197,7 @@ describe('HTTP', () => {
     await expect(flood.post()).rejects.toThrow(/too long|no answer/)
   })
 
-  it('reads Retry-After as seconds and as a date, and bounds it', () => {
+  it('parses Retry-After as seconds and as a date, and limits it', () => {
     expect(retryAfterOf('120', 0)).toBe(120_000)
     expect(retryAfterOf(new Date(5000).toUTCString(), 1000)).toBe(4000)
     expect(retryAfterOf(new Date(5000).toUTCString(), 9000)).toBe(0)
@@ -232,7 +232,7 @@ describe('wake socket', () => {
     return { sockets, wake, tokens, wakes: () => wakes, refuse: (times: number) => (refuse = times) }
   }
 
-  it('passes "check-in" on and nothing else, and answers pings', async () => {
+  it('forwards "check-in" and nothing else, and answers pings', async () => {
     const { sockets, wake, tokens, wakes } = await setUp()
     wake.useToken('t1')
     await until('connected', () => sockets.clients.size === 1)
@@ -248,7 +248,7 @@ describe('wake socket', () => {
     expect(tokens).toEqual(['Bearer t1'])
   })
 
-  it('comes back after a close, a refusal, a too long frame and a dead connection', async () => {
+  it('reconnects after a close, a refusal, a too long frame and a dead connection', async () => {
     const { sockets, wake, tokens, wakes, refuse } = await setUp(30)
     wake.useToken('t1')
     await until('first', () => tokens.length === 1 && sockets.clients.size === 1)
@@ -257,7 +257,7 @@ describe('wake socket', () => {
     await until('back after close and two refusals', () => tokens.length === 4 && sockets.clients.size === 1)
     for (const client of sockets.clients) client.send('x'.repeat(200))
     await until('back after a long frame', () => tokens.length === 5 && sockets.clients.size === 1)
-    // A peer that does not answer pings any more.
+    // The peer stops answering pings.
     for (const client of sockets.clients) client.pause()
     await until('back after silence', () => tokens.length === 6)
     for (const client of sockets.clients) if (!client.isPaused) client.send('check-in')
@@ -274,7 +274,7 @@ describe('wake socket', () => {
     expect(tokens).toEqual(['Bearer t1', 'Bearer t2'])
   })
 
-  it('reads frames however the stream is cut, and refuses what is not allowed', () => {
+  it('parses frames however the stream is split, and refuses invalid ones', () => {
     const unmasked = (opcode: number, text: string) =>
       Buffer.concat([Buffer.from([0x80 | opcode, text.length]), Buffer.from(text)])
     const stream = Buffer.concat([

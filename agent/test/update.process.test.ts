@@ -30,7 +30,7 @@ const setUp = async (options: HostOptions = {}) => {
   const host = await startHost({ version: '1.0.0', devices, builtInKey, args, ...options })
   const publish = (bytes: Buffer) => host.peer.packages.set(createHash('sha256').update(bytes).digest('hex'), bytes)
   const content = () => readFileSync(executable, 'utf8')
-  /** Publishes 1.1.0 and has it put in place. Returns the id of the command. */
+  /** Publishes and installs 1.1.0. Returns the ID of the command. */
   const swap = async () => {
     const bytes = script('1.1.0')
     publish(bytes)
@@ -44,7 +44,7 @@ const setUp = async (options: HostOptions = {}) => {
 }
 
 describe('an update', () => {
-  it('is put in place, confirmed by the new version after its first check-in, and leaves nothing behind', async () => {
+  it('is installed, confirmed by the new version after its first check-in, and leaves no files behind', async () => {
     const { host, executable, swap, ackOf } = await setUp()
     const id = await swap()
     expect(statSync(executable).mode & 0o777).toBe(0o755)
@@ -64,7 +64,7 @@ describe('an update', () => {
         served[15] = (served[15] ?? 0) ^ 1
         return { served, order: buildOf(good, '1.1.0') }
       },
-      /not what was announced/,
+      /does not match the update command/,
     ],
     [
       'that is longer than announced',
@@ -74,15 +74,15 @@ describe('an update', () => {
     [
       'that is shorter than announced',
       (good) => ({ served: good.subarray(0, 9), order: buildOf(good, '1.1.0') }),
-      /not what was announced/,
+      /does not match the update command/,
     ],
-    ['that nobody has', (good) => ({ order: buildOf(Buffer.concat([good, good]), '1.1.0') }), /404/],
-    ['older than what runs', (good) => ({ order: buildOf(good, '0.9.9') }), /not newer/],
-    ['of the same version', (good) => ({ order: buildOf(good, '1.0.0') }), /not newer/],
-    ['before the release that runs', (good) => ({ order: buildOf(good, '1.0.0-rc.1') }), /not newer/],
+    ['that the server does not have', (good) => ({ order: buildOf(Buffer.concat([good, good]), '1.1.0') }), /404/],
+    ['to an older version', (good) => ({ order: buildOf(good, '0.9.9') }), /not newer/],
+    ['to the same version', (good) => ({ order: buildOf(good, '1.0.0') }), /not newer/],
+    ['to a pre-release of the running version', (good) => ({ order: buildOf(good, '1.0.0-rc.1') }), /not newer/],
     ['for another processor', (good) => ({ order: buildOf(good, '1.1.0', { architecture: 'mips' }) }), /is for mips/],
     [
-      'signed by nobody we know',
+      'signed by an unknown key',
       (good) => ({ order: { ...buildOf(good, '1.1.0', {}, releaseKeyPair()), releaseKey: release.text } }),
       /signature of the build does not verify/,
     ],
@@ -92,14 +92,14 @@ describe('an update', () => {
       /signature of the build does not verify/,
     ],
     [
-      'that does not run here',
+      'that does not run on this host',
       () => {
         const bad = Buffer.from('#!/bin/sh\nexit 1\n')
         return { served: bad, order: buildOf(bad, '1.1.0') }
       },
       /does not run/,
     ],
-  ])('%s is refused, and the running one stays', async (_, make, reason) => {
+  ])('%s is refused, and the running version stays', async (_, make, reason) => {
     const { host, executable, publish, content } = await setUp()
     const good = script('1.1.0')
     const { served = good, order } = make(good)
@@ -113,7 +113,7 @@ describe('an update', () => {
     expect([`${executable}.previous`, `${executable}.new`, host.path('update.json')].filter(existsSync)).toEqual([])
   })
 
-  it('is refused by an agent that is no installed executable', async () => {
+  it('is refused by an agent that is not an installed executable', async () => {
     const { host } = await setUp({ args: [] })
     expect((await host.order('update', buildOf(script('1.1.0'), '1.1.0')))?.message).toContain(
       'not an installed executable',
@@ -134,13 +134,13 @@ describe('an update', () => {
       },
     ],
     [
-      'ended three times before it could do anything',
+      'ended three times before its first start was counted',
       async ({ host }) => {
         expect([noteEnd(host.stateDir), noteEnd(host.stateDir), noteEnd(host.stateDir)]).toEqual([false, false, true])
         expect(noteEnd(host.stateDir)).toBe(false)
       },
     ],
-  ])('that was %s is rolled back, and reported as failed by the version before', async (_, fail) => {
+  ])('that was %s is rolled back, and the previous version reports it as failed', async (_, fail) => {
     const all = await setUp()
     const { host, executable, content, swap, ackOf } = all
     const id = await swap()
@@ -170,8 +170,8 @@ describe('an update', () => {
   })
 })
 
-describe('an update that was not begun', () => {
-  it('is not begun after it expired', async () => {
+describe('an update that did not begin', () => {
+  it('does not begin after it expired', async () => {
     let skipped = 0
     const clock = { now: () => Date.now() + skipped, monotonic: () => performance.now() + skipped }
     const { host, publish, content, ackOf } = await setUp({ clock })
@@ -191,7 +191,7 @@ describe('an update that was not begun', () => {
 })
 
 describe('real processes', { timeout: 90_000 }, () => {
-  it('hand over: the next version is started where no service manager does it, with the same arguments', async () => {
+  it('start the next version with the same arguments if no service manager does', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.2 })
     onTestFinished(() => peer.stop())
     const executable = installed()
@@ -219,7 +219,7 @@ describe('real processes', { timeout: 90_000 }, () => {
     expect(readFileSync(marker, 'utf8')).toBe(`${args.join(' ')}\n`)
   })
 
-  it('refuse a build that the disk took but for its last bytes', async () => {
+  it('refuse a build whose last bytes could not be written', async () => {
     const peer = await startPeer({ nextCheckInSeconds: 0.2 })
     onTestFinished(() => peer.stop())
     const executable = installed()
@@ -241,7 +241,7 @@ describe('real processes', { timeout: 90_000 }, () => {
     expect(existsSync(`${executable}.new`)).toBe(false)
   })
 
-  it('confirm: an agent that was put in place by an older one checks in and says so', async () => {
+  it('confirm an update after the first check-in of the new version', async () => {
     const { host, swapTo, ackOf } = await (async () => {
       const all = await setUp({ version: '0.0.1' })
       const program = bundledAgent(builtInKey)
@@ -259,7 +259,7 @@ describe('real processes', { timeout: 90_000 }, () => {
 })
 
 describe('versions', () => {
-  it('are ordered as semver.org says', () => {
+  it('are ordered as semver.org defines', () => {
     const rising = [
       '1.0.0-alpha',
       '1.0.0-alpha.1',

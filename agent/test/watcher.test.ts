@@ -50,7 +50,7 @@ const BANNER = 'echo "monitor will print the received events for:"'
 const EVENT = 'KERNEL[1234.567890] add      /devices/pci0000:00/0000:00:14.0/usb1/1-2 (usb)'
 
 describe('monitor lines', () => {
-  it('tells USB events from everything else', () => {
+  it('are recognised as USB events only in their exact form', () => {
     expect(isUsbEvent(EVENT)).toBe(true)
     expect(isUsbEvent('KERNEL[99.1] remove   /devices/pci0000:00/usb1/1-2/1-2:1.0 (usb)')).toBe(true)
     expect(isUsbEvent('UDEV  [99.1] bind     /devices/usb1/1-2 (usb)')).toBe(true)
@@ -68,7 +68,7 @@ describe('monitor lines', () => {
 })
 
 describe('watching by poll', () => {
-  it('does not scan while nothing happens, and settles a burst into one scan', async () => {
+  it('does not scan without changes, and scans once per burst', async () => {
     const { tree, changes, scans } = setUp()
     await new Promise((resolve) => setTimeout(resolve, 150))
     expect(scans()).toBe(1)
@@ -78,7 +78,7 @@ describe('watching by poll', () => {
     expect(scans()).toBeLessThanOrEqual(3)
   })
 
-  it('is not kept from reporting by a device that never rests', async () => {
+  it('reports other devices despite a flapping one', async () => {
     const { tree, changes } = setUp()
     let n = 0
     const restless = setInterval(() => tree.write('1-1', 'product', `name ${n++}\n`), 5)
@@ -87,7 +87,7 @@ describe('watching by poll', () => {
     await until('attached', () => changes.flat().some((change) => change.op === 'attached'), 1500)
   })
 
-  it('tells an unreadable device once, on its second scan, and the device itself as soon as it can be read', async () => {
+  it('reports an unreadable device once, on its second scan, and the device when it is readable', async () => {
     const { tree, changes, errors } = setUp()
     tree.write('1-3', 'descriptors', Buffer.alloc(4))
     await until('error', () => errors.length > 0)
@@ -113,17 +113,17 @@ describe('watching by monitor', () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(changes).toEqual([])
     writeFileSync(flag, '')
-    await until('told', () => changes.flat().length === 1)
+    await until('reported', () => changes.flat().length === 1)
   })
 
-  it('polls while the monitor is away, missing or ended', async () => {
+  it('polls while the monitor is missing or has ended', async () => {
     const { tree, changes, lines } = setUp({ monitor: `${BANNER}; exit 1` })
     await until('monitor ended', () => lines.some((line) => line.includes('monitor_ended')))
     tree.plug(storageStick({ portPath: '1-2' }))
-    await until('told', () => changes.flat().length === 1)
+    await until('reported', () => changes.flat().length === 1)
   })
 
-  it('notices by resync that the monitor is deaf, and polls from then on', async () => {
+  it('detects by a full scan that the monitor misses events, and polls from then on', async () => {
     const { tree, changes, lines } = setUp({
       monitor: `${BANNER}; exec sleep 60`,
       timing: { ...timing, resyncMs: 300 },
@@ -132,7 +132,7 @@ describe('watching by monitor', () => {
     await new Promise((resolve) => setTimeout(resolve, 100))
     tree.plug(storageStick({ portPath: '1-2' }))
     await until('resync', () => changes.flat().length === 1)
-    expect(lines.some((line) => line.includes('monitor_deaf'))).toBe(true)
+    expect(lines.some((line) => line.includes('monitor_missed_events'))).toBe(true)
     tree.unplug('1-2')
     await until('polled', () => changes.flat().length === 2)
   })

@@ -11,7 +11,7 @@ import { killAgent, runAgentCommand, spawnAgent } from './processes.ts'
 const keyboard = plainKeyboard({ portPath: '1-1' })
 const stick = storageStick({ portPath: '1-2' })
 
-/** An armed agent in a process of its own, with one blocked stick. */
+/** Starts an armed agent in its own process, with one blocked stick. */
 const armedProcess = async () => {
   const peer = await startPeer({ nextCheckInSeconds: 0.2 })
   onTestFinished(() => peer.stop())
@@ -28,15 +28,15 @@ const armedProcess = async () => {
   return { peer, tree, stateDir, args, all, agent }
 }
 
-// Each of these starts up to five processes; a loaded machine takes seconds for one.
+// Each of these tests starts up to five processes. A loaded machine takes seconds for each.
 describe('an agent that dies', { timeout: 90_000 }, () => {
-  it('by kill -9 leaves a watchdog that gives the old defaults back; the next start goes on', async () => {
+  it('by kill -9 leaves a watchdog that restores the old defaults, and the next start arms the host again', async () => {
     const { peer, tree, args, all, agent, stateDir } = await armedProcess()
     expect(tree.read('usb1', 'authorized_default')).toBe('0')
     await killAgent(agent)
     await until('restored', () => tree.read('usb1', 'authorized_default') === '1', 30_000)
     expect(tree.isAuthorized('1-2')).toBe(false)
-    await until('noted', () => readIfThere(join(stateDir, 'lock')) === undefined, 30_000)
+    await until('stored', () => readIfThere(join(stateDir, 'lock')) === undefined, 30_000)
     expect(runAgentCommand(['restore', ...args])).toEqual({ code: 0, output: 'Nothing to restore.\n' })
     const again = spawnAgent(all)
     await until('armed again', () => tree.read('usb1', 'authorized_default') === '0', 30_000)
@@ -49,7 +49,7 @@ describe('an agent that dies', { timeout: 90_000 }, () => {
     expect(peer.seen.violations).toEqual([])
   })
 
-  it('has no watchdog left behind after an orderly end', async () => {
+  it('leaves no watchdog after an orderly stop', async () => {
     const { agent, stateDir } = await armedProcess()
     const watchdogs = () =>
       readdirSync('/proc').filter((pid) => {
@@ -67,16 +67,16 @@ describe('an agent that dies', { timeout: 90_000 }, () => {
 })
 
 describe('release', { timeout: 90_000 }, () => {
-  it('frees a host through its running agent, which stays free and tells the server', async () => {
+  it('frees a host through its running agent, which stays free and reports it', async () => {
     const { peer, tree, args, agent } = await armedProcess()
     expect(runAgentCommand(['release', ...args])).toEqual({ code: 0, output: 'The host is free.\n' })
     expect([tree.read('usb1', 'authorized_default'), tree.isAuthorized('1-2')]).toEqual(['1', true])
-    await until('told', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 30_000)
+    await until('reported', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 30_000)
     expect(peer.seen.enforcement.at(-1)?.reason).toContain('root')
     await killAgent(agent)
   })
 
-  it('frees a host whose agent is gone; the next start tells the server', async () => {
+  it('frees a host without a running agent, and the next start reports it', async () => {
     const { peer, tree, args, all, agent } = await armedProcess()
     agent.child.kill('SIGTERM')
     await agent.exit
@@ -84,14 +84,14 @@ describe('release', { timeout: 90_000 }, () => {
     expect(runAgentCommand(['release', ...args])).toEqual({ code: 0, output: 'The host is free.\n' })
     expect([tree.read('usb1', 'authorized_default'), tree.isAuthorized('1-2')]).toEqual(['1', true])
     spawnAgent(all)
-    await until('told', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 30_000)
+    await until('reported', () => peer.seen.enforcement.at(-1)?.mode === 'Free', 30_000)
     expect(peer.seen.enforcement.at(-1)?.reason).toContain('root')
     expect(runAgentCommand(['release', '--state-dir', temporaryDir(), '--sysfs-root', tree.root]).output).toContain(
       'not armed',
     )
   })
 
-  it('leaves what somebody else had de-authorised', async () => {
+  it('does not open devices that were blocked before arming', async () => {
     const other = storageStick({ portPath: '1-4', authorized: false })
     const host = await startHost({ devices: [keyboard, other] })
     await host.free()
@@ -103,14 +103,14 @@ describe('release', { timeout: 90_000 }, () => {
     expect([host.tree.isAuthorized('1-2'), host.tree.isAuthorized('1-4')]).toEqual([true, false])
   })
 
-  it('gives every controller the value it had', async () => {
+  it('restores the old value of every controller', async () => {
     const host = await startHost({ devices: [keyboard, storageStick({ portPath: '2-1' })] })
     host.tree.write('usb2', 'authorized_default', '2\n')
     host.tree.write('usb3', 'authorized_default', '0\n')
     await host.arm()
     const values = () => ['usb1', 'usb2', 'usb3'].map((name) => host.tree.read(name, 'authorized_default'))
     expect(values()).toEqual(['0', '0', '0'])
-    // A controller that comes later, and one that somebody opens, are closed as well.
+    // A later controller, and one that another program opens, are closed as well.
     host.tree.write('usb4', 'authorized_default', '1\n')
     host.tree.write('usb1', 'authorized_default', '1\n')
     await until('closed', () =>
@@ -122,7 +122,7 @@ describe('release', { timeout: 90_000 }, () => {
 })
 
 describe('another boot of the kernel', () => {
-  it('makes old values of its controllers worthless; who was blocked is blocked again', async () => {
+  it('invalidates the old values of its controllers, and blocked devices are blocked again', async () => {
     const host = await startHost({ devices: [keyboard, stick] })
     const boot = (id: string) => {
       mkdirSync(join(host.procRoot, 'sys/kernel/random'), { recursive: true })
@@ -132,7 +132,7 @@ describe('another boot of the kernel', () => {
     expect(host.tree.isAuthorized('1-2')).toBe(false)
     const memory = readFileSync(host.path('enforcement.json'), 'utf8')
     await host.stop()
-    // Killed instead of stopped, then booted by a kernel that starts with 2 and lets everything in.
+    // The agent is killed. The next kernel starts with the default 2 and authorises all devices.
     writeFileSync(host.path('enforcement.json'), memory)
     boot('another')
     host.tree.write('usb1', 'authorized_default', '2\n')
@@ -146,8 +146,8 @@ describe('another boot of the kernel', () => {
 })
 
 describe('the user of the host', () => {
-  it('is told number, device, reason and whom to ask, in one message for many, and nothing of it is interpreted', async () => {
-    const file = join(temporaryDir(), 'told')
+  it('gets case number, device, reason and contact in one message for several devices, as plain text', async () => {
+    const file = join(temporaryDir(), 'message')
     const publicDir = temporaryDir()
     const host = await startHost({
       devices: [keyboard],
@@ -155,16 +155,16 @@ describe('the user of the host', () => {
       rules: [rule({ effect: 'deny', vid: '0781', reason: 'Sticks stay at home.' })],
     })
     await host.arm()
-    const said = () => readIfThere(file) ?? ''
+    const message = () => readIfThere(file) ?? ''
     host.tree.plug(stick)
     host.tree.plug(hostileStrings('escape', { portPath: '1-3', vid: '1234' }))
-    await until('told', () => said().includes('give the number'))
+    await until('reported', () => message().includes('give the case number'))
     await until('status', () => (readIfThere(host.path('enforcement.json')) ?? '').includes('1-3'))
-    const number = /PC-[0-9A-Z]{6}/.exec(said())?.[0] ?? 'none'
-    expect(said()).toContain('Ultra at port 1-2: Sticks stay at home.')
-    expect(said()).toContain('the help desk, 4711')
-    expect(said()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
-    expect(said().match(/Portcullis blocked/g)).toHaveLength(1)
+    const number = /PC-[0-9A-Z]{6}/.exec(message())?.[0] ?? 'none'
+    expect(message()).toContain('Ultra at port 1-2: Sticks stay at home.')
+    expect(message()).toContain('the help desk, 4711')
+    expect(message()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(message().match(/Portcullis blocked/g)).toHaveLength(1)
     const status = runAgentCommand(['status', '--state-dir', host.stateDir, '--sysfs-root', host.tree.root])
     expect(status.output).toMatch(/mode +Armed\n/)
     expect(status.output).toMatch(/grade +before-driver\n/)
@@ -172,12 +172,12 @@ describe('the user of the host', () => {
     expect(status.output).toMatch(/blocked +2\n/)
     expect(status.output).toContain(`${number}  Ultra at port 1-2`)
     expect(status.output).toContain('the help desk, 4711')
-    // What everybody may read, and what somebody gets who may read nothing else.
+    // The public status, and the status for a user without access to the state directory.
     expect(statSync(join(publicDir, 'status')).mode & 0o777).toBe(0o644)
     expect(readFileSync(join(publicDir, 'status'), 'utf8')).toContain(`${number}  Ultra at port 1-2`)
-    // The second message waits ten seconds; a restart is no news.
+    // The second message waits ten seconds, and a restart is not reported.
     host.tree.plug(storageStick({ portPath: '1-5', serial: 'fifth' }))
     await until('blocked', () => host.reported('1-5')?.enforced?.effect === 'block')
-    expect(said()).not.toContain('1-5')
+    expect(message()).not.toContain('1-5')
   })
 })

@@ -5,8 +5,8 @@ import { comparePorts, type ScannedDevice } from './sysfs.ts'
 type Devices = ReadonlyMap<string, ScannedDevice>
 
 /**
- * What happened between two scans, in an order that makes sense to a reader: removals with children before their hub,
- * then attachments and changes with hubs before their children.
+ * Returns the changes between two scans: first removals with children before their hub, then attachments and changes
+ * with hubs before their children.
  *
  * @param at host clock, ms since 1970
  */

@@ -6,16 +6,16 @@ import { chassisTypes, machineHash, parseOsRelease } from '@portcullis/domain'
 import { attributeText, cutText } from './text.ts'
 
 export interface FactsDeps {
-  /** Stands for `/sys`. */
+  /** Directory to use instead of `/sys`. */
   sysfsRoot: string
-  /** Stands for `/etc`. */
+  /** Directory to use instead of `/etc`. */
   etcRoot: string
   agentVersion: string
-  /** The host's address on the connection to the server; empty before the first connection. */
+  /** Returns the host's address on the connection to the server; empty before the first connection. */
   localAddress: () => string
-  /** How far the host can enforce, and why not further. */
+  /** Returns the enforcement grade of the host and its reason. */
   enforcement: () => { grade: HostFacts['enforcement']; reason: string }
-  /** Fingerprint of the release key of this host; empty without one. */
+  /** Returns the fingerprint of the release key of this host; empty without one. */
   releaseKey: () => string
 }
 
@@ -36,10 +36,10 @@ const list = (path: string): string[] => {
 }
 
 const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
-/** Container ends of virtual links: they come and go by the hundred on a container host and name no hardware. */
-const isFleeting = (name: string): boolean => name.startsWith('veth')
+/** Virtual links of containers change constantly and do not describe the hardware. */
+const isTransient = (name: string): boolean => name.startsWith('veth')
 
-/** Facts of the host that change slowly, and the hashes that tell a known machine. */
+/** Creates a collector of host facts and of the hashes that identify the machine. */
 export const createFactsCollector = ({
   sysfsRoot,
   etcRoot,
@@ -56,7 +56,7 @@ export const createFactsCollector = ({
     const names = inSysfs.length > 0 ? inSysfs : Object.keys(known)
     const found: NicReport[] = []
     for (const name of names.sort()) {
-      if (name === 'lo' || isFleeting(name)) continue
+      if (name === 'lo' || isTransient(name)) continue
       const addresses = known[name] ?? []
       const mac = (read(join(sysfsRoot, 'class/net', name, 'address'), 64) || addresses[0]?.mac || '').toLowerCase()
       if (!macPattern.test(mac) || mac === '00:00:00:00:00:00') continue
@@ -68,7 +68,7 @@ export const createFactsCollector = ({
         isUp: state === '' || state === 'unknown' ? addresses.length > 0 : state === 'up',
       })
     }
-    // Those in use first, so that a host with more than the protocol's bound keeps what matters.
+    // Interfaces in use come first, because the protocol limits their number.
     return found
       .sort((a, b) => b.addresses.length - a.addresses.length || (a.name < b.name ? -1 : 1))
       .slice(0, agentLimits.nics)
@@ -77,7 +77,7 @@ export const createFactsCollector = ({
   const osRelease = (): Map<string, string> =>
     parseOsRelease(read(join(etcRoot, 'os-release'), 65_536) || read('/usr/lib/os-release', 65_536))
 
-  /** Debian's VERSION_ID is the major number only; its point release is in a file of its own. */
+  /** Debian's VERSION_ID has only the major number; `debian_version` has the point release. */
   function osVersion(fields: Map<string, string>): string {
     const point = fields.get('ID') === 'debian' ? read(join(etcRoot, 'debian_version'), 32) : ''
     return /^\d+(\.\d+)+$/.test(point) ? point : (fields.get('VERSION_ID') ?? '')
@@ -109,7 +109,7 @@ export const createFactsCollector = ({
       }
     },
     machineIdHash: (): string | null => machineHash(read(join(etcRoot, 'machine-id'), 128)),
-    /** Null for an ordinary user: the kernel shows `product_uuid` to root only. */
+    /** Null unless the agent runs as root: only root can read `product_uuid`. */
     smbiosHash: (): string | null => machineHash(dmi('product_uuid', 128)),
   }
 }

@@ -7,24 +7,24 @@ export interface MonitorDeps {
   /** Program and arguments, run without a shell. */
   command: readonly string[]
   log: Log
-  /** Something happened to a USB device, or the monitor came back after a gap. */
+  /** Called on an event of a USB device, and when the monitor has started. */
   onEvent: () => void
-  /** True once the monitor runs, false when it ended or could not start. */
+  /** Called with true when the monitor runs and with false when it ended or could not start. */
   onState: (isRunning: boolean) => void
   backoff?: { minMs: number; maxMs: number }
 }
 
 /**
- * Whether a line of `udevadm monitor` is about a USB device or interface, or about a HID device, whose drivers bind on
- * their own bus: `KERNEL[12.3] add /devices/… (usb)`.
+ * Returns whether a line of `udevadm monitor` is an event of the `usb` or `hid` subsystem:
+ * `KERNEL[12.3] add /devices/… (usb)`. HID drivers bind on their own bus.
  */
 export const isUsbEvent = (line: string): boolean =>
   /^(?:KERNEL|UDEV) *\[[0-9.]+\] +[a-z]+ .*\((?:usb|hid)\)\s*$/.test(line)
 
-/** Longest line kept while waiting for its end; kernel paths are far shorter. */
+/** Limit of an incomplete line; kernel paths are far shorter. */
 const MAX_LINE = 8192
 
-/** Runs the kernel event monitor as a child, again after it ends. It only says when to look, never what is there. */
+/** Runs the kernel event monitor as a child process and restarts it. Events only trigger scans; they are never evidence. */
 export const createMonitor = ({
   command,
   log,
@@ -41,7 +41,7 @@ export const createMonitor = ({
   function start(): void {
     if (isStopped || program === undefined) return
     let rest = ''
-    let hasSpoken = false
+    let hasOutput = false
     let hasEnded = false
     function ended(reason: string): void {
       if (hasEnded) return
@@ -50,7 +50,7 @@ export const createMonitor = ({
       if (isStopped) return
       onState(false)
       const delay = wait.next()
-      log.warn('monitor_ended', { reason, againInMs: Math.round(delay) })
+      log.warn('monitor_ended', { reason, retryInMs: Math.round(delay) })
       timer = setTimeout(start, delay)
     }
     const current = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -58,9 +58,9 @@ export const createMonitor = ({
     current.on('error', (error) => ended(messageOf(error)))
     current.on('exit', (code, signal) => ended(`exit ${code ?? signal}`))
     current.stdout?.on('data', (chunk: Buffer) => {
-      if (!hasSpoken) {
-        // The banner comes after the netlink socket is bound: only from here on can nothing be missed.
-        hasSpoken = true
+      if (!hasOutput) {
+        // udevadm prints its banner after it has bound the netlink socket. From then on it misses no event.
+        hasOutput = true
         onState(true)
         onEvent()
       }

@@ -4,14 +4,14 @@ import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-proto
 import { errnoOf, messageOf } from '../exit.ts'
 import { attributeText } from './text.ts'
 
-/** A device as read, with what tells one attachment from the next at the same port. */
+/** A device as read, with the number of its attachment. */
 export interface ScannedDevice {
   report: DeviceReport
-  /** `devnum` of the kernel: another number at the same port is another attachment. Empty when unknown. */
+  /** `devnum` of the kernel. It differs between two attachments at the same port. Empty if unknown. */
   instance: string
 }
 
-/** What went wrong with one device; told once per attachment by the caller. */
+/** A problem with one device. The caller reports it once per attachment. */
 export interface ScanProblem {
   portPath: string
   code: 'descriptors_unreadable' | 'descriptors_odd' | 'inventory_too_large'
@@ -24,29 +24,29 @@ export interface Scan {
   problems: ScanProblem[]
 }
 
-/** The contract's port path; `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
+/** Port path of a device. `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
 const portPathPattern = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
 
-/** Bytes of a device descriptor (USB 2.0, table 9-8): the kernel has none shorter. */
+/** Bytes of a device descriptor (USB 2.0, table 9-8). */
 const DEVICE_DESCRIPTOR_BYTES = 18
 /** 16,384 base64 characters. */
 const MAX_DESCRIPTOR_BYTES = (agentLimits.descriptors / 4) * 3
-/** 5,464 base64 characters hold 4,096 bytes, the most that hidraw shows of a report descriptor. */
+/** hidraw shows at most 4,096 bytes of a report descriptor, which are 5,464 base64 characters. */
 const MAX_REPORT_DESCRIPTOR_BYTES = 4096
 const MAX_REPORT_DESCRIPTORS = 16
-/** Half of the protocol's body limit; the other half belongs to changes and facts. */
+/** Half of the protocol's body limit; the other half is for changes and facts. */
 export const MAX_INVENTORY_BYTES = agentLimits.bodyBytes / 2
 
 const readText = (path: string, max: number = agentLimits.string): string | undefined => {
   try {
     return attributeText(readFileSync(path), max)
   } catch {
-    // Absent (no such string), unreadable or vanished: the attribute is not known, the device still counts.
+    // The attribute is missing or unreadable, or the device was removed. The report then omits the attribute.
     return undefined
   }
 }
 
-/** `1-9` before `1-10`: by number, segment by segment. */
+/** Compares port paths by number, segment by segment: `1-9` comes before `1-10`. */
 export const comparePorts = (a: string, b: string): number => {
   const left = a.split(/[-.]/)
   const right = b.split(/[-.]/)
@@ -57,12 +57,12 @@ export const comparePorts = (a: string, b: string): number => {
   return left.length - right.length
 }
 
-/** HID report descriptors under the interface directories, in interface order. Missing directories are no fault. */
+/** Returns the HID report descriptors in the order of the interfaces. Ignores missing directories. */
 const readReportDescriptors = (dir: string, portPath: string): string[] => {
   const found: string[] = []
   try {
     const interfaces = readdirSync(dir).filter((name) => name.startsWith(`${portPath}:`))
-    // `1-3:1.2` before `1-3:1.10`.
+    // `1-3:1.2` comes before `1-3:1.10`.
     interfaces.sort((a, b) => Number(a.split('.').at(-1)) - Number(b.split('.').at(-1)))
     for (const name of interfaces) {
       for (const child of readdirSync(join(dir, name)).sort()) {
@@ -72,13 +72,13 @@ const readReportDescriptors = (dir: string, portPath: string): string[] => {
           const bytes = readFileSync(join(dir, name, child, 'report_descriptor'))
           if (bytes.length > 0) found.push(bytes.subarray(0, MAX_REPORT_DESCRIPTOR_BYTES).toString('base64'))
         } catch {
-          // The driver is binding or leaving: the next scan sees it.
+          // The driver is binding or unbinding. The next scan reads the descriptor.
         }
         if (found.length === MAX_REPORT_DESCRIPTORS) return found
       }
     }
   } catch {
-    // The device vanished while it was read.
+    // The device was removed while it was read.
   }
   return found
 }
@@ -91,13 +91,13 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
   try {
     descriptors = readFileSync(join(dir, 'descriptors'))
   } catch (error) {
-    // Gone together with its directory: it was pulled while being read, which is no fault.
+    // Without a directory, the device was removed while it was read. This is not a problem.
     if (statSync(dir, { throwIfNoEntry: false }) === undefined) return {}
     return {
       problem: {
         portPath,
         code: 'descriptors_unreadable',
-        message: `${portPath}: descriptors: ${errnoOf(error) ?? messageOf(error)}`,
+        message: `The agent cannot read the descriptors of port ${portPath}: ${errnoOf(error) ?? messageOf(error)}.`,
       },
     }
   }
@@ -106,7 +106,7 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
       problem: {
         portPath,
         code: 'descriptors_unreadable',
-        message: `${portPath}: ${descriptors.length} bytes of descriptors, at least 18 expected`,
+        message: `The device at port ${portPath} has ${descriptors.length} bytes of descriptors; a valid device has at least 18.`,
       },
     }
   }
@@ -129,22 +129,22 @@ const readDevice = (root: string, portPath: string): { device?: ScannedDevice; p
   if (reportDescriptors.length > 0) report.reportDescriptors = reportDescriptors
 
   const device = { report, instance: readText(join(dir, 'devnum'), 16) ?? '' }
-  // Odd descriptors are reported all the same: hiding a device because it lies would be the best disguise for it.
+  // A device with invalid descriptors is still reported. Otherwise it could hide itself.
   const odd =
     descriptors.length > MAX_DESCRIPTOR_BYTES
-      ? `${descriptors.length} bytes of descriptors, cut to ${MAX_DESCRIPTOR_BYTES}`
+      ? `has ${descriptors.length} bytes of descriptors; the agent reports the first ${MAX_DESCRIPTOR_BYTES}.`
       : descriptors[0] !== DEVICE_DESCRIPTOR_BYTES || descriptors[1] !== 1
-        ? 'descriptors do not begin with a device descriptor'
+        ? 'has descriptors that do not begin with a device descriptor.'
         : undefined
   return odd === undefined
     ? { device }
-    : { device, problem: { portPath, code: 'descriptors_odd', message: `${portPath}: ${odd}` } }
+    : { device, problem: { portPath, code: 'descriptors_odd', message: `The device at port ${portPath} ${odd}` } }
 }
 
 /**
  * Reads the USB devices of a host from sysfs.
  *
- * @param sysfsRoot stands for `/sys`
+ * @param sysfsRoot directory to use instead of `/sys`
  */
 export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
@@ -155,18 +155,18 @@ export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
         .filter((name) => portPathPattern.test(name))
         .sort(comparePorts)
     } catch (error) {
-      // A host without USB has no such directory: it has no devices, and may get them with a module loaded later.
+      // The directory is missing until a USB module is loaded. The host then has no devices.
       if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
       throw error
     }
   }
 
   return {
-    /** Places of all devices, hubs before what hangs on them. Root hubs are left out. */
+    /** Returns the port paths of all devices except root hubs. Hubs come before their children. */
     ports,
-    /** One device; undefined when it is gone or cannot be read. */
+    /** Returns one device, or undefined if it was removed or cannot be read. */
     read: (portPath: string): ScannedDevice | undefined => readDevice(root, portPath).device,
-    /** Reads everything. Never throws over what a single device does. */
+    /** Reads all devices. A single device never makes it throw. */
     scan(): Scan {
       const devices = new Map<string, ScannedDevice>()
       const problems: ScanProblem[] = []
@@ -184,15 +184,15 @@ export const createSysfsCollector = ({ sysfsRoot }: { sysfsRoot: string }) => {
         problems.push({
           portPath: '',
           code: 'inventory_too_large',
-          message: `${leftOut} devices left out: an inventory holds ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes`,
+          message: `The inventory omits ${leftOut} devices. Its limits are ${agentLimits.devices} devices and ${MAX_INVENTORY_BYTES} bytes.`,
         })
       }
       return { devices, problems }
     },
 
     /**
-     * A text that differs when a full scan is worth its cost. About 12 system calls a device, a tenth of a scan.
-     * Time stamps tell on a tree of plain files; on real sysfs `devnum` and `authorized` do, whose stamps stay.
+     * Returns a text that changes when a full scan is needed. It takes about 12 system calls per device, a tenth of a scan.
+     * On sysfs, `devnum` and `authorized` change, but not their timestamps; on a tree of plain files, timestamps change.
      */
     stamp(): string {
       let text = ''

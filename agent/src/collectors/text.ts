@@ -1,4 +1,4 @@
-/** Cuts to `max` UTF-16 units without leaving half of a surrogate pair. */
+/** Cuts a text to `max` UTF-16 units without splitting a surrogate pair. */
 export const cutText = (value: string, max: number): string => {
   if (value.length <= max) return value
   const last = value.charCodeAt(max - 1)
@@ -6,9 +6,9 @@ export const cutText = (value: string, max: number): string => {
 }
 
 /**
- * Text of a sysfs attribute: UTF-8 with invalid bytes replaced, without the line end that the kernel adds, cut to `max`
- * UTF-16 units. Everything else stays as the device said it (the server keeps it as evidence and cleans what it shows).
- * Undefined when nothing is left: the kernel gives an empty file for an empty string descriptor.
+ * Returns the text of a sysfs attribute without the line end that the kernel adds, cut to `max` UTF-16 units. It replaces
+ * invalid UTF-8 and keeps everything else as evidence; the server cleans what it shows. Undefined for an empty text: the
+ * kernel gives an empty file for an empty string descriptor.
  */
 export const attributeText = (bytes: Uint8Array, max: number): string | undefined => {
   const text = cutText(

@@ -8,13 +8,13 @@ import { createMonitor, type Monitor } from './monitor.ts'
 import type { Scan, ScannedDevice, SysfsCollector } from './sysfs.ts'
 
 export interface WatcherTiming {
-  /** Poll of the stamp while no monitor can be relied on. */
+  /** Interval of polls while the monitor is unreliable. */
   pollMs: number
-  /** Full scan while the monitor works. */
+  /** Interval of full scans while the monitor works. */
   resyncMs: number
-  /** Quiet time that ends a burst. */
+  /** Time without events that ends a burst. */
   settleMs: number
-  /** A burst is cut after this long: a device that never rests must not hide the others. */
+  /** Limit of a burst, so that one flapping device does not hide the others. */
   settleMaxMs: number
 }
 
@@ -22,27 +22,27 @@ export const watcherTiming: WatcherTiming = { pollMs: 500, resyncMs: 30_000, set
 
 export interface WatcherDeps {
   sysfs: Pick<SysfsCollector, 'scan' | 'stamp'>
-  /** Command of the kernel event monitor; undefined: poll only. */
+  /** Command of the kernel event monitor. If undefined, the watcher only polls. */
   monitorCommand: readonly string[] | undefined
   clock: Clock
   log: Log
   reports: Pick<Reports, 'add'>
-  /** Changes of one scan, in order, never empty. Called before `devices()` shows the new state to anybody. */
+  /** Called with the changes of one scan, in order and never empty, before `devices()` returns the new state. */
   onChanges: (changes: DeviceChange[]) => void
-  /** Makes the kernel follow the policy. */
+  /** Applies the policy to the kernel. */
   enforcement?: {
-    /** Judges a full scan; true when devices were changed by it, so that they have to be read again. */
+    /** Judges a full scan. Returns true if it changed devices, which must then be read again. */
     enforce: (devices: ReadonlyMap<string, ScannedDevice>) => boolean
-    /** Judges what just came, before the burst has settled. */
-    hurry: () => boolean
+    /** Judges new devices before the burst has settled. */
+    enforceNew: () => boolean
     enforced: (report: DeviceReport) => DeviceReport['enforced']
-    /** Drivers that are not allowed for a device. */
+    /** Returns the drivers that are not allowed for a device. */
     mismatch: (device: ScannedDevice) => DeviceReport['mismatch']
   }
   timing?: WatcherTiming
 }
 
-/** Keeps the picture of the host's devices: events and polls say when to look, a full scan says what is there. */
+/** Watches the host's devices. Events and polls trigger full scans; only a scan determines the devices. */
 export const createWatcher = ({
   sysfs,
   monitorCommand,
@@ -56,7 +56,7 @@ export const createWatcher = ({
   let devices: ReadonlyMap<string, ScannedDevice> = new Map()
   let stamp = ''
   let isMonitored = false
-  let isDeaf = false
+  let isMonitorUnreliable = false
   let isStarted = false
   let isStopped = false
   let monitor: Monitor | undefined
@@ -64,26 +64,26 @@ export const createWatcher = ({
   let settling: NodeJS.Timeout | undefined
   let burstSince = 0
   let lastScan = 0
-  /** Problems seen in the last scan, and those already told: both by attachment, so that a replug is told again. */
+  /** Problems of the last scan and problems already reported, by attachment, so that a replug is reported again. */
   let seen = new Set<string>()
-  let told = new Set<string>()
+  let reported = new Set<string>()
 
-  function tellProblems(scan: Scan): void {
+  function reportProblems(scan: Scan): void {
     const now = new Set<string>()
-    const stillTold = new Set<string>()
+    const stillReported = new Set<string>()
     for (const problem of scan.problems) {
       const key = `${problem.portPath} ${scan.devices.get(problem.portPath)?.instance ?? ''} ${problem.code}`
       now.add(key)
-      // Unreadable for one scan may be a device that is just coming or going.
+      // A device may be unreadable for one scan while it is attached or removed.
       const isDue = problem.code !== 'descriptors_unreadable' || seen.has(key)
-      if (isDue && !told.has(key)) reports.add(problem.code, problem.message)
-      if (isDue || told.has(key)) stillTold.add(key)
+      if (isDue && !reported.has(key)) reports.add(problem.code, problem.message)
+      if (isDue || reported.has(key)) stillReported.add(key)
     }
     seen = now
-    told = stillTold
+    reported = stillReported
   }
 
-  /** One look at everything; what the policy changes by it is read again. */
+  /** Scans all devices and applies the policy. Scans again if that changed a device. */
   function enforcedScan(): Scan {
     stamp = sysfs.stamp()
     let result = sysfs.scan()
@@ -107,14 +107,14 @@ export const createWatcher = ({
       result = enforcedScan()
     } catch (error) {
       const key = `scan ${messageOf(error)}`
-      if (!told.has(key)) reports.add('scan_failed', messageOf(error))
-      told.add(key)
+      if (!reported.has(key)) reports.add('scan_failed', messageOf(error))
+      reported.add(key)
       return []
     }
     const changes = diffDevices(devices, result.devices, clock.now())
     if (changes.length > 0) onChanges(changes)
     devices = result.devices
-    tellProblems(result)
+    reportProblems(result)
     return changes
   }
 
@@ -126,7 +126,7 @@ export const createWatcher = ({
       try {
         moved = sysfs.stamp() !== stamp
       } catch {
-        // The scan below meets the same error and tells it.
+        // The scan below reports the same error.
       }
       if (moved && clock.monotonic() - burstSince < timing.settleMaxMs) {
         stamp = sysfs.stamp()
@@ -139,19 +139,19 @@ export const createWatcher = ({
 
   function onEvent(): void {
     if (isStopped) return
-    enforcement?.hurry()
+    enforcement?.enforceNew()
     if (settling === undefined) burstSince = clock.monotonic()
     if (settling === undefined || clock.monotonic() - burstSince < timing.settleMaxMs) settle()
   }
 
   function onTick(): void {
-    const isRelied = isMonitored && !isDeaf
+    const isReliable = isMonitored && !isMonitorUnreliable
     if (settling === undefined) {
-      if (isRelied) {
+      if (isReliable) {
         if (clock.monotonic() - lastScan >= timing.resyncMs && scan().length > 0) {
-          isDeaf = true
-          log.warn('monitor_deaf', {
-            message: 'A resync found what the monitor did not announce; polling from now on.',
+          isMonitorUnreliable = true
+          log.warn('monitor_missed_events', {
+            message: 'A full scan found changes without kernel events. The agent polls from now on.',
           })
         }
       } else {
@@ -161,8 +161,8 @@ export const createWatcher = ({
         } catch {
           current = ''
         }
-        // A problem is told on its second scan: look again rather than wait for the next full one.
-        const isUnsure = [...seen].some((key) => !told.has(key))
+        // A problem is reported on its second scan, so scan again soon.
+        const isUnsure = [...seen].some((key) => !reported.has(key))
         if (current !== stamp) {
           stamp = current
           onEvent()
@@ -174,18 +174,18 @@ export const createWatcher = ({
 
   function schedule(): void {
     if (isStopped) return
-    tick = setTimeout(onTick, isMonitored && !isDeaf ? Math.min(timing.resyncMs, 5000) : timing.pollMs)
+    tick = setTimeout(onTick, isMonitored && !isMonitorUnreliable ? Math.min(timing.resyncMs, 5000) : timing.pollMs)
   }
 
   return {
-    /** Takes the first picture (told as inventory, not as changes) and starts watching. */
+    /** Runs the first scan, whose result is sent as inventory and not as changes, and starts watching. */
     start(): void {
       lastScan = clock.monotonic()
       isStarted = true
       try {
         const first = enforcedScan()
         devices = first.devices
-        tellProblems(first)
+        reportProblems(first)
       } catch (error) {
         reports.add('scan_failed', messageOf(error))
       }
@@ -206,19 +206,19 @@ export const createWatcher = ({
       }
       schedule()
     },
-    /** Looks at everything now; nothing before the start. */
-    look(): void {
+    /** Scans all devices now. Does nothing before the start. */
+    rescan(): void {
       if (isStarted && !isStopped) scan()
     },
-    /** Something may have come: judges it now, and tells of it once the burst has settled. */
-    hint(): void {
-      if (isStarted && !isStopped && enforcement?.hurry()) onEvent()
+    /** Judges new devices now and reports them after the burst has settled. */
+    checkNew(): void {
+      if (isStarted && !isStopped && enforcement?.enforceNew()) onEvent()
     },
-    /** Whether kernel events are relied on, so that nobody has to poll for what came. */
-    isRelied: (): boolean => isMonitored && !isDeaf,
-    /** The devices of the last scan, as scanned. */
+    /** Returns whether kernel events are reliable, so that polling is not needed. */
+    isMonitorReliable: (): boolean => isMonitored && !isMonitorUnreliable,
+    /** Returns the devices of the last scan. */
     scanned: (): ScannedDevice[] => [...devices.values()],
-    /** The devices of the last scan in port order. */
+    /** Returns the reports of the last scan in port order. */
     devices: (): DeviceReport[] => [...devices.values()].map((device) => device.report),
     stop(): void {
       isStopped = true

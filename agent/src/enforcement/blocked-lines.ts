@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cleanText } from '@portcullis/domain'
 import type { EnforcementMemory } from './memory.ts'
 
-/** Name and value, as `status` prints them; a line without a name belongs to the one above. */
+/** Lines that `status` prints. A line without a name continues the line above it. */
 export type Lines = Array<[name: string, value: string]>
 
 export const linesText = (lines: Lines): string => {
@@ -11,7 +11,7 @@ export const linesText = (lines: Lines): string => {
   return lines.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('')
 }
 
-/** What an armed host keeps from working, and whom to ask. */
+/** Returns the mode of the host, the blocked devices and the contact. */
 export const blockedLines = (
   { mode, reason, blocked }: Pick<EnforcementMemory, 'mode' | 'reason' | 'blocked'>,
   contact: string,
@@ -21,22 +21,21 @@ export const blockedLines = (
   lines.push(['blocked', String(blocked.length)])
   for (const { caseNumber, name, portPath, since, reason: why } of blocked)
     lines.push(['', `${caseNumber}  ${name} at port ${portPath}, ${since}: ${why}`])
-  const whom = cleanText(contact, 200)
-  if (blocked.length > 0)
-    lines.push(['ask', whom === '' ? 'your administrator, by the number' : `${whom}, by the number`])
+  const person = cleanText(contact, 200) || 'your administrator'
+  if (blocked.length > 0) lines.push(['contact', `${person}; give the case number`])
   return lines
 }
 
 const pathIn = (dir: string): string => join(dir, 'status')
 
 /**
- * The same for users of the host, who may not read the state directory: a file in a directory that the unit makes
- * (`RuntimeDirectory=`). Where there is no such directory nobody asked for it.
+ * Creates the public status for users without access to the state directory. It is a file in the `RuntimeDirectory=` of
+ * the systemd unit. Without that directory, nothing is written.
  */
 export const createPublicStatus = ({ dir }: { dir: string | undefined }) => {
   let last: string | undefined
   return {
-    /** Never fails: it is a courtesy. */
+    /** Writes the lines if they changed. Never throws. */
     show(lines: Lines): void {
       const text = linesText(lines)
       if (dir === undefined || text === last) return
@@ -45,18 +44,18 @@ export const createPublicStatus = ({ dir }: { dir: string | undefined }) => {
         if (!statSync(dir).isDirectory()) return
         const temporary = `${pathIn(dir)}.new`
         writeFileSync(temporary, text)
-        // The unit's umask is for secrets; this is for everybody.
+        // The umask of the unit protects secrets, but all users may read this file.
         chmodSync(temporary, 0o644)
         renameSync(temporary, pathIn(dir))
       } catch {
-        // Nothing depends on it.
+        // The public status is optional.
       }
     },
   }
 }
 export type PublicStatus = ReturnType<typeof createPublicStatus>
 
-/** What the agent shows to everybody; undefined when it shows nothing. */
+/** Returns the public status, or undefined without one. */
 export const readPublicStatus = (dir: string | undefined): string | undefined => {
   try {
     return dir === undefined ? undefined : readFileSync(pathIn(dir), 'utf8')

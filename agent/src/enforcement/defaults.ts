@@ -3,21 +3,21 @@ import type { Interfaces } from './interfaces.ts'
 import type { Kernel } from './kernel.ts'
 import type { EnforcementMemory } from './memory.ts'
 
-/** What a controller does with new devices while the host is armed: nothing works before it is allowed. */
+/** Value of `authorized_default` on an armed host: the kernel authorises no new device. */
 const ARMED_DEFAULT = '0'
 
-/** Sets the controllers' defaults and gives the old ones back. */
+/** Closes the defaults of the USB controllers and restores the old values. */
 export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'setDefault'>) => {
-  /** Refusals told already: a controller that does not take it is one problem, not one per second. */
-  let told = new Set<string>()
+  /** Controllers whose refusal was reported, so that it is reported once and not every second. */
+  let reported = new Set<string>()
   return {
     /**
-     * Makes every controller hold new devices back. Old values are handed to `remember` before the first write.
+     * Makes every controller block new devices. Passes the old values to `remember` before the first write.
      *
-     * @param old values remembered so far, by switch
-     * @returns what the kernel refused, once each
+     * @param old values stored so far, by switch
+     * @returns new refusals of the kernel
      */
-    take(old: Readonly<Record<string, string>>, remember: (old: Record<string, string>) => void): string[] {
+    close(old: Readonly<Record<string, string>>, remember: (old: Record<string, string>) => void): string[] {
       const values = kernel.switches().flatMap((name) => {
         const value = kernel.default(name)
         return value === undefined ? [] : [{ name, value }]
@@ -29,18 +29,18 @@ export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'se
         if (value === ARMED_DEFAULT) continue
         try {
           kernel.setDefault(name, ARMED_DEFAULT)
-          told.delete(name)
+          reported.delete(name)
         } catch (error) {
-          if (!told.has(name)) problems.push(`${name}: ${messageOf(error)}`)
-          told.add(name)
+          if (!reported.has(name)) problems.push(`${name}: ${messageOf(error)}`)
+          reported.add(name)
         }
       }
       return problems
     },
-    /** Writes the old values back; controllers that are gone need none. Returns what the kernel refused. */
-    giveBack(old: Readonly<Record<string, string>>): string[] {
-      told = new Set()
-      // Interfaces first: otherwise a device attached in between would be authorised without its interfaces.
+    /** Restores the old values and skips removed controllers. Returns the refusals of the kernel. */
+    restore(old: Readonly<Record<string, string>>): string[] {
+      reported = new Set()
+      // Interfaces first, because a device attached in between would be authorised without its interfaces.
       const order = Object.entries(old).sort(([a], [b]) => Number(b.includes('/')) - Number(a.includes('/')))
       return order.flatMap(([name, value]) => {
         const now = kernel.default(name)
@@ -55,7 +55,8 @@ export const createDefaults = (kernel: Pick<Kernel, 'switches' | 'default' | 'se
     },
   }
 }
-/** Old values that the kernel does not hold again: as long as there are any, the way back is not over. */
+
+/** Returns the old values that the kernel has not restored yet. */
 export const notRestored = (
   kernel: Pick<Kernel, 'default'>,
   old: Readonly<Record<string, string>>,
@@ -64,29 +65,29 @@ export const notRestored = (
 
 export type Defaults = ReturnType<typeof createDefaults>
 
-export interface LiftDeps {
+export interface UnblockDeps {
   kernel: Pick<Kernel, 'isAuthorized' | 'setAuthorized' | 'instance'>
   interfaces: Pick<Interfaces, 'of' | 'open'>
   defaults: Defaults
-  /** Of all devices, in port order. */
+  /** Port paths of all devices, in port order. */
   ports: readonly string[]
   memory: Pick<EnforcementMemory, 'defaults' | 'foreign'>
 }
 
 /**
- * Lifts every block: the old defaults first, so that nothing that comes meanwhile is held back, then every device that is
- * not authorised, hubs before what hangs on them. What somebody else had closed before arming is left alone.
+ * Unblocks all devices. Restores the old defaults first, so that new devices work, and then authorises every blocked
+ * device, hubs before their children. Devices that were blocked before the host was armed stay blocked.
  *
- * @returns what the kernel refused
+ * @returns refusals of the kernel
  */
-export const lift = ({ kernel, interfaces, defaults, ports, memory }: LiftDeps): string[] => {
-  const problems = defaults.giveBack(memory.defaults)
+export const unblockAll = ({ kernel, interfaces, defaults, ports, memory }: UnblockDeps): string[] => {
+  const problems = defaults.restore(memory.defaults)
   const isForeign = (name: string, port: string): boolean => memory.foreign.includes(`${name}|${kernel.instance(port)}`)
   for (const port of ports) {
     const isClosed = kernel.isAuthorized(port) === false
     if (isClosed && isForeign(port, port)) continue
     if (isClosed) {
-      // With the old defaults back, all interfaces of a device that is authorised now are let in with it.
+      // After the defaults are restored, this also authorises all interfaces of the device.
       const result = kernel.setAuthorized(port, true)
       if (result.kind === 'refused') problems.push(`${port}: ${result.reason}`)
     }

@@ -12,7 +12,7 @@ import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
-import { type Defaults, lift, notRestored } from './defaults.ts'
+import { type Defaults, notRestored, unblockAll } from './defaults.ts'
 import { createHolds } from './holds.ts'
 import type { HostNeeds } from './host-needs.ts'
 import type { Interfaces } from './interfaces.ts'
@@ -50,22 +50,22 @@ export interface EnforcerDeps {
   clock: Clock
   log: Log
   reports: Pick<Reports, 'add'>
-  /** Looks at all devices now; ends in `enforce`. */
-  look: () => void
-  /** Mode, version or reason changed: the server has to hear of it. */
+  /** Scans all devices now, which calls `enforce`. */
+  rescan: () => void
+  /** Called when the mode, version or reason changed, so that the agent reports it. */
   onState: () => void
 }
 
-/** An armed host that nobody can reach would stay armed by a mistake nobody can correct. */
+/** Limit of the first check-in after arming. Without it, nobody could correct an arming that cuts the host off. */
 const CONTACT_MS = 10 * 60_000
-const NO_CONTACT = 'Reverted: the server could not be reached within 10 minutes of arming.'
+const NO_CONTACT = 'The host freed itself because it could not reach the server within 10 minutes of arming.'
 
-const tooManyHeld = `This host already holds ${agentLimits.heldPorts} ports, so it authorises no further device.`
+const tooManyHeld = `This host already holds ${agentLimits.heldPorts} ports, so it authorises no further devices.`
 
 const isSame = (a: Enforced | undefined, b: Enforced): boolean =>
   a?.effect === b.effect && a.source === b.source && a.ruleId === b.ruleId && a.guard === b.guard && a.held === b.held
 
-/** Mode of the host, and what follows from it for every device (SPEC.md, Enforcement). */
+/** Creates the enforcer, which controls the mode of the host and applies it to every device (SPEC.md, Enforcement). */
 export const createEnforcer = (deps: EnforcerDeps) => {
   const { agentId, kernel, sysfs, defaults, saveMemory, notify, watchdog, clock, log, reports } = deps
   let { memory } = deps
@@ -89,7 +89,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     holds,
     isForeign: (name, instance) => memory.foreign.includes(`${name}|${instance}`),
   })
-  /** The drivers that were last compared, by port. */
+  /** Driver stamps of the last comparison, by port. */
   let compared = new Map<string, string>()
   const pass = createPass({
     kernel,
@@ -104,14 +104,14 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     holds,
     sparesLastKeyboard: () => judge.policy?.options?.keepsLastKeyboard !== false,
   })
-  /** By port: what was decided about the attachment there. */
+  /** Last decision about the attachment at each port. */
   let known = new Map<string, { outcome: Outcome; enforced: Enforced | undefined }>()
-  /** Monotonic time by which contact has to be made after arming. */
+  /** Monotonic time of the deadline for the first check-in after arming. */
   let contactBy = memory.contactBy === null ? undefined : clock.monotonic() + memory.contactBy - clock.now()
   let grantsUntil = Number.POSITIVE_INFINITY
   let hasWriteProblem = false
 
-  /** A full disk must not stop enforcement, nor the way back: what could not be written is kept in memory and told. */
+  /** Stores a change. If the write fails, keeps it in memory and reports it: a full disk must not stop enforcement. */
   function remember(change: Partial<EnforcementMemory>): void {
     memory = { ...memory, ...change }
     try {
@@ -123,15 +123,15 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     }
   }
   const isArmed = (): boolean => memory.mode === 'Armed'
-  /** Stored durably, because the options apply while no agent runs. */
-  function noteOptions(): void {
+  /** Stores the options durably, because they apply while no agent runs. */
+  function storeOptions(): void {
     const failsClosed = judge.policy?.options?.failsClosed === true
     if (judge.policy !== undefined && failsClosed !== (memory.failsClosed === true)) remember({ failsClosed })
   }
 
-  function takeDefaults(): void {
-    const taken = defaults.take(memory.defaults, (old) => remember({ defaults: old }))
-    for (const problem of taken) reports.add('default_refused', problem)
+  function closeDefaults(): void {
+    const problems = defaults.close(memory.defaults, (old) => remember({ defaults: old }))
+    for (const problem of problems) reports.add('default_refused', problem)
   }
 
   function enforcedOf({ judged, decision, guard, hold, isKeptOut }: Outcome): Enforced | undefined {
@@ -143,9 +143,9 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       ...(hold === undefined && !isKeptOut ? {} : { held: true }),
     }
     const before = known.get(judged.portPath)
-    // The version by which it was first decided so: a new one that changes nothing here is no news to the server.
-    const isOld = before?.outcome.judged.instance === judged.instance && isSame(before.enforced, enforced)
-    return isOld ? before.enforced : enforced
+    // Keep the policy version of the first such decision, so that a new version without an effect is not reported.
+    const isUnchanged = before?.outcome.judged.instance === judged.instance && isSame(before.enforced, enforced)
+    return isUnchanged ? before.enforced : enforced
   }
 
   function note(outcome: Outcome): void {
@@ -159,8 +159,8 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     return isKeptOut ? tooManyHeld : judge.reasonOf(decision)
   }
 
-  /** Who is blocked now; a new one is told to whoever sits there. */
-  function tellBlocked(): void {
+  /** Updates the list of blocked devices and notifies the user of new ones. */
+  function updateBlocked(): void {
     if (judge.policy === undefined) return
     const blocked: BlockedDevice[] = []
     for (const { outcome } of known.values()) {
@@ -177,7 +177,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         since: before?.since ?? new Date(clock.now()).toISOString(),
       }
       blocked.push(entry)
-      if (before === undefined) notify.tell({ ...entry, contact: judge.policy.contact })
+      if (before === undefined) notify.add({ ...entry, contact: judge.policy.contact })
     }
     const text = JSON.stringify(blocked)
     const recentNow = recent.list()
@@ -192,7 +192,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     if (reason === RELEASED) holds.clear()
     remember({ mode: 'Free', reason })
     contactBy = undefined
-    const problems = isHeld ? lift({ kernel, interfaces, defaults, ports: sysfs.ports(), memory }) : []
+    const problems = isHeld ? unblockAll({ kernel, interfaces, defaults, ports: sysfs.ports(), memory }) : []
     for (const problem of problems) reports.add('free_incomplete', problem)
     known = new Map()
     recent.clear()
@@ -202,20 +202,20 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     watchdog.end()
     show()
     log.info('host_freed', { reason })
-    deps.look()
+    deps.rescan()
     deps.onState()
     return problems
   }
 
   function checkArmed(): void {
     const stuck = kernel.controllers().filter((name) => (kernel.default(name) ?? '0') !== '0')
-    if (stuck.length > 0) throw new Error(`authorized_default of ${stuck.join(', ')} did not become 0`)
+    if (stuck.length > 0) throw new Error(`The kernel did not set authorized_default of ${stuck.join(', ')} to 0.`)
   }
 
   function setUpArmed(): void {
-    // The watchdog first: there is no moment with our defaults in the kernel and nobody to give the old ones back.
+    // The watchdog starts first, so that the old defaults are restored even if the agent dies during this function.
     watchdog.start()
-    takeDefaults()
+    closeDefaults()
     grantsUntil = judge.nextExpiry(clock.now())
     pass.settleAll()
   }
@@ -230,34 +230,34 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     }),
     hasPolicy: (): boolean => judge.policy !== undefined,
 
-    /** Goes on as the last run left it. Call before the first look at the devices. */
+    /** Restores the mode of the last run. Call it before the first scan. */
     start(): void {
       if (isArmed()) setUpArmed()
       else if (hasHold(memory)) free(memory.reason)
       show()
     },
 
-    /** Judges a full scan. True when the kernel was changed, so that the scan is stale. */
+    /** Judges a full scan. Returns true if it changed the kernel, which makes the scan stale. */
     enforce(devices: ReadonlyMap<string, ScannedDevice>): boolean {
       if (!isArmed()) return false
-      takeDefaults()
+      closeDefaults()
       const { outcomes, hasWritten } = pass.run([...devices.values()], true)
       compared = interfaces.stamps()
       for (const port of known.keys()) if (!devices.has(port)) known.delete(port)
       for (const outcome of outcomes) note(outcome)
-      tellBlocked()
+      updateBlocked()
       return hasWritten
     },
 
-    /** Judges what just came, without waiting for the bus to settle. True when something was done. */
-    hurry(): boolean {
+    /** Judges new devices without waiting for the burst to settle. Returns true if there were any. */
+    enforceNew(): boolean {
       if (!isArmed()) return false
       const fresh: ScannedDevice[] = []
       const stamps = interfaces.stamps()
       for (const portPath of sysfs.ports()) {
         const before = known.get(portPath)
         const isAuthorized = kernel.isAuthorized(portPath)
-        // The same attachment in the same state with the same drivers needs no new decision.
+        // The same attachment with the same state and drivers needs no new decision.
         if (
           before?.outcome.isWorking === isAuthorized &&
           before?.outcome.judged.instance === kernel.instance(portPath) &&
@@ -274,7 +274,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return true
     },
 
-    /** The driver mismatch of a device whose port is held, or of any device on a Free host. */
+    /** Returns the driver mismatch of a device whose port is held, or of any device on a Free host. */
     mismatch(scanned: ScannedDevice): DriverMismatch | undefined {
       const judged = judge.identify(scanned)
       const hold = holds.find(judged.portPath)
@@ -282,30 +282,30 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       return isArmed() ? undefined : (truth.mismatch(judged, { by: 'identity' }) ?? undefined)
     },
 
-    /** Releases held ports on an operator's decision, which may also accept the drivers of the held devices. */
+    /** Releases held ports. With `accept`, the held device may use its drivers from now on. */
     releasePorts(releases: readonly { id: string; accept: boolean }[]): void {
       for (const { id, accept } of releases) {
         holds.release(id, accept)
         log.info('port_released', { id, accept })
       }
-      deps.look()
+      deps.rescan()
     },
 
-    /** What is reported of a device; undefined on a free host. */
+    /** Returns the reported decision about a device; undefined on a Free host. */
     enforced: ({ portPath }: DeviceReport): Enforced | undefined => known.get(portPath)?.enforced,
 
     /**
-     * Arms the host, or arms it again.
+     * Arms the host, or applies new settings to an armed host.
      *
-     * @throws with the reason when the kernel does not do it; the host is as before then
+     * @throws if the kernel refuses; the host then keeps its previous state
      */
     arm(policy: HeldPolicy, applyToPresent: boolean, devices: readonly ScannedDevice[]): void {
       const { grade, reason } = kernel.grade()
-      if (grade === 'observe') throw new Error(`This host can only observe. ${reason}`)
+      if (grade === 'observe') throw new Error(`This host cannot block devices. ${reason}`)
       const wasArmed = isArmed()
       const before = memory
       judge.use(policy)
-      noteOptions()
+      storeOptions()
       if (!wasArmed) {
         const works = (d: ScannedDevice): boolean => d.report.authorized !== false
         recent.clear()
@@ -327,7 +327,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       memory = { ...memory, agentId, mode: 'Armed', reason: '', applyToPresent }
       present = new Set(memory.present)
       try {
-        // Not `remember`: a host that could not find its way back after a crash is not armed.
+        // Not `remember`: if the file cannot be written, the host could not be restored after a crash and must not be armed.
         saveMemory(memory)
         setUpArmed()
         if (grade === 'before-driver') checkArmed()
@@ -338,31 +338,31 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         } else free('')
         throw error
       }
-      deps.look()
+      deps.rescan()
       log.info('host_armed', { grade, policyVersion: policy.policy.version, applyToPresent })
       deps.onState()
     },
 
-    /** Lifts every block and gives the kernel its defaults back. Returns what the kernel refused. */
+    /** Unblocks all devices and restores the defaults of the kernel. Returns the refusals of the kernel. */
     free,
 
-    /** Another policy counts from now on. */
+    /** Applies another policy. */
     usePolicy(policy: HeldPolicy): void {
       judge.use(policy)
-      noteOptions()
+      storeOptions()
       grantsUntil = judge.nextExpiry(clock.now())
-      if (isArmed()) deps.look()
+      if (isArmed()) deps.rescan()
       deps.onState()
     },
 
-    /** The server acknowledged a check-in that said Armed. */
+    /** Call when the server acknowledged a check-in with mode Armed. */
     contacted(): void {
       if (contactBy === undefined) return
       contactBy = undefined
       remember({ contactBy: null })
     },
 
-    /** What time brings: an arming without contact ends, a grant ends, a controller lost its default. */
+    /** Checks the contact deadline, the ends of grants and the controllers' defaults. */
     tick(): void {
       if (!isArmed()) return
       if (contactBy !== undefined && clock.monotonic() >= contactBy) {
@@ -370,13 +370,13 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         free(NO_CONTACT)
         return
       }
-      takeDefaults()
+      closeDefaults()
       if (clock.now() < grantsUntil) return
       grantsUntil = judge.nextExpiry(clock.now())
-      deps.look()
+      deps.rescan()
     },
 
-    /** An orderly end: new devices work again unless the host fails closed, blocked ones stay blocked until the next start. */
+    /** Stops enforcement. New devices then work unless the host fails closed. Blocked devices stay blocked. */
     stop(): void {
       if (!isArmed()) return
       if (staysClosed(memory)) {
@@ -385,8 +385,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
         return
       }
       try {
-        for (const problem of defaults.giveBack(memory.defaults))
-          log.error('default_not_restored', { message: problem })
+        for (const problem of defaults.restore(memory.defaults)) log.error('default_not_restored', { message: problem })
         remember({ defaults: notRestored(kernel, memory.defaults), recent: recent.list() })
       } catch (error) {
         log.error('stop_incomplete', { message: messageOf(error) })

@@ -3,16 +3,16 @@ import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/con
 import type { Clock } from '../clock.ts'
 import type { JudgedDevice } from './judge.ts'
 
-/** A held port as it is stored. */
+/** A held port as stored on disk. */
 export interface Hold extends HeldPort {
-  /** The same socket on the bus of the other speed. */
+  /** Port path of the same socket on the bus of the other speed. */
   peer?: string
 }
 
-/** Drivers that a person accepted for one device of this host. */
+/** Drivers that an operator accepted for one device of this host. */
 export interface AcceptedDrivers {
   fingerprint: string
-  /** Sorted. */
+  /** Sorted by name. */
   drivers: string[]
 }
 
@@ -21,7 +21,7 @@ export interface HoldsDeps {
   known: readonly Hold[]
   accepted: readonly AcceptedDrivers[]
   peerOf: (portPath: string) => string | undefined
-  /** Stores changed holds durably. */
+  /** Called to store changes durably. */
   onChange: (held: Hold[], accepted: AcceptedDrivers[]) => void
 }
 
@@ -29,7 +29,7 @@ const MAX_ACCEPTED = 256
 
 const driversIn = ({ bound }: DriverMismatch): string[] => [...new Set(bound.map(({ driver }) => driver))].sort()
 
-/** Ports that are held because of a driver mismatch. They stay closed until a person releases them. */
+/** Creates the list of ports held because of a driver mismatch. They stay closed until an operator releases them. */
 export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onChange }: HoldsDeps) => {
   let held = [...known]
   let accepted = [...knownAccepted]
@@ -38,7 +38,7 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
 
   return {
     find,
-    /** Returns true if no further port can be held. The host must then authorise no further device. */
+    /** Returns true if no further port can be held. The host must then authorise no further devices. */
     isFull: (): boolean => held.length >= agentLimits.heldPorts,
     list: (): HeldPort[] => held.map(({ peer: _, ...hold }) => hold),
     isAccepted: ({ device }: JudgedDevice, mismatch: DriverMismatch): boolean => {
@@ -66,7 +66,7 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
       onChange(held, accepted)
       return 'held'
     },
-    /** Releases a port. `isAccepted`: the held device may use these drivers on this host from now on. */
+    /** Releases a port. With `isAccepted`, the held device may use its drivers on this host from now on. */
     release(id: string, isAccepted: boolean): void {
       const hold = held.find((one) => one.id === id)
       if (hold === undefined) return
@@ -79,7 +79,7 @@ export const createHolds = ({ clock, known, accepted: knownAccepted, peerOf, onC
       }
       onChange(held, accepted)
     },
-    /** Releases all ports on the decision of local root. */
+    /** Releases all ports. Only root on the host can request this. */
     clear(): void {
       if (held.length === 0) return
       held = []

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** What the host cannot do without, read anew each time: it is asked for only before something is taken away. */
+/** Devices that the host needs. Read again on each call, just before a device is blocked. */
 export interface HostNeeds {
-  /** Keyboards that hang on no USB port (internal, PS/2). */
+  /** Returns the number of keyboards without a USB port (internal, PS/2). */
   otherKeyboards(): number
-  /** Ports above and at the disks that the running system is on. */
+  /** Returns the ports of the disks that the system runs from, and of the hubs above them. */
   bootPorts(): ReadonlySet<string>
 }
 
-/** Without these the system does not go on; a data disk is the policy's business. */
+/** Mount points that the system needs to run. Disks with other mount points follow the policy. */
 const NEEDED_MOUNTS: ReadonlySet<string> = new Set(['/', '/boot', '/boot/efi', '/efi', '/usr', '/var'])
 const PORT = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
 /** Bits 1 to 31 of a KEY bitmap: Esc, digits and Q to D. udev calls a device with all of them a keyboard. */
 const FULL_KEYBOARD = 0xffff_fffen
-/** A stack of crypt on lvm on raid is three deep. */
+/** Limit of stacked block devices. Encryption on LVM on RAID has three levels. */
 const MAX_STACK = 8
 
 const read = (path: string): string => {
@@ -33,18 +33,18 @@ const list = (path: string): string[] => {
   }
 }
 
-/** Octal escapes of mountinfo and swaps (`\040` for a blank). */
+/** Replaces the octal escapes of mountinfo and swaps (`\040` for a blank). */
 const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
 /**
- * Reads keyboards and disks from /proc and /sys.
+ * Reads keyboards and disks from `/proc` and `/sys`.
  *
- * @param procRoot stands for `/proc`
- * @param sysfsRoot stands for `/sys`
+ * @param procRoot directory to use instead of `/proc`
+ * @param sysfsRoot directory to use instead of `/sys`
  */
 export const createHostNeeds = ({ procRoot, sysfsRoot }: { procRoot: string; sysfsRoot: string }): HostNeeds => {
-  /** Directory of a block device below /sys/devices, or undefined. */
+  /** Returns the directory of a block device below /sys/devices, or undefined. */
   function real(path: string): string | undefined {
     try {
       return realpathSync(path)
@@ -53,7 +53,7 @@ export const createHostNeeds = ({ procRoot, sysfsRoot }: { procRoot: string; sys
     }
   }
 
-  /** Device mapper names have no entry of their own in /sys/class/block. */
+  /** Returns the block device of a device mapper name, which has no entry in /sys/class/block. */
   const mapped = (name: string): string | undefined =>
     list(join(sysfsRoot, 'class/block')).find(
       (block) => read(join(sysfsRoot, 'class/block', block, 'dm/name')).trim() === name,
@@ -81,7 +81,7 @@ export const createHostNeeds = ({ procRoot, sysfsRoot }: { procRoot: string; sys
       for (const block of read(join(procRoot, 'bus/input/devices')).split('\n\n')) {
         const path = /^S: Sysfs=(.*)$/m.exec(block)?.[1] ?? ''
         const lowest = /^B: KEY=(?:.* )?([0-9a-f]+)\s*$/m.exec(block)?.[1] ?? '0'
-        // Virtual ones are programs, or wireless ones that hang on an adapter which may be the thing to be blocked.
+        // A virtual keyboard may be a program, or a wireless keyboard whose adapter is about to be blocked.
         if (path === '' || /\/usb[0-9]+\//.test(path) || path.includes('/virtual/')) continue
         if ((BigInt(`0x${lowest}`) & FULL_KEYBOARD) === FULL_KEYBOARD) count++
       }
@@ -95,7 +95,7 @@ export const createHostNeeds = ({ procRoot, sysfsRoot }: { procRoot: string; sys
         const [before = '', after = ''] = line.split(' - ')
         const [, , number = '', , mount = ''] = before.split(' ')
         if (!NEEDED_MOUNTS.has(unescapeMount(mount))) continue
-        // btrfs has a number of its own (0:…), so its source is looked up by name.
+        // btrfs has an anonymous device number (0:…), so the source is looked up by name.
         const dir = real(join(sysfsRoot, 'dev/block', number)) ?? bySource(unescapeMount(after.split(' ')[1] ?? ''))
         if (dir !== undefined) addPorts(dir, ports, 0)
       }

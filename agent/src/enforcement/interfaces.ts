@@ -5,7 +5,7 @@ import { writeAttribute } from './kernel.ts'
 
 /** An interface of an attached device. */
 export interface KernelInterface extends BoundInterface {
-  /** As the kernel names it: `1-3:1.0`. */
+  /** Name in the kernel: `1-3:1.0`. */
   name: string
   isAuthorized: boolean
 }
@@ -13,11 +13,11 @@ export interface KernelInterface extends BoundInterface {
 const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
 /** HID device directories are named bus:vendor:product.instance (`0003:1050:0120.0007`). */
 const HID_NAME = /^[0-9A-F]{4}:[0-9A-F]{4}:[0-9A-F]{4}\.[0-9A-F]+$/
-/** Drivers of whole devices and of user programs. The agent never binds an interface to them. */
+/** Drivers of whole devices and user programs. The agent never binds an interface to them. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(['usb', 'usbfs'])
 /**
- * Whether the kernel has the driver that hubs, or keyboards and mice, need. If that driver refuses an interface, the
- * claim is false or the device is broken. Other HID devices may be left to programs.
+ * Returns whether the kernel has the driver that hubs, keyboards and mice need. If it refuses an interface, the claim of
+ * the device is false or the device is broken. User programs may drive other HID devices.
  */
 const isExclusive = (wanted: readonly string[], present: ReadonlySet<string>): boolean =>
   (wanted.includes('hub') && present.has('hub')) || (wanted.includes('usbkbd') && present.has('usbhid'))
@@ -47,15 +47,15 @@ const linkName = (path: string): string | null => {
 }
 
 /**
- * Interfaces of USB devices and the drivers that the kernel bound to them.
+ * Reads the interfaces of USB devices and their bound drivers, and authorises interfaces.
  *
- * @param sysfsRoot stands for `/sys`
+ * @param sysfsRoot directory to use instead of `/sys`
  */
 export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
   const drivers = join(sysfsRoot, 'bus/usb/drivers')
 
-  /** By interface: the attachment that no driver accepted, and the drivers that were tried. */
+  /** Attachment and tried drivers of each interface that no driver accepted. */
   const refusals = new Map<string, string>()
 
   const hidDrivers = (name: string): string[] =>
@@ -89,14 +89,14 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
     )
 
   return {
-    /** Interfaces of the active configuration by number; none while the device is not authorised. */
+    /** Returns the interfaces of the active configuration by number; empty while the device is not authorised. */
     of: (portPath: string): KernelInterface[] =>
       list(root)
         .filter((name) => name.startsWith(`${portPath}:`) && NAME.test(name))
         .map(readOne)
         .sort((a, b) => a.number - b.number),
 
-    /** Returns, by port, a text that changes when a driver binds or unbinds. */
+    /** Returns a text for each port that changes when a driver binds or unbinds. */
     stamps: (): Map<string, string> =>
       new Map(
         [...namesByPort()].map(([portPath, names]) => [
@@ -110,11 +110,12 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
       ),
 
     /**
-     * Authorises an interface and binds the first driver that accepts it. It never writes `drivers_probe`, which would pick
-     * any matching driver. A driver that loads later binds automatically and is read back then. It closes hubs, keyboards
-     * and mice again if their own driver refuses them, so that no other can bind; a new driver leads to a new attempt.
+     * Authorises an interface and binds the first driver that accepts it. Never writes `drivers_probe`, because the kernel
+     * would then pick any matching driver. A driver that loads later binds automatically and is checked then. If the
+     * drivers of a hub, keyboard or mouse refuse it, the interface is closed again, so that no other driver can bind. It
+     * is tried again when the kernel has a new driver.
      *
-     * @param wanted names of drivers in the order to try; `any`: all that the kernel has
+     * @param wanted names of drivers in the order to try, or `any` for all drivers of the kernel
      */
     open(name: string, wanted: readonly string[] | 'any'): void {
       const path = join(root, name)
@@ -128,7 +129,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
       try {
         writeAttribute(join(path, 'authorized'), '1')
       } catch {
-        // Gone, or without the attribute; what the kernel bound is read back in any case.
+        // The interface was removed or has no such attribute. The caller reads the bound drivers in any case.
         return
       }
       for (const driver of offered) {
@@ -136,20 +137,20 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }) => {
         try {
           writeAttribute(join(drivers, driver, 'bind'), name)
         } catch {
-          // It does not match, or its probe failed: try the next one.
+          // The driver does not match or its probe failed. Try the next one.
         }
       }
       if (!mayClose || linkName(join(path, 'driver')) !== null) return
       refusals.set(name, attempt)
       try {
-        // Otherwise the next matching module to load would bind to it.
+        // Otherwise the next matching module would bind to it.
         writeAttribute(join(path, 'authorized'), '0')
       } catch {
-        // Gone.
+        // The interface was removed.
       }
     },
 
-    /** The same physical port seen from the bus of the other speed (USB 2 and USB 3 share a socket). */
+    /** Returns the same socket on the bus of the other speed (USB 2 and USB 3 share a socket). */
     peerOf(portPath: string): string | undefined {
       const peer = linkName(join(root, portPath, 'port', 'peer'))
       const [, parent, port] = /^(.+)-port([0-9]+)$/.exec(peer ?? '') ?? []

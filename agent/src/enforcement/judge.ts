@@ -15,17 +15,17 @@ import {
 import type { ScannedDevice } from '../collectors/sysfs.ts'
 import type { HeldPolicy } from './policy-file.ts'
 
-/** A device as the policy sees it. */
+/** A device with the values that the policy matches. */
 export interface JudgedDevice {
   portPath: string
   instance: string
   device: PolicyDevice
-  /** The report of the device, the same before and after it is authorised. */
+  /** Parsed report of the device. It is the same before and after the device is authorised. */
   parsed: ParsedDescriptors
   steady: DeviceReport
-  /** Place and identity but for the firmware: the same after a replug at this port or a firmware update. */
+  /** Port and identity without the firmware revision. It survives a replug at this port and a firmware update. */
   key: string
-  /** For people: cleaned product or maker, else the ids. */
+  /** Display name: product, manufacturer, or kind with IDs. */
   name: string
 }
 
@@ -34,14 +34,14 @@ const nameOf = (report: DeviceReport, device: PolicyDevice): string =>
   cleanText(report.manufacturer ?? '', 80) ||
   `${device.kinds[0] ?? 'Unknown'} ${device.vid}:${device.pid}`
 
-/** Judges devices by a policy, remembering what each attachment is: parsing and fingerprints are the dear part. */
+/** Judges devices by a policy. Caches the identity of each attachment, because parsing and fingerprints are expensive. */
 export const createJudge = () => {
   let held: HeldPolicy | undefined
   let known = new Map<string, { text: string; judged: JudgedDevice }>()
 
   function identify({ report, instance }: ScannedDevice): JudgedDevice {
     const steady = steadyReport(report)
-    // Authorisation is our own doing and no part of what the device is.
+    // The agent sets the authorisation, so it is not part of the identity.
     const text = JSON.stringify([
       instance,
       { ...steady, authorized: undefined, enforced: undefined, mismatch: undefined },
@@ -66,7 +66,7 @@ export const createJudge = () => {
   }
 
   return {
-    /** From here on this policy counts; undefined: only hubs are known to pass. */
+    /** Sets the policy. Without a policy, only hubs are allowed. */
     use(policy: HeldPolicy | undefined): void {
       held = policy
       known = new Map()
@@ -77,22 +77,22 @@ export const createJudge = () => {
     identify,
     /** @param now ms since 1970 */
     decide: (device: PolicyDevice, now: number): PolicyDecision => decide(held?.policy.rules ?? [], device, now),
-    /** What allowed a device. Without a rule it is its identity: it was attached before, or worked a moment ago. */
+    /** Returns the scope that allowed a device. Without a rule, a guard for its identity allowed it. */
     scopeOf({ source, ruleId }: PolicyDecision, device: PolicyDevice): DriverScope {
       if (source === 'hub') return { by: 'kinds', kinds: ['Hub'] }
       const rule = held?.policy.rules.find(({ id }) => id === ruleId)
       return rule === undefined ? { by: 'identity' } : driverScopeOf(rule, device)
     },
-    /** What a person is told of a block. */
+    /** Returns the reason of a block for the user. */
     reasonOf({ source, ruleId }: PolicyDecision): string {
       const rule = held?.policy.rules.find(({ id }) => id === ruleId)
-      const said = cleanText(rule?.reason ?? '', 200)
-      if (said !== '') return said
-      if (source === 'attack-tool') return 'It is known or acts as an attack tool.'
-      if (source === 'deny') return 'A rule of your organisation denies it.'
-      return 'It is not approved by your organisation.'
+      const ruleReason = cleanText(rule?.reason ?? '', 200)
+      if (ruleReason !== '') return ruleReason
+      if (source === 'attack-tool') return 'This device is a known attack tool or behaves like one.'
+      if (source === 'deny') return 'Your organisation denies this device.'
+      return 'Your organisation has not approved this device.'
     },
-    /** When the next grant ends, ms since 1970; infinite when none does. */
+    /** Returns the time in ms since 1970 at which the next grant expires; infinite without one. */
     nextExpiry(now: number): number {
       let next = Number.POSITIVE_INFINITY
       for (const { expiresAt } of held?.policy.rules ?? []) {

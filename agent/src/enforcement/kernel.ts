@@ -3,13 +3,13 @@ import { basename, join } from 'node:path'
 import type { HostFacts } from '@portcullis/contract/agent-protocol'
 import { errnoOf, messageOf } from '../exit.ts'
 
-/** How far a host can enforce, and what is in the way of more; the reason is empty for `before-driver`. */
+/** The enforcement grade of a host and why it is not higher. The reason is empty for `before-driver`. */
 export interface Grade {
   grade: HostFacts['enforcement']
   reason: string
 }
 
-/** What became of a write to `authorized`: read back as wanted, the device is gone, or the kernel's reason. */
+/** Result of a write to `authorized`: verified by reading back, device removed, or refused with a reason. */
 export type WriteOutcome = { kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; reason: string }
 
 const read = (path: string): string | undefined => {
@@ -20,7 +20,7 @@ const read = (path: string): string | undefined => {
   }
 }
 
-/** Writes without creating or truncating: a sysfs attribute is there or not. Some, like `bind`, cannot be opened to be read. */
+/** Writes a sysfs attribute without creating or truncating it. Some attributes, such as `bind`, cannot be read. */
 export const writeAttribute = (path: string, value: string): void => {
   const fd = openSync(path, constants.O_WRONLY)
   try {
@@ -37,14 +37,14 @@ export interface KernelDeps {
 }
 
 /**
- * The kernel's switches for USB devices (Documentation/usb/authorization.rst). Every write is read back: what the kernel
- * says afterwards is what counts.
+ * Accesses the kernel's switches for USB devices (Documentation/usb/authorization.rst). Every write is verified by reading
+ * it back.
  *
- * @param sysfsRoot stands for `/sys`
+ * @param sysfsRoot directory to use instead of `/sys`
  */
 export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps) => {
   const root = join(sysfsRoot, 'bus/usb/devices')
-  /** `usb1` is the default of a controller for devices, `usb1/interface` its default for interfaces. */
+  /** Returns the path of a switch: `usb1` is the default for devices, `usb1/interface` the default for interfaces. */
   function defaultPath(name: string): string {
     const [controller = '', of] = name.split('/')
     return join(root, controller, of === undefined ? 'authorized_default' : 'interface_authorized_default')
@@ -59,7 +59,7 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
     }
   }
 
-  /** Whether the present value can be written: it is written back, which changes nothing. */
+  /** Returns why a switch cannot be written, or undefined. Writes its current value, which changes nothing. */
   function refusal(path: string): string | undefined {
     try {
       writeAttribute(path, readFileSync(path, 'latin1').trim())
@@ -70,27 +70,28 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
   }
 
   return {
-    /** Names of the root hubs (`usb1`), one per controller and speed. */
+    /** Returns the names of the root hubs (`usb1`), one per controller and speed. */
     controllers,
-    /** Names of the defaults for new devices and, where the kernel has them, for new interfaces. */
+    /** Returns the names of the defaults for new devices and, if the kernel has them, for new interfaces. */
     switches: (): string[] =>
       controllers().flatMap((name) =>
         read(defaultPath(`${name}/interface`)) === undefined ? [name] : [name, `${name}/interface`],
       ),
-    /** Value of a switch; undefined when it is not there. */
+    /** Returns the value of a switch, or undefined if the switch does not exist. */
     default: (controller: string): string | undefined => read(defaultPath(controller)),
-    /** @throws when the kernel refuses, or says another value afterwards */
+    /** @throws if the kernel refuses the value or keeps another one */
     setDefault(controller: string, value: string): void {
       writeAttribute(defaultPath(controller), value)
       const now = read(defaultPath(controller))
-      if (now !== value) throw new Error(`${basename(defaultPath(controller))} of ${controller} stayed ${now}`)
+      if (now !== value)
+        throw new Error(`the kernel kept ${basename(defaultPath(controller))} of ${controller} at ${now}`)
     },
-    /** Undefined when the device is gone or the kernel has no such switch. */
+    /** Returns undefined if the device was removed or the kernel has no such switch. */
     isAuthorized(portPath: string): boolean | undefined {
       const value = read(authorizedPath(portPath))
       return value === undefined ? undefined : value !== '0'
     },
-    /** `devnum`: another number at the same port is another attachment. Empty when unknown. */
+    /** Returns `devnum`, which differs between two attachments at the same port. Empty if unknown. */
     instance: (portPath: string): string => read(join(root, portPath, 'devnum')) ?? '',
     setAuthorized(portPath: string, isAllowed: boolean): WriteOutcome {
       try {
@@ -105,22 +106,25 @@ export const createKernel = ({ sysfsRoot, rival = () => undefined }: KernelDeps)
       if (now === undefined) return { kind: 'gone' }
       return (now !== '0') === isAllowed
         ? { kind: 'done' }
-        : { kind: 'refused', reason: `the kernel still says authorized=${now}` }
+        : { kind: 'refused', reason: `the kernel kept authorized=${now}` }
     },
-    /** Tried, not guessed: permissions, a read-only mount and a container's filter only show on a write. */
+    /** Determines the grade by writing, because only a write shows permissions, read-only mounts and container filters. */
     grade(): Grade {
       const all = controllers()
-      if (all.length === 0) return { grade: 'observe', reason: 'The host shows no USB controller.' }
+      if (all.length === 0) return { grade: 'observe', reason: 'The host has no USB controller.' }
       const other = rival()
       if (other !== undefined) return { grade: 'observe', reason: other }
       const problems = all.flatMap((name) => {
         const problem = refusal(defaultPath(name))
-        return problem === undefined ? [] : [`authorized_default of ${name}: ${problem}`]
+        return problem === undefined ? [] : [`authorized_default of ${name} (${problem})`]
       })
       const [first] = problems
       if (first === undefined) return { grade: 'before-driver', reason: '' }
       const canWriteOne = all.some((name) => refusal(authorizedPath(name)) === undefined)
-      return { grade: canWriteOne ? 'after-attach' : 'observe', reason: `The kernel cannot be told: ${first}.` }
+      return {
+        grade: canWriteOne ? 'after-attach' : 'observe',
+        reason: `The agent cannot write ${first}. Run it as root and outside of a container.`,
+      }
     },
   }
 }

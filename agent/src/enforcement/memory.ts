@@ -4,58 +4,61 @@ import type { PolicyDevice } from '@portcullis/domain'
 import { readIfThere, writeDurable } from '../files.ts'
 import type { AcceptedDrivers, Hold } from './holds.ts'
 
-/** A device that the policy keeps from working, as `status` and the message to the user tell it. */
+/** A blocked device, as `status` and the message to the user show it. */
 export interface BlockedDevice {
   portPath: string
   caseNumber: string
-  /** Cleaned name, as the device gives it. */
+  /** Cleaned name that the device reports. */
   name: string
   reason: string
-  /** ISO time it was blocked. */
+  /** ISO time of the block. */
   since: string
 }
 
-/** A device that was let work, and by which identity it was: what a replug within minutes is compared with. */
+/** A device that worked recently. The agent compares a replug within minutes with it. */
 export interface RecentDevice {
   /** Port, fingerprint without revision and serial number. */
   key: string
-  /** `devnum` of the attachment: the same one goes on however long ago it was noted. */
+  /** `devnum` of the attachment. The same attachment keeps working, whatever its age. */
   instance: string
-  /** What it was when a rule last allowed it. */
+  /** The device as a rule last allowed it. */
   device: PolicyDevice
-  /** Wall clock, ms since 1970, when it was last seen working. */
+  /** Wall clock, ms since 1970, when it last worked. */
   at: number
 }
 
-/** What has to outlive the agent. Old values of the kernel are on disk before they are changed. */
+/** Persistent state of enforcement. Old values of the kernel are on disk before the agent changes them. */
 export interface EnforcementMemory {
-  /** The identity that commanded the mode; another one starts Free. */
+  /** Identity for which the mode was set. Another identity starts Free. */
   agentId: string
   mode: 'Free' | 'Armed'
-  /** Why it is so when nobody commanded it; else empty. */
+  /** Reason for a mode that no command set; otherwise empty. */
   reason: string
   applyToPresent: boolean
-  /** Wall clock, ms since 1970, by which a check-in has to be acknowledged after arming; null once one was. */
+  /** Deadline (wall clock, ms since 1970) of the first acknowledged check-in after arming; null after that check-in. */
   contactBy: number | null
-  /** Boot of the kernel that `defaults`, `foreign` and instances belong to. */
+  /** Boot of the kernel to which `defaults`, `foreign` and instances belong. */
   kernelBoot: string
-  /** `authorized_default` as it was, by controller, and `interface_authorized_default` as `usb1/interface`. Not empty: the kernel may hold ours. */
+  /**
+   * Old values of `authorized_default` by controller, and of `interface_authorized_default` as `usb1/interface`. Not empty
+   * while the kernel may have the values of the agent.
+   */
   defaults: Record<string, string>
-  /** `port|devnum` of devices, and `1-3:1.0|devnum` of interfaces, that somebody else had closed before: Free leaves those. */
+  /** Devices (`port|devnum`) and interfaces (`1-3:1.0|devnum`) that were blocked before arming. Free does not open them. */
   foreign: string[]
-  /** Keys of devices exempt from the implicit block, because they worked when the host was armed. */
+  /** Keys of devices that worked when the host was armed. They are exempt from the implicit block. */
   present: string[]
   recent: RecentDevice[]
   blocked: BlockedDevice[]
-  /** Ports held because of a driver mismatch; missing in what older versions wrote. */
+  /** Ports held because of a driver mismatch; missing in files of older versions. */
   held?: Hold[]
   accepted?: AcceptedDrivers[]
-  /** The signed policy says that nothing new works while the agent does not run. */
+  /** The signed policy says that no new device works while the agent does not run. */
   failsClosed?: boolean
 }
 
-/** Reason for Free after local root freed the host. Only this also releases held ports. */
-export const RELEASED = 'Released by root on the host.'
+/** Reason of Free after root freed the host. Only this release also releases held ports. */
+export const RELEASED = 'Root freed the host locally.'
 
 export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMemory => ({
   agentId,
@@ -71,15 +74,15 @@ export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMem
   blocked: [],
 })
 
-/** Whether something of ours may be in the kernel. On any other host what is de-authorised is somebody else's doing. */
+/** Returns whether the kernel may have values of the agent. On other hosts, another program blocked the devices. */
 export const hasHold = ({ mode, defaults, blocked }: EnforcementMemory): boolean =>
   mode === 'Armed' || Object.keys(defaults).length > 0 || blocked.length > 0
 
-/** Whether the defaults stay closed while the agent does not run, until root releases the host. */
+/** Returns whether the defaults stay closed while the agent does not run. */
 export const staysClosed = ({ mode, failsClosed }: EnforcementMemory): boolean =>
   mode === 'Armed' && failsClosed === true
 
-/** Identifier of the running kernel's boot; empty when it has none. */
+/** Returns the ID of the kernel's boot; empty if unknown. */
 export const kernelBoot = (procRoot: string): string => {
   try {
     return readFileSync(join(procRoot, 'sys/kernel/random/boot_id'), 'utf8').trim()
@@ -102,11 +105,11 @@ const isMemory = (value: unknown): value is EnforcementMemory => {
   )
 }
 
-/** `enforcement.json` of a state directory. */
+/** Reads and writes `enforcement.json` in a state directory. */
 export const createMemoryFile = (stateDir: string) => {
   const path = join(stateDir, 'enforcement.json')
   return {
-    /** Undefined when there is none yet; `damaged` when there is one that cannot be understood. */
+    /** Returns undefined if the file does not exist and `damaged` if it cannot be parsed. */
     load(): EnforcementMemory | 'damaged' | undefined {
       const text = readIfThere(path)
       if (text === undefined) return undefined
@@ -117,7 +120,7 @@ export const createMemoryFile = (stateDir: string) => {
         return 'damaged'
       }
     },
-    /** Durable when it returns. */
+    /** Writes the file durably. */
     save: (memory: EnforcementMemory): void => writeDurable(path, `${JSON.stringify(memory, null, 1)}\n`),
   }
 }

@@ -6,38 +6,39 @@ import type { Log } from '../log.ts'
 import type { BlockedDevice } from './memory.ts'
 
 export interface NotifyDeps {
-  /** Program and arguments that show the text on standard input to whoever sits there; undefined: nobody is told. */
+  /** Program and arguments that show the text on standard input to the user. If undefined, no user is notified. */
   command: readonly string[] | undefined
   clock: Clock
   log: Log
-  /** A device that comes and goes must not fill every terminal. */
+  /** Interval of messages, so that a flapping device does not fill every terminal. */
   everyMs?: number
 }
 
 const EVERY_MS = 10_000
 const MAX_LINES = 8
-/** A terminal that does not take the text must not keep the program for good. */
+/** Limit of the program, because a blocked terminal could stop it forever. */
 const LIMIT_MS = 10_000
 
-type Told = Pick<BlockedDevice, 'portPath' | 'caseNumber' | 'name' | 'reason'> & { contact: string }
+type Notice = Pick<BlockedDevice, 'portPath' | 'caseNumber' | 'name' | 'reason'> & { contact: string }
 
-const textOf = (blocked: readonly Told[]): string => {
+const textOf = (blocked: readonly Notice[]): string => {
   const lines = blocked
     .slice(0, MAX_LINES)
     .map((b) => `  ${b.caseNumber}  ${cleanText(b.name, 80)} at port ${b.portPath}: ${cleanText(b.reason, 200)}`)
-  if (blocked.length > MAX_LINES) lines.push(`  and ${blocked.length - MAX_LINES} more: portcullis-agent status`)
+  if (blocked.length > MAX_LINES)
+    lines.push(`  and ${blocked.length - MAX_LINES} more; run "portcullis-agent status" to list them`)
   const contact = cleanText(blocked.at(-1)?.contact ?? '', 200)
   return [
     blocked.length === 1 ? 'Portcullis blocked a USB device.' : 'Portcullis blocked USB devices.',
     ...lines,
-    contact === '' ? 'Ask your administrator and give the number.' : `Ask ${contact} and give the number.`,
+    `Contact ${contact === '' ? 'your administrator' : contact} and give the case number.`,
     '',
   ].join('\n')
 }
 
-/** Tells the user of the host what was blocked, folded to one message per interval. The texts are cleaned here. */
+/** Notifies the user of blocked devices, with one message per interval. Cleans the texts of devices and rules. */
 export const createNotify = ({ command, clock, log, everyMs = EVERY_MS }: NotifyDeps) => {
-  let waiting: Told[] = []
+  let waiting: Notice[] = []
   let timer: NodeJS.Timeout | undefined
   let lastAt = Number.NEGATIVE_INFINITY
 
@@ -54,16 +55,17 @@ export const createNotify = ({ command, clock, log, everyMs = EVERY_MS }: Notify
       killSignal: 'SIGKILL',
     })
     child.on('error', (error) => log.warn('notify_failed', { message: messageOf(error) }))
-    // It may end without reading.
+    // The program may end without reading the text.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(text)
   }
 
   return {
-    tell(blocked: Told): void {
+    /** Adds a blocked device to the next message. */
+    add(blocked: Notice): void {
       if (command === undefined) return
       waiting.push(blocked)
-      // A whole dock arrives within some milliseconds: the first message waits for the end of the burst as well.
+      // All devices of a dock attach within milliseconds, so the first message waits as well.
       timer ??= setTimeout(flush, Math.max(100, lastAt + everyMs - clock.monotonic()))
     },
     stop(): void {

@@ -5,27 +5,27 @@ import type { AgentConfig } from '../config.ts'
 import { cannotStart, messageOf } from '../exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from '../files.ts'
 import { acquireLock, holderOf } from '../lock.ts'
-import { createDefaults, lift, notRestored } from './defaults.ts'
+import { createDefaults, notRestored, unblockAll } from './defaults.ts'
 import { createInterfaces } from './interfaces.ts'
 import { createKernel } from './kernel.ts'
 import { createMemoryFile, type EnforcementMemory, hasHold, kernelBoot, RELEASED, staysClosed } from './memory.ts'
 
-type Where = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot'>
+type Paths = Pick<AgentConfig, 'stateDir' | 'sysfsRoot' | 'procRoot'>
 
-/** The running agent lifts some dozen devices, each within 20 ms. */
+/** Limit of a running agent, which unblocks each device within 20 ms. */
 const ANSWER_MS = 10_000
 
 const requestPath = (stateDir: string): string => join(stateDir, 'release')
 
-/** Whether root asked for a release that nobody has carried out; `done` takes the request away. */
+/** Creates access to the release request of root. `done` removes it. */
 export const releaseRequest = (stateDir: string) => ({
-  isThere: (): boolean => readIfThere(requestPath(stateDir)) !== undefined,
+  exists: (): boolean => readIfThere(requestPath(stateDir)) !== undefined,
   done: (): void => removeIfThere(requestPath(stateDir)),
 })
 
-/** What is known of the host; a damaged file says as much as the closed controllers do. */
-const recalled = (
-  { stateDir, procRoot }: Where,
+/** Returns the stored state of enforcement. If the file is damaged, closed controllers show that the host was armed. */
+const storedMemory = (
+  { stateDir, procRoot }: Paths,
   kernel: ReturnType<typeof createKernel>,
 ): EnforcementMemory | undefined => {
   const memory = createMemoryFile(stateDir).load()
@@ -56,38 +56,39 @@ const withLock = <T>(stateDir: string, work: () => T): T => {
 }
 
 /**
- * Gives the controllers the defaults back that a dead agent left closed. Blocked devices stay blocked and the host stays
- * armed: the next start goes on. Does nothing while an agent runs. Returns a sentence for the journal.
+ * Restores the controllers' defaults that a dead agent left closed. Blocked devices stay blocked and the host stays armed
+ * for the next start. Does nothing while an agent runs. Returns a message for the journal.
  *
- * @throws AgentExit(1) with what the kernel refused
+ * @throws AgentExit(1) with the refusals of the kernel
  */
-export const restoreDefaults = (where: Where): string => {
+export const restoreDefaults = (where: Paths): string => {
   const { stateDir, sysfsRoot, procRoot } = where
   const pid = holderOf(stateDir)
-  if (pid !== undefined) return `The agent runs (process ${pid}); nothing to restore.`
+  if (pid !== undefined) return `The agent is running (process ${pid}). Nothing to restore.`
   const kernel = createKernel({ sysfsRoot })
-  const memory = recalled(where, kernel)
+  const memory = storedMemory(where, kernel)
   if (memory === undefined || Object.keys(memory.defaults).length === 0) return 'Nothing to restore.'
-  if (memory.kernelBoot !== kernelBoot(procRoot)) return 'The kernel was started since; nothing to restore.'
-  if (staysClosed(memory)) return 'This host fails closed: new devices stay blocked. To free it, run "release" as root.'
+  if (memory.kernelBoot !== kernelBoot(procRoot)) return 'The host was restarted since. Nothing to restore.'
+  if (staysClosed(memory))
+    return 'This host fails closed, so new devices stay blocked. To free it, run "portcullis-agent release" as root.'
   return withLock(stateDir, () => {
-    const problems = createDefaults(kernel).giveBack(memory.defaults)
-    if (problems.length > 0) throw cannotStart(`The kernel refused: ${problems.join('; ')}`)
+    const problems = createDefaults(kernel).restore(memory.defaults)
+    if (problems.length > 0) throw cannotStart(`The kernel refused some changes: ${problems.join('; ')}`)
     createMemoryFile(stateDir).save({ ...memory, defaults: {} })
-    return `Defaults restored: ${Object.keys(memory.defaults).sort().join(', ')}.`
+    return `Restored the defaults of ${Object.keys(memory.defaults).sort().join(', ')}. New devices work again.`
   })
 }
 
-const releaseAlone = (where: Where): string => {
+const releaseAlone = (where: Paths): string => {
   const { stateDir, sysfsRoot, procRoot } = where
   const kernel = createKernel({ sysfsRoot })
-  const memory = recalled(where, kernel)
+  const memory = storedMemory(where, kernel)
   if (memory === undefined || !hasHold(memory)) return 'This host is not armed.'
   return withLock(stateDir, () => {
     const boot = kernelBoot(procRoot)
     const known = memory.kernelBoot === boot ? memory : { ...memory, defaults: {}, foreign: [] }
     const ports = createSysfsCollector({ sysfsRoot }).ports()
-    const problems = lift({
+    const problems = unblockAll({
       kernel,
       interfaces: createInterfaces({ sysfsRoot }),
       defaults: createDefaults(kernel),
@@ -107,18 +108,19 @@ const releaseAlone = (where: Where): string => {
       blocked: [],
       held: [],
     })
-    if (problems.length > 0) throw cannotStart(`Free, but the kernel refused: ${problems.join('; ')}`)
+    if (problems.length > 0)
+      throw cannotStart(`The host is free, but the kernel refused some changes: ${problems.join('; ')}`)
     return 'The host is free.'
   })
 }
 
 /**
- * Root's way out: lifts every block, gives the defaults back and leaves the host Free; the server is told at the next
- * check-in. A running agent does it itself, so that nobody undoes it.
+ * Frees the host for root: unblocks all devices and restores the defaults. The next check-in reports it to the server. A
+ * running agent does this itself, so that it does not undo it.
  *
- * @throws AgentExit(1) when it could not be done
+ * @throws AgentExit(1) with the reason if it fails
  */
-export const releaseHost = async (where: Where): Promise<string> => {
+export const releaseHost = async (where: Paths): Promise<string> => {
   const { stateDir } = where
   const pid = holderOf(stateDir)
   if (pid === undefined) return releaseAlone(where)
@@ -127,15 +129,17 @@ export const releaseHost = async (where: Where): Promise<string> => {
     writeDurable(requestPath(stateDir), '')
     process.kill(pid, 'SIGUSR2')
   } catch (error) {
-    throw cannotStart(`The agent (process ${pid}) cannot be asked: ${messageOf(error)}. Run this as root.`)
+    throw cannotStart(`Cannot reach the agent (process ${pid}): ${messageOf(error)}. Run this command as root.`)
   }
-  for (let waited = 0; waited < ANSWER_MS && request.isThere(); waited += 20) {
+  for (let waited = 0; waited < ANSWER_MS && request.exists(); waited += 20) {
     if (holderOf(stateDir) === undefined) break
     await sleep(20)
   }
-  if (!request.isThere()) return 'The host is free.'
+  if (!request.exists()) return 'The host is free.'
   if (holderOf(stateDir) !== undefined)
-    throw cannotStart(`The agent (process ${pid}) does not answer. End it, then run this again.`)
+    throw cannotStart(
+      `The agent (process ${pid}) did not answer within ${ANSWER_MS / 1000} s. Stop it, then run this command again.`,
+    )
   request.done()
   return releaseAlone(where)
 }

@@ -1,14 +1,14 @@
 import { agentLimits, type PolicyPayload, type PolicyRule, policyKinds } from '@portcullis/contract/agent-protocol'
 
 /**
- * The contract's `PolicyPayload`, checked by hand: the schema checker would add 8 MB to every host for this one shape.
- * A test holds both against each other.
+ * Checks the contract's `PolicyPayload` by hand, because a schema checker would add 8 MB to every host. A test compares
+ * this code with the schema.
  */
 
 type Fields = Readonly<Record<string, unknown>>
 type Check = (value: unknown) => boolean
 
-/** `max` counts characters as the contract does: one outside the basic plane is one, though two units of the string. */
+/** `max` counts code points as the contract does, not UTF-16 units. */
 const isText =
   (max: number): Check =>
   (value) =>
@@ -34,7 +34,7 @@ const isKinds: Check = (value) =>
 const fields = (value: unknown): Fields | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
 
-/** Every member is known and right, and the required ones are there. */
+/** Returns whether all members are known and valid and no required member is missing. */
 const isShape = (value: unknown, required: Map<string, Check>, optional: Map<string, Check>): boolean => {
   const all = fields(value)
   return (
@@ -80,12 +80,12 @@ const payloadOptional = new Map<string, Check>([['options', (value) => isShape(v
 const isPayload = (value: unknown): value is PolicyPayload => isShape(value, payloadRequired, payloadOptional)
 
 /**
- * Reads the text of a policy, whose signature was verified before.
+ * Parses the text of a verified policy.
  *
- * @throws when it is not what the contract says
+ * @throws if it does not match the contract
  */
 export const parsePolicy = (text: string): PolicyPayload => {
   const value: unknown = JSON.parse(text)
-  if (!isPayload(value)) throw new Error('the policy does not have the shape of the protocol')
+  if (!isPayload(value)) throw new Error('the policy does not match the protocol')
   return value
 }

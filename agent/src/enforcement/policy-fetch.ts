@@ -22,38 +22,38 @@ export interface PolicyFetchDeps {
 }
 
 /**
- * Fetches the policy by a fresh nonce, for commands and in the background. That a policy is needed is forgotten only when
- * it is held: the server says it until it formed an answer, and does not know what became of that.
+ * Fetches the policy with a fresh nonce, for commands and in the background. The agent retries until it holds the policy,
+ * because the server announces a policy only until it has sent an answer.
  */
 export const createPolicyFetch = (deps: PolicyFetchDeps) => {
   const { calls, protocol, policyFile, enforcer, reports, clock, log, random = Math.random } = deps
   const wait = createBackoff({ ...deps.backoff, random })
   const stop = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
-  /** Counts the wishes; a policy that was asked for before the newest of them may be the one before. */
-  let wanted = 0
-  /** The newest wish that the policy held fulfils. */
-  let held = 0
-  let isKeeping = false
+  /** Number of the newest request. A fetch that began before it may return the previous policy. */
+  let requested = 0
+  /** Number of the newest request that the stored policy fulfils. */
+  let fulfilled = 0
+  let isFetching = false
   /** Ends the wait after a start. */
   let early = new AbortController()
-  /** Monotonic time until which the server asked to be left alone. */
+  /** Monotonic time until which the server asked the agent to wait. */
   let busyUntil = Number.NEGATIVE_INFINITY
   let lastFailure = ''
 
-  async function ask(signal: AbortSignal): Promise<HeldPolicy> {
+  async function fetchOnce(signal: AbortSignal): Promise<HeldPolicy> {
     const left = busyUntil - clock.monotonic()
     if (left > MAX_ASKED_WAIT_MS)
-      throw new Error(`the policy: the server asked to be left alone for another ${Math.ceil(left / 1000)} s`)
+      throw new Error(`the policy: the server asked the agent to wait another ${Math.ceil(left / 1000)} s`)
     if (left > 0) await sleep(left, signal)
-    const wish = wanted
+    const number = requested
     try {
       const nonce = freshNonce()
       const signed = await calls.call('the policy', (token) => protocol.policy(nonce, token, signal), signal)
       const policy = await policyFile.accept(signed, nonce, (hash) =>
         calls.call('the knowledge', (token) => protocol.knowledge(hash, token, signal), signal),
       )
-      held = Math.max(held, wish)
+      fulfilled = Math.max(fulfilled, number)
       lastFailure = ''
       wait.reset()
       return policy
@@ -64,63 +64,63 @@ export const createPolicyFetch = (deps: PolicyFetchDeps) => {
     }
   }
 
-  /** One question at a time, so that an older answer cannot come last. */
-  function askInTurn(signal: AbortSignal): Promise<HeldPolicy> {
-    const next = last.then(() => ask(signal))
+  /** Runs one fetch at a time, so that an older answer cannot arrive last. */
+  function fetchInTurn(signal: AbortSignal): Promise<HeldPolicy> {
+    const next = last.then(() => fetchOnce(signal))
     last = next.catch(() => undefined)
     return next
   }
 
-  /** What a server that asks for time is given is spread over as long again: it asked all hosts at once. */
+  /** Returns the next wait. Adds jitter to a `Retry-After`, because the server sends it to all hosts at once. */
   const pause = (): number => Math.max(wait.next(), (busyUntil - clock.monotonic()) * (1 + random()))
 
-  async function keep(first: Promise<void>): Promise<void> {
-    isKeeping = true
+  async function fetchUntilFulfilled(first: Promise<void>): Promise<void> {
+    isFetching = true
     try {
       await first
-      while (held < wanted && !stop.signal.aborted) {
+      while (fulfilled < requested && !stop.signal.aborted) {
         try {
-          enforcer.usePolicy(await askInTurn(stop.signal))
+          enforcer.usePolicy(await fetchInTurn(stop.signal))
         } catch (error) {
           if (stop.signal.aborted) return
           const ms = pause()
           const message = messageOf(error)
-          // Told once, logged each time: a server that is away for a night is one error.
+          // Reported once but logged each time: an outage is one error.
           if (message !== lastFailure) reports.add('policy_fetch_failed', message)
           lastFailure = message
-          log.warn('policy_waits', { reason: message, againInMs: Math.round(ms) })
+          log.warn('policy_fetch_retry', { reason: message, retryInMs: Math.round(ms) })
           await sleep(ms, stop.signal)
         }
       }
     } finally {
-      isKeeping = false
+      isFetching = false
     }
   }
 
-  function want(first: () => Promise<void>): void {
-    wanted++
-    if (!isKeeping) void keep(first())
+  function request(first: () => Promise<void>): void {
+    requested++
+    if (!isFetching) void fetchUntilFulfilled(first())
   }
 
   return {
-    /** Fetches for a command, which applies it. What an armed host did not get goes on being needed. */
+    /** Fetches the policy for a command, which applies it. On an armed host, a failed fetch is retried in the background. */
     async fetch(signal: AbortSignal): Promise<HeldPolicy> {
       try {
-        return await askInTurn(signal)
+        return await fetchInTurn(signal)
       } catch (error) {
-        if (enforcer.isArmed() && !signal.aborted) want(() => sleep(pause(), stop.signal))
+        if (enforcer.isArmed() && !signal.aborted) request(() => sleep(pause(), stop.signal))
         throw error
       }
     },
-    /** The server holds another policy: it is fetched and applied in the background, until it is held. */
+    /** Fetches and applies the policy in the background and retries until it succeeds. */
     need(): void {
-      want(() => Promise.resolve())
+      request(() => Promise.resolve())
       early.abort()
     },
-    /** The same within `ms`, at a random time: the hosts of a site start together. */
+    /** Does the same at a random time within `ms`, because the hosts of a site may start together. */
     needWithin(ms: number): void {
       early = new AbortController()
-      want(() => sleep(random() * ms, AbortSignal.any([stop.signal, early.signal])))
+      request(() => sleep(random() * ms, AbortSignal.any([stop.signal, early.signal])))
     },
     stop: (): void => stop.abort(),
   }

@@ -8,7 +8,7 @@ import { readIfThere, writeDurable } from '../files.ts'
 import { sha256Hex } from '../keys.ts'
 import { parsePolicy } from './parse-policy.ts'
 
-/** A policy that was verified, with the judge of attack tools that it names. */
+/** A verified policy with the attack tools of its knowledge. */
 export interface HeldPolicy {
   policy: PolicyPayload
   attackTools: ReturnType<typeof createAttackTools>
@@ -20,29 +20,29 @@ export interface PolicyFileDeps {
   keys: Pick<CommandKeys, 'verify' | 'verifyKept'>
 }
 
-/** 10,000 rules with every member filled are under 9 million characters. */
+/** Limit in characters. 10,000 rules with all members have fewer than 9 million. */
 const MAX_PAYLOAD = 10_000_000
 
 export const freshNonce = (): string => randomBytes(24).toString('base64url')
 
 const attackToolsOf = (text: string, hash: string): HeldPolicy['attackTools'] => {
-  if (sha256Hex(text) !== hash) throw new Error('the knowledge is not what the policy names (digest differs)')
+  if (sha256Hex(text) !== hash) throw new Error('the digest of the knowledge does not match the policy')
   const value = JSON.parse(text) as { attackTools?: unknown; genuine?: unknown } | null
   if (!Array.isArray(value?.attackTools) || !Array.isArray(value.genuine))
-    throw new Error('the knowledge has no attackTools or genuine')
-  // The digest is signed, so the rows are what the server holds; compiling them finds a pattern that is none.
+    throw new Error('the knowledge has no attackTools or no genuine')
+  // The signed digest proves that the rows come from the server. `createAttackTools` throws for an invalid pattern.
   return createAttackTools(value.attackTools as AttackToolRow[], value.genuine as GenuineRow[])
 }
 
 /**
- * The last signed policy and its knowledge in the state directory: `policy.json` with text and signature as received,
- * `knowledge.json` as received. Both are verified at each load, so that nobody frees a host with a text editor.
+ * Stores the last signed policy and its knowledge as received (`policy.json`, `knowledge.json`). Every load verifies both,
+ * so that an edited file cannot free a host.
  */
 export const createPolicyFile = ({ stateDir, agentId, keys }: PolicyFileDeps) => {
   const policyPath = join(stateDir, 'policy.json')
   const knowledgePath = join(stateDir, 'knowledge.json')
 
-  /** @throws with what is wrong with it */
+  /** @throws with the reason if the policy is invalid */
   function verify({ payload, signature }: SignedText, isSigned: CommandKeys['verify']): PolicyPayload {
     if (payload.length > MAX_PAYLOAD) throw new Error('the policy is too long')
     if (!isSigned(payload, signature)) throw new Error('the signature of the policy does not verify')
@@ -53,10 +53,10 @@ export const createPolicyFile = ({ stateDir, agentId, keys }: PolicyFileDeps) =>
 
   return {
     /**
-     * Takes a policy from the server: verified, its knowledge fetched unless it is held, both durable.
+     * Verifies a policy, fetches its knowledge if necessary and stores both durably.
      *
-     * @param fetchKnowledge gets the text of a hash
-     * @throws with what is wrong with it; what was held stays
+     * @param fetchKnowledge returns the text with a hash
+     * @throws with the reason if the policy is invalid; the previous policy then stays in force
      */
     async accept(
       signed: SignedText,
@@ -64,17 +64,17 @@ export const createPolicyFile = ({ stateDir, agentId, keys }: PolicyFileDeps) =>
       fetchKnowledge: (hash: string) => Promise<string>,
     ): Promise<HeldPolicy> {
       const policy = verify(signed, keys.verify)
-      if (policy.nonce !== nonce) throw new Error('the policy answers another question (nonce differs)')
+      if (policy.nonce !== nonce) throw new Error('the nonce of the policy does not match the request')
       const held = readIfThere(knowledgePath)
       const isHeld = held !== undefined && sha256Hex(held) === policy.knowledgeHash
       const text = isHeld ? held : await fetchKnowledge(policy.knowledgeHash)
       const attackTools = attackToolsOf(text, policy.knowledgeHash)
-      // Knowledge first: a kill in between leaves the old policy without its knowledge, which the load refuses.
+      // Knowledge first: a kill in between leaves the old policy without its knowledge, and `load` refuses it.
       if (!isHeld) writeDurable(knowledgePath, text)
       writeDurable(policyPath, JSON.stringify(signed))
       return { policy, attackTools }
     },
-    /** What is on disk; undefined when there is none, a reason when it is refused. */
+    /** Returns the policy on disk, the reason for refusing it, or undefined if the file does not exist. */
     load(): HeldPolicy | { refused: string } | undefined {
       const text = readIfThere(policyPath)
       if (text === undefined) return undefined

@@ -3,21 +3,21 @@ import type { Clock } from '../clock.ts'
 import type { JudgedDevice } from './judge.ts'
 import type { RecentDevice } from './memory.ts'
 
-/** Resume from suspend and a dock take seconds, a firmware update with its restarts up to minutes. */
+/** A resume or a dock takes seconds; a firmware update with restarts takes minutes. */
 const RECENT_MS = 5 * 60_000
-/** The bus holds 127 devices; the rest is room for what was pulled. */
+/** A bus has up to 127 devices; the rest is for removed devices. */
 const MAX_RECENT = 512
 
 export interface RecentDeps {
   clock: Clock
-  /** From the last run of the agent. */
+  /** Devices of the last run of the agent. */
   known: readonly RecentDevice[]
   decide: (device: PolicyDevice, now: number) => PolicyDecision
 }
 
 /**
- * Devices that worked a moment ago. One that comes back at the same port, the same but for its firmware, goes on, as long
- * as the policy still allows what it was: a grant that ended or a rule that was withdrawn is no moment ago.
+ * Remembers devices that worked recently. A device that returns to the same port with only its firmware changed keeps
+ * working, as long as the policy still allows its previous identity.
  */
 export const createRecent = ({ clock, known, decide }: RecentDeps) => {
   const entries = new Map(known.map((entry) => [entry.key, entry]))
@@ -32,13 +32,13 @@ export const createRecent = ({ clock, known, decide }: RecentDeps) => {
       if (!isSameAttachment && Math.abs(now - entry.at) > RECENT_MS) return false
       return decide(entry.device, now).effect === 'allow'
     },
-    /** A device works; `isAllowed` by a rule, else by this very memory, which then keeps the identity that was allowed. */
+    /** Records a working device. Without `isAllowed`, no rule allowed it, so its previously allowed identity is kept. */
     note({ key, instance, device }: JudgedDevice, isAllowed: boolean): void {
       const entry = entries.get(key)
       if (!isAllowed && entry === undefined) return
       entries.set(key, { key, instance, device: isAllowed ? device : (entry?.device ?? device), at: clock.now() })
     },
-    /** Tells what works now, after a full look: what is gone since was seen working until now. */
+    /** Records the keys of all working devices after a full pass. */
     settle(keys: ReadonlySet<string>): void {
       const now = clock.now()
       for (const key of attached) {

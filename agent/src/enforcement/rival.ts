@@ -20,13 +20,13 @@ const processes = (procRoot: string): string[] => {
 }
 
 /**
- * Returns why another program controls the USB devices of this host; undefined if none does. Two programs that write the
- * same attributes would undo each other's changes.
+ * Returns why another program controls the USB devices of this host, or undefined. Two programs that write the same
+ * attributes would undo each other's changes.
  */
 export const findRival = ({ procRoot, etcRoot }: { procRoot: string; etcRoot: string }): string | undefined => {
   if (processes(procRoot).some((pid) => read(join(procRoot, pid, 'comm')).trim() === DAEMON))
-    return `USBGuard runs on this host (${DAEMON}).`
+    return `USBGuard is running on this host (${DAEMON}). Stop and disable it first.`
   if (/^\s*ImplicitPolicyTarget\s*=/m.test(read(join(etcRoot, 'usbguard/usbguard-daemon.conf'))))
-    return 'USBGuard is configured on this host (ImplicitPolicyTarget in usbguard-daemon.conf).'
+    return 'USBGuard is configured on this host (ImplicitPolicyTarget in usbguard-daemon.conf). Remove it first.'
   return undefined
 }

@@ -26,17 +26,17 @@ export interface SetUpDeps {
   sysfs: Pick<SysfsCollector, 'ports' | 'read'>
   notifyCommand: readonly string[] | undefined
   publicDir: string | undefined
-  /** Program and arguments that give the kernel its defaults back when the agent dies. */
+  /** Program and arguments that restore the kernel's defaults if the agent dies. */
   restoreCommand: readonly string[] | undefined
   clock: Clock
   log: Log
   reports: Pick<Reports, 'add'>
-  look: () => void
+  rescan: () => void
   onState: () => void
 }
 
-/** What the last run left behind, as far as it still holds. */
-const recall = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): EnforcementMemory => {
+/** Returns the stored state of enforcement without the parts that no longer apply. */
+const loadMemory = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): EnforcementMemory => {
   const boot = kernelBoot(procRoot)
   const loaded = createMemoryFile(stateDir).load()
   const fresh = freshMemory(identity.agentId, boot)
@@ -44,14 +44,14 @@ const recall = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): E
   if (loaded === 'damaged') {
     reports.add(
       'enforcement_file_damaged',
-      'enforcement.json cannot be read; the kernel tells whether the host was armed.',
+      'The file enforcement.json is damaged. The agent uses the state of the kernel to find out whether the host was armed.',
     )
-    // A closed controller is our doing; whatever was before, 1 is what kernels start with.
+    // The agent closed these controllers. Their old values are unknown, and 1 is the kernel's default.
     const closed = kernel.switches().filter((name) => kernel.default(name) === '0')
-    if (closed.length === 0) return { ...fresh, reason: 'The state of enforcement was damaged.' }
+    if (closed.length === 0) return { ...fresh, reason: 'The stored state of enforcement was damaged.' }
     return { ...fresh, mode: 'Armed', defaults: Object.fromEntries(closed.map((name) => [name, '1'])) }
   }
-  // The kernel starts with its own defaults and forgets who was de-authorised.
+  // A restart of the kernel resets its defaults and authorisations.
   const isSameBoot = loaded.kernelBoot === boot
   const memory = isSameBoot
     ? loaded
@@ -63,18 +63,18 @@ const recall = ({ identity, stateDir, procRoot, kernel, reports }: SetUpDeps): E
         recent: loaded.recent.map((entry) => ({ ...entry, instance: '' })),
       }
   if (memory.agentId === identity.agentId) return memory
-  // Another server, or a new identity: nobody there commanded this.
-  const reason = memory.mode === 'Armed' ? 'The host was enrolled anew.' : ''
+  // The server of the new identity did not set this mode.
+  const reason = memory.mode === 'Armed' ? 'The host was enrolled again.' : ''
   return { ...memory, agentId: identity.agentId, mode: 'Free', contactBy: null, reason }
 }
 
-/** Enforcement of a host: what the state directory remembers, and the machinery on top of it. */
+/** Creates the enforcement of a host from the state directory. */
 export const setUpEnforcement = (deps: SetUpDeps) => {
   const { identity, stateDir, procRoot, sysfsRoot, kernel, clock, log, reports } = deps
   const policyFile = createPolicyFile({ stateDir, agentId: identity.agentId, keys: deps.keys })
   const held = policyFile.load()
   const isRefused = held !== undefined && 'refused' in held
-  if (isRefused) reports.add('policy_refused', `The policy on disk is not used: ${held.refused}.`)
+  if (isRefused) reports.add('policy_refused', `The agent refused the policy on disk: ${held.refused}.`)
   const notify = createNotify({ command: deps.notifyCommand, clock, log })
   const enforcer = createEnforcer({
     agentId: identity.agentId,
@@ -83,7 +83,7 @@ export const setUpEnforcement = (deps: SetUpDeps) => {
     sysfs: deps.sysfs,
     needs: createHostNeeds({ procRoot, sysfsRoot }),
     defaults: createDefaults(kernel),
-    memory: recall(deps),
+    memory: loadMemory(deps),
     saveMemory: createMemoryFile(stateDir).save,
     policy: isRefused ? undefined : held,
     notify,
@@ -92,7 +92,7 @@ export const setUpEnforcement = (deps: SetUpDeps) => {
     clock,
     log,
     reports,
-    look: deps.look,
+    rescan: deps.rescan,
     onState: deps.onState,
   })
   return { enforcer, policyFile, notify }

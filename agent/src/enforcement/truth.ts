@@ -7,7 +7,7 @@ import type { JudgedDevice } from './judge.ts'
 export interface TruthDeps {
   interfaces: Pick<Interfaces, 'of' | 'open'>
   holds: Pick<Holds, 'isAccepted'>
-  /** Interfaces that somebody else had closed before the host was armed: `1-3:1.0|devnum`. */
+  /** Returns whether an interface was closed before the host was armed. */
   isForeign: (name: string, instance: string) => boolean
 }
 
@@ -23,11 +23,11 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
   }
 
   return {
-    /** Returns the drivers that are bound but not allowed. Changes nothing. */
+    /** Returns the bound drivers that are not allowed. Changes nothing. */
     mismatch: (judged: JudgedDevice, scope: DriverScope): DriverMismatch | null =>
       compare(judged, interfaces.of(judged.portPath), scope),
 
-    /** Opens the interfaces that an authorised device needs, one by one, and compares after each. */
+    /** Opens the interfaces that an authorised device needs one by one and checks the drivers after each. */
     open(judged: JudgedDevice, scope: DriverScope): DriverMismatch | null {
       const first = interfaces.of(judged.portPath)
       for (const one of first) {

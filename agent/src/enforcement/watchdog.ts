@@ -3,19 +3,19 @@ import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'
 
 export interface WatchdogDeps {
-  /** Program and arguments that give the kernel its defaults back; undefined: there is no watchdog. */
+  /** Program and arguments that restore the kernel's defaults. If undefined, no watchdog is started. */
   restore: readonly string[] | undefined
   log: Log
 }
 
 /**
- * Reads one line. The line means an orderly end; the end of the pipe without it means that the agent died. Signals that a
- * service manager sends to the whole group are ignored: this has to outlive the agent.
+ * Reads one line. A line means an orderly stop; the end of the pipe without a line means that the agent died. The script
+ * ignores signals that a service manager sends to the process group, because it must outlive the agent.
  */
 const SCRIPT = 'trap "" TERM INT HUP; read -r line || exec "$0" "$@"'
 const RESTART_MS = 1000
 
-/** A tiny child on a pipe whose other end only the agent holds: when the agent dies, also by kill -9, it acts. */
+/** Creates a child process on a pipe that only the agent holds. It acts when the agent dies, even by kill -9. */
 export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
   let child: ChildProcess | undefined
   let isWanted = false
@@ -23,7 +23,7 @@ export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
 
   function launch(): void {
     if (restore === undefined || !isWanted || child !== undefined) return
-    // A session of its own: the terminal's Ctrl-C is for the agent.
+    // A separate session, so that Ctrl-C in the terminal reaches only the agent.
     const started = spawn('/bin/sh', ['-c', SCRIPT, ...restore], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
@@ -48,7 +48,7 @@ export const createWatchdog = ({ restore, log }: WatchdogDeps) => {
       isWanted = true
       launch()
     },
-    /** Tells the child that all is well. */
+    /** Ends the child without a restore. */
     end(): void {
       isWanted = false
       clearTimeout(timer)

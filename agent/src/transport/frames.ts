@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** WebSocket opcodes (RFC 6455, 5.2) that the agent knows. */
+/** WebSocket opcodes (RFC 6455, section 5.2) that the agent uses. */
 export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const
 
 export interface Frame {
@@ -8,13 +8,13 @@ export interface Frame {
   payload: Buffer
 }
 
-/** The peer broke RFC 6455 or the bounds of the wake socket. */
+/** The peer violated RFC 6455 or the limits of the wake socket. */
 export class FrameError extends Error {}
 
-/** The wake socket carries one word; control frames hold at most 125 bytes. */
+/** Limit of a control frame. The wake socket needs no longer frames. */
 const MAX_PAYLOAD = 125
 
-/** A masked client frame (RFC 6455, 5.3) of at most 125 bytes. */
+/** Returns a masked client frame (RFC 6455, section 5.3) of at most 125 bytes. */
 export const encodeFrame = (opcode: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
   const mask = randomBytes(4)
   const head = Buffer.from([0x80 | opcode, 0x80 | payload.length])
@@ -24,8 +24,8 @@ export const encodeFrame = (opcode: number, payload: Buffer = Buffer.alloc(0)): 
 }
 
 /**
- * Cuts a server's byte stream into frames. Fragments, masks, extensions and anything over 125 bytes are refused:
- * none of them belongs on this socket, and a bound keeps a bad peer from filling memory.
+ * Splits the byte stream of a server into frames. It refuses fragments, masks, extensions and frames over 125 bytes. The
+ * limit protects the memory of the host.
  */
 export const createFrameReader = () => {
   let rest: Buffer = Buffer.alloc(0)

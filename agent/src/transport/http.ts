@@ -5,11 +5,11 @@ import { type Answer, Refusal } from './refusal.ts'
 export interface TransportDeps {
   /** Base address of the server. */
   server: URL
-  /** PEM of the only CA to trust; undefined: those of the system. */
+  /** PEM of the only trusted CA. If undefined, the system's CAs are trusted. */
   ca: string | undefined
   /**
-   * Finds another certificate with the pinned key when a connection cannot be verified. `keep` stores the certificate once
-   * it has verified a connection.
+   * Fetches another certificate with the pinned key when a connection cannot be verified. `keep` stores that certificate
+   * after it verified a connection.
    */
   otherCa?: {
     fetch: (present: string, signal: AbortSignal) => Promise<string | undefined>
@@ -20,21 +20,20 @@ export interface TransportDeps {
   now: () => number
 }
 
-/** More than any answer but a policy and its knowledge needs; a server that sends more is not ours. */
+/** Limit of all answers except policies and knowledge. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
-/** Problem details are some hundred bytes. */
+/** Limit of a refusal. Problem details have a few hundred bytes. */
 const MAX_REFUSAL_BYTES = 65_536
-/** A server can slow its agents down, not put them to sleep for good. */
+/** Limit of a `Retry-After`, so that a server cannot stop its agents permanently. */
 const MAX_RETRY_AFTER_MS = 3_600_000
 
-/** `Retry-After` as seconds or HTTP date (RFC 9110, 10.2.3), bounded to an hour. */
+/** Returns a `Retry-After` (seconds or date; RFC 9110, section 10.2.3) in ms, limited to an hour. */
 export const retryAfterOf = (value: string | undefined, now: number): number | undefined => {
   if (value === undefined) return undefined
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : undefined
 }
 
-/** One request of the protocol. */
 interface Sent {
   method: 'GET' | 'POST'
   path: string
@@ -43,11 +42,11 @@ interface Sent {
   headers?: Readonly<Record<string, string>>
   token: string | undefined
   maxAnswerBytes?: number | undefined
-  /** On a connection of its own: check-ins do not wait behind it. */
-  isAside?: boolean
+  /** Uses a separate connection, so that check-ins do not wait for it. */
+  hasOwnConnection?: boolean
 }
 
-/** The trusted certificate does not verify the certificate of the server, so nothing was sent. */
+/** Returns whether the trusted CA did not verify the server's certificate. The request was then not sent. */
 const isUnverified = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
@@ -61,14 +60,12 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/**
- * JSON over node:http(s) with one kept-alive connection. No fetch: undici would cost 20 MB on every host.
- */
+/** Creates a JSON client over node:http(s) with one keep-alive connection. `fetch` would cost 20 MB on every host (undici). */
 export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000, now }: TransportDeps) => {
   let ca = given
   const isTls = server.protocol === 'https:'
   const base = server.pathname.replace(/(?<!\/)\/+$/, '')
-  // The trusted certificate comes with each request, and is part of what names a pooled connection.
+  // Each request passes the trusted certificate, which is part of the key of a pooled connection.
   const pool = isTls
     ? new HttpsAgent({ keepAlive: true, maxSockets: 1 })
     : new HttpAgent({ keepAlive: true, maxSockets: 1 })
@@ -90,7 +87,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
       headers,
       token,
       maxAnswerBytes = MAX_ANSWER_BYTES,
-      isAside,
+      hasOwnConnection,
     }: Sent,
     signal: AbortSignal,
   ): Promise<Answer> =>
@@ -99,7 +96,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
       const request = (isTls ? httpsRequest : httpRequest)({
         ...optionsFor(path),
         method,
-        agent: isAside ? false : pool,
+        agent: hasOwnConnection ? false : pool,
         signal,
         headers: {
           ...(method === 'GET' ? {} : { 'content-type': contentType, 'content-length': data.length }),
@@ -109,8 +106,11 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
         },
       })
       let hasAnswer = false
-      // Over the whole exchange, not per packet: a server that drips must not hold the agent.
-      const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+      // The limit covers the whole exchange, so that a slow server cannot block the agent.
+      const timer = setTimeout(
+        () => request.destroy(new Error(`the server did not answer within ${timeoutMs / 1000} s`)),
+        timeoutMs,
+      )
       function fail(error: Error) {
         clearTimeout(timer)
         reject(
@@ -148,8 +148,8 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     })
 
   /**
-   * An attacker in the middle of the enrolment can make the agent store a forged certificate with the pinned key. Then no
-   * connection verifies, and the agent must fetch the genuine certificate again.
+   * Sends a request and, if the connection does not verify, fetches the CA certificate again. A man in the middle of the
+   * enrolment can make the agent store a forged certificate with the pinned key.
    */
   async function sendVerified(sent: Sent, signal: AbortSignal): Promise<Answer> {
     try {
@@ -175,8 +175,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     try {
       return await sendVerified(sent, signal)
     } catch (error) {
-      // The server closed the idle connection just as it was taken up again: not a failure, and every request of the
-      // protocol may be repeated.
+      // The server closed an idle connection while the agent reused it. All requests of the protocol can be repeated.
       if (error instanceof Error && 'isStale' in error && error.isStale === true && !signal.aborted)
         return send(sent, signal)
       throw error
@@ -187,21 +186,21 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
     server,
     isTls,
     optionsFor,
-    /** Sends one request. Rejects only when no whole answer came. */
+    /** Sends a POST request. Rejects only without a complete answer. */
     post: (
       path: string,
       body: string | Buffer,
       token: string | undefined,
       signal: AbortSignal,
-      more: Pick<Sent, 'contentType' | 'headers' | 'maxAnswerBytes' | 'isAside'> = {},
+      more: Pick<Sent, 'contentType' | 'headers' | 'maxAnswerBytes' | 'hasOwnConnection'> = {},
     ): Promise<Answer> => sendAgain({ method: 'POST', path, body, token, ...more }, signal),
-    /** The same for what is only read, on a connection of its own. */
+    /** Sends a GET request on its own connection. */
     get: (path: string, token: string, signal: AbortSignal, maxAnswerBytes?: number): Promise<Answer> =>
-      sendAgain({ method: 'GET', path, body: '', token, maxAnswerBytes, isAside: true }, signal),
+      sendAgain({ method: 'GET', path, body: '', token, maxAnswerBytes, hasOwnConnection: true }, signal),
     /**
-     * Streams a long answer on a connection of its own, so that check-ins go on meanwhile. Resolves after the last byte.
+     * Streams a long answer on its own connection, so that check-ins continue. Resolves after the last byte.
      *
-     * @param take gets each part; what it throws ends the transfer
+     * @param take receives each chunk; an error that it throws ends the transfer
      */
     download: (path: string, token: string, take: (chunk: Buffer) => void, signal: AbortSignal): Promise<void> =>
       new Promise((resolve, reject) => {
@@ -210,11 +209,11 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
           method: 'GET',
           agent: false,
           signal,
-          // Between two packets; the length is the receiver's to bound.
+          // Limits the time between two packets; the receiver limits the length.
           timeout: timeoutMs,
           headers: { accept: 'application/octet-stream', authorization: `Bearer ${token}` },
         })
-        request.on('timeout', () => request.destroy(new Error(`no data for ${timeoutMs} ms`)))
+        request.on('timeout', () => request.destroy(new Error(`the server sent no data for ${timeoutMs / 1000} s`)))
         request.on('error', reject)
         request.on('response', (response: IncomingMessage) => {
           response.on('error', reject)
@@ -242,7 +241,7 @@ export const createTransport = ({ server, ca: given, otherCa, timeoutMs = 30_000
         })
         request.end()
       }),
-    /** The host's own address on the last connection to the server; empty before the first. */
+    /** Returns the host's address on its last connection to the server; empty before the first connection. */
     localAddress: (): string => localAddress.replace(/^::ffff:/, ''),
     close(): void {
       pool.destroy()

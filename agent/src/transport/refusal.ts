@@ -1,9 +1,9 @@
 import { cutText } from '../collectors/text.ts'
 
-/** An answer of the server, whatever its status. */
+/** An answer of the server with any status. */
 export interface Answer {
   status: number
-  /** Parsed JSON, or undefined when the body is none. */
+  /** Parsed JSON, or undefined if the body is not JSON. */
   body: unknown
   /** The body as received. */
   text: string
@@ -11,10 +11,10 @@ export interface Answer {
   retryAfterMs?: number
 }
 
-/** The server answered, and the answer is no. What to do about it depends on `code` (SPEC.md, Refusals). */
+/** The server refused a request. The agent reacts according to `code` (SPEC.md, Refusals). */
 export class Refusal extends Error {
   readonly status: number
-  /** The problem's `code`; empty when the answer was no problem document. */
+  /** The `code` of the problem; empty if the answer is not a problem document. */
   readonly code: string
   readonly retryAfterMs: number | undefined
   /** The parsed answer, for members that only some problems have. */
@@ -22,7 +22,7 @@ export class Refusal extends Error {
   constructor({ status, body, retryAfterMs }: Answer) {
     const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
     const code = typeof problem.code === 'string' ? problem.code : ''
-    const detail = typeof problem.detail === 'string' ? problem.detail : 'no reason given'
+    const detail = typeof problem.detail === 'string' ? problem.detail : 'the server gave no reason'
     super(cutText(`${status} ${code}: ${detail}`, 500))
     this.name = 'Refusal'
     this.status = status
@@ -32,7 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-/** How long the server asked to be left alone by what was thrown, in ms; 0 when it did not ask. */
+/** Returns the `Retry-After` of a thrown refusal in ms, or 0. */
 export const askedWaitOf = (error: unknown): number => {
   const refusal = error instanceof Error && error.cause instanceof Refusal ? error.cause : error
   return refusal instanceof Refusal ? (refusal.retryAfterMs ?? 0) : 0

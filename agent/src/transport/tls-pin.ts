@@ -1,23 +1,25 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
 
-/** The server's chain holds no certificate with the hash that the enrolment token names. Nothing was sent. */
+/** No certificate in the server's chain has the CA hash of the enrolment token. The agent sent nothing. */
 export class PinMismatch extends Error {
   constructor(host: string) {
-    super(`The certificates that ${host} shows do not belong to the server that made the enrolment token.`)
+    super(
+      `The certificates of ${host} do not match the enrolment token. Check the server address and create a new token on that server.`,
+    )
     this.name = 'PinMismatch'
   }
 }
 
-/** Base64url SHA-256 of a certificate's public key (SPKI DER): stays the same when the certificate is renewed. */
+/** Returns the base64url SHA-256 of a certificate's public key (SPKI DER). A renewal does not change it. */
 export const spkiHash = (certificate: X509Certificate): string =>
   createHash('sha256')
     .update(certificate.publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url')
 
 /**
- * The CA hash inside an enrolment token `pce_<id>_<secret>[.<hash>]`, or undefined.
- * The hash is 43 base64url characters (32 bytes).
+ * Returns the CA hash in an enrolment token `pce_<id>_<secret>[.<hash>]`, or undefined. The hash has 43 base64url
+ * characters (32 bytes).
  */
 export const caHashOf = (token: string): string | undefined => /\.([A-Za-z0-9_-]{43})$/.exec(token)?.[1]
 
@@ -33,8 +35,8 @@ export interface FetchPinOptions {
 }
 
 /**
- * Looks at the server's chain once, without trusting it, and gives back the PEM of the certificate whose key has the hash.
- * Nothing but the TLS handshake is sent; the caller verifies every later connection with that certificate only.
+ * Reads the server's certificate chain without trusting it and returns the PEM of the certificate with the hash.
+ * It sends only the TLS handshake. The caller verifies every later connection with this certificate only.
  */
 export const fetchPin = ({ host, port, hash, timeoutMs, except, signal }: FetchPinOptions): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -55,12 +57,12 @@ export const fetchPin = ({ host, port, hash, timeoutMs, except, signal }: FetchP
       signal.removeEventListener('abort', onAbort)
       fail(new Error('the connection was closed during the TLS handshake'))
     })
-    socket.setTimeout(timeoutMs, () => fail(new Error('time-out during the TLS handshake')))
+    socket.setTimeout(timeoutMs, () => fail(new Error(`the TLS handshake did not finish within ${timeoutMs / 1000} s`)))
     socket.on('error', fail)
     socket.on('secureConnect', () => {
       const seen = new Set<string>()
       let current: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
-      // A self-signed certificate names itself as issuer, so the walk ends at one seen before.
+      // A self-signed certificate is its own issuer, so the loop ends at a certificate that was seen before.
       while (current?.raw !== undefined && !seen.has(current.fingerprint256)) {
         seen.add(current.fingerprint256)
         const certificate = new X509Certificate(current.raw)

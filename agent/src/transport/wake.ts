@@ -12,20 +12,18 @@ import type { Transport } from './http.ts'
 export interface WakeDeps {
   transport: Pick<Transport, 'optionsFor' | 'isTls'>
   log: Log
-  /** The server asked for a check-in. */
+  /** Called when the server asks for a check-in. */
   onWake: () => void
   backoff?: { minMs: number; maxMs: number }
-  /** How often the connection is tried; twice without any sign of life ends it. */
+  /** Interval of pings. An interval without any data after a ping ends the connection. */
   pingMs?: number
 }
 
-/** Added to the key by both ends (RFC 6455, 1.3). */
+/** Suffix of the key (RFC 6455, section 1.3). */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const CONNECT_TIMEOUT_MS = 30_000
 
-/**
- * The wake socket: carries only "check in now". Everything works without it, so that every failure is just tried again.
- */
+/** Creates the wake socket, which only carries "check in now". The agent works without it and retries every failure. */
 export const createWake = ({
   transport,
   log,
@@ -40,10 +38,10 @@ export const createWake = ({
   let retry: NodeJS.Timeout | undefined
   let isStopped = false
 
-  function again(reason: string): void {
+  function retryLater(reason: string): void {
     if (isStopped || retry !== undefined) return
     const delay = wait.next()
-    log.debug('wake_closed', { reason, againInMs: Math.round(delay) })
+    log.debug('wake_closed', { reason, retryInMs: Math.round(delay) })
     retry = setTimeout(() => {
       retry = undefined
       open()
@@ -55,7 +53,7 @@ export const createWake = ({
     const frames = createFrameReader()
     let isSilent = false
     const pinger = setInterval(() => {
-      if (isSilent) return void connection.destroy(new Error('no sign of life'))
+      if (isSilent) return void connection.destroy(new Error('the server does not answer pings'))
       isSilent = true
       connection.write(encodeFrame(opcodes.ping))
     }, pingMs)
@@ -81,7 +79,7 @@ export const createWake = ({
     connection.on('close', () => {
       clearInterval(pinger)
       if (socket === connection) socket = undefined
-      again(reason)
+      retryLater(reason)
     })
     connection.setTimeout(0)
     connection.setNoDelay(true)
@@ -113,9 +111,11 @@ export const createWake = ({
       if (isDone) return
       isDone = true
       attempt = undefined
-      again(reason)
+      retryLater(reason)
     }
-    request.setTimeout(CONNECT_TIMEOUT_MS, () => request.destroy(new Error('time-out')))
+    request.setTimeout(CONNECT_TIMEOUT_MS, () =>
+      request.destroy(new Error(`the server did not answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+    )
     request.on('error', (error) => failed(messageOf(error)))
     request.on('response', (response) => {
       response.resume()
@@ -125,7 +125,7 @@ export const createWake = ({
     request.on('upgrade', (response, connection, head) => {
       if (isStopped || response.headers['sec-websocket-accept'] !== expected) {
         connection.destroy()
-        return failed('the answer to the upgrade is not of a WebSocket server')
+        return failed('the answer to the upgrade is not from a WebSocket server')
       }
       isDone = true
       attempt = undefined
@@ -135,7 +135,7 @@ export const createWake = ({
   }
 
   return {
-    /** Uses a session's token from now on; connects when not connected. */
+    /** Sets the token of the session and connects if necessary. */
     useToken(next: string): void {
       token = next
       clearTimeout(retry)

@@ -17,35 +17,40 @@ type Build = AgentCommandBodies['update']
 export interface Running {
   version: string
   architecture: string
-  /** The one release key of this host, base64 SPKI DER. */
+  /** Release key of this host, base64 SPKI DER. */
   releaseKey: string
 }
 
-/** The release key of this host did not sign the build: someone who can command this host may be attacking it. */
+/** The release key of this host did not sign the build. This can be an attack by someone who can send commands. */
 export class ForeignBuild extends Error {}
 
-/** The first run of a build only prints its version. */
-const TRIAL_MS = 20_000
+/** Limit of the first run of a build, which only prints its version. */
+const VERSION_CHECK_MS = 20_000
 
-/** @throws with why this host does not take the build, before a byte of it is fetched */
+/**
+ * Checks a build before it is downloaded.
+ *
+ * @throws with the reason if this host refuses the build
+ */
 export const checkBuild = (build: Build, running: Running): void => {
   if (running.releaseKey !== build.releaseKey)
     throw new ForeignBuild(
-      `The build is signed with another release key (${releaseKeyFingerprint(build.releaseKey)}) than this host trusts (${releaseKeyFingerprint(running.releaseKey)}).`,
+      `The release key of the build (${releaseKeyFingerprint(build.releaseKey)}) is not the one that this host trusts (${releaseKeyFingerprint(running.releaseKey)}).`,
     )
   if (!verifySignature(running.releaseKey, packageProofText(build), build.releaseSignature))
     throw new ForeignBuild('The release signature of the build does not verify.')
   if (build.architecture !== running.architecture)
-    throw new Error(`The build is for ${build.architecture}, this host is ${running.architecture}.`)
+    throw new Error(`The build is for ${build.architecture}, but this host is ${running.architecture}.`)
   if (!isNewer(build.version, running.version))
-    throw new Error(`Version ${build.version} is not newer than ${running.version}, which runs.`)
+    throw new Error(`Version ${build.version} is not newer than the running version ${running.version}.`)
   if (build.size === 0 || build.size > agentLimits.packageBytes)
-    throw new Error(`A build of ${build.size} bytes is out of bounds.`)
+    throw new Error(`The build has ${build.size} bytes. The limit is ${agentLimits.packageBytes} bytes.`)
 }
 
 /**
- * V8 lets 64 MB of network buffers pile up before it looks at them: over a build of 109 MB the agent peaked at 66 MB above
- * its rest, with this at 15 MB. The unit's bound of 200 MB is for it and the trial run.
+ * Bytes between two garbage collections of a download. Without them, V8 keeps up to 64 MB of network buffers: a build of
+ * 109 MB raised the memory of the agent by 66 MB, with them by 15 MB. The unit's limit of 200 MB also includes the first
+ * run of the build.
  */
 const COLLECT_BYTES = 8 * 1024 * 1024
 const collectGarbage = (): void => {
@@ -54,19 +59,19 @@ const collectGarbage = (): void => {
   if (typeof gc === 'function') gc()
 }
 
-const tryBuild = (path: string, version: string): void => {
-  const trial = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: TRIAL_MS, killSignal: 'SIGKILL' })
-  const said = trial.stdout?.trim() ?? ''
-  if (said === version) return
-  if (trial.status === 0) throw new Unusable(`The build says it is version ${cutText(said, 64)}, not ${version}.`)
-  const reason = trial.error?.message ?? (cutText(trial.stderr.trim(), 200) || `exit ${trial.status ?? trial.signal}`)
+const checkVersion = (path: string, version: string): void => {
+  const run = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: VERSION_CHECK_MS, killSignal: 'SIGKILL' })
+  const printed = run.stdout?.trim() ?? ''
+  if (printed === version) return
+  if (run.status === 0) throw new Unusable(`The build reports version ${cutText(printed, 64)} instead of ${version}.`)
+  const reason = run.error?.message ?? (cutText(run.stderr.trim(), 200) || `exit ${run.status ?? run.signal}`)
   throw new Unusable(`The build does not run on this host: ${reason}.`)
 }
 
 /**
- * Fetches a build to a file, executable like the one it replaces, and runs it once for its version.
+ * Downloads a build to a file with the mode of the current executable, and runs it once to check its version.
  *
- * @throws with what is wrong with it; the file is gone then
+ * @throws with the reason if the build is unusable; the file is then removed
  */
 export const fetchBuild = async (
   transport: Pick<Transport, 'download'>,
@@ -84,8 +89,7 @@ export const fetchBuild = async (
     try {
       const take = (chunk: Buffer): void => {
         bytes += chunk.length
-        if (bytes > build.size)
-          throw new Unusable(`The download is longer than the ${build.size} bytes that were announced.`)
+        if (bytes > build.size) throw new Unusable(`The download is longer than the expected ${build.size} bytes.`)
         hash.update(chunk)
         writeAll(fd, chunk)
         sinceCollected += chunk.length
@@ -100,8 +104,8 @@ export const fetchBuild = async (
       closeSync(fd)
     }
     if (bytes !== build.size || hash.digest('hex') !== build.sha256)
-      throw new Unusable('The download is not what was announced (size or digest differs).')
-    tryBuild(target, build.version)
+      throw new Unusable('The size or digest of the download does not match the update command.')
+    checkVersion(target, build.version)
   } catch (error) {
     removeIfThere(target)
     throw error

@@ -2,23 +2,23 @@ import { linkSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readIfThere, removeIfThere, syncDirectory, writeDurable } from '../files.ts'
 
-/** An update that is under way, durable before the executable is touched. */
+/** An update in progress. It is durable before the agent replaces the executable. */
 export interface UpdateRecord {
   commandId: string
   from: string
   to: string
-  /** Path of the executable; the version before lies beside it as `.previous`. */
+  /** Path of the executable. The previous version is next to it as `.previous`. */
   executable: string
-  /** `swapped`: the new version has to prove itself. `rolled-back`: it did not, the one before is in place again. */
+  /** `swapped`: the new version has not checked in yet. `rolled-back`: the previous version was restored. */
   state: 'swapped' | 'rolled-back'
   /** Starts of the new version without an acknowledged check-in. */
   starts: number
-  /** Ends of it that the service manager saw, counted by its previous version. */
+  /** Ends of the new version that the service manager noticed; the previous version counts them. */
   ends: number
   failure: string
 }
 
-/** A version that does not get through this often goes. */
+/** Starts or ends without a check-in after which the new version is rolled back. */
 export const MAX_STARTS = 3
 
 const isRecord = (value: unknown): value is UpdateRecord => {
@@ -35,11 +35,11 @@ const isRecord = (value: unknown): value is UpdateRecord => {
 
 export const previousOf = (executable: string): string => `${executable}.previous`
 
-/** `update.json` of a state directory. */
+/** Reads and writes `update.json` in a state directory. */
 export const createUpdateRecord = (stateDir: string) => {
   const path = join(stateDir, 'update.json')
   return {
-    /** Undefined when no update is under way, or the file cannot be understood: then nothing is rolled back by it. */
+    /** Returns undefined if no update is in progress or the file cannot be parsed. Nothing is rolled back then. */
     load(): UpdateRecord | undefined {
       try {
         const value: unknown = JSON.parse(readIfThere(path) ?? 'null')
@@ -54,7 +54,7 @@ export const createUpdateRecord = (stateDir: string) => {
 }
 export type UpdateRecordFile = ReturnType<typeof createUpdateRecord>
 
-/** Puts a file in the executable's place; at no moment there is none, and the one before stays as `.previous`. */
+/** Replaces the executable atomically and keeps the previous one as `.previous`. */
 export const swapIn = (executable: string, fresh: string): void => {
   removeIfThere(previousOf(executable))
   linkSync(executable, previousOf(executable))
@@ -62,7 +62,7 @@ export const swapIn = (executable: string, fresh: string): void => {
   syncDirectory(dirname(executable))
 }
 
-/** Puts the version before in place again. The record is durable first: a kill in between is found by either version. */
+/** Restores the previous version. The record is durable first, so that either version can continue after a kill. */
 export const rollBack = (file: UpdateRecordFile, record: UpdateRecord, failure: string): void => {
   file.save({ ...record, state: 'rolled-back', failure })
   renameSync(previousOf(record.executable), record.executable)
@@ -70,8 +70,8 @@ export const rollBack = (file: UpdateRecordFile, record: UpdateRecord, failure: 
 }
 
 /**
- * Notes that the service manager saw the agent end. Run by the version before a fresh one, this takes back even an
- * executable that ends before it can count its own starts. True when it was taken back.
+ * Counts an end of the new version. The previous version runs this, so it can also roll back an executable that ends
+ * before it counts its own starts. Returns true if it rolled back.
  */
 export const noteEnd = (stateDir: string): boolean => {
   const file = createUpdateRecord(stateDir)
@@ -79,6 +79,6 @@ export const noteEnd = (stateDir: string): boolean => {
   if (record?.state !== 'swapped') return false
   const ends = record.ends + 1
   if (ends < MAX_STARTS) file.save({ ...record, ends })
-  else rollBack(file, record, `${record.to} ended ${ends} times and never reached the server.`)
+  else rollBack(file, record, `Version ${record.to} ended ${ends} times and never reached the server.`)
   return ends >= MAX_STARTS
 }

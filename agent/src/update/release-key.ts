@@ -3,17 +3,17 @@ import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/ag
 import { followRotations, isReleaseKeyRotation, parseReleaseKeyFile, type ReleaseKeyPosition } from '@portcullis/domain'
 import { readIfThere, writeDurable } from '../files.ts'
 
-/** Replaced by the build with the text of the public release key file. From a checkout it does not exist. */
+/** The build replaces this with the text of the public release key file. In a checkout it does not exist. */
 declare const PORTCULLIS_RELEASE_KEY: string | undefined
 
-/** The release key that was built into this program; undefined when it was built without one, or runs from a checkout. */
+/** Returns the built-in release key, or undefined if the build has none or runs from a checkout. */
 export const builtInReleaseKey = (): ReleaseKeyFile | undefined =>
   typeof PORTCULLIS_RELEASE_KEY === 'string' ? parseReleaseKeyFile(PORTCULLIS_RELEASE_KEY) : undefined
 
 /** This host has no release key, so it installs no updates. */
 export class ReleaseKeyMissing extends Error {}
 
-/** Maximum number of stored statements, of about 400 bytes each. */
+/** Maximum number of stored rotations of about 400 bytes each. */
 const maxStored = 1_000
 
 const parseStored = (text: string | undefined, path: string): ReleaseKeyRotation[] => {
@@ -27,15 +27,15 @@ const parseStored = (text: string | undefined, path: string): ReleaseKeyRotation
   // Falling back to the built-in key would undo a rotation.
   if (!Array.isArray(value) || value.length > maxStored || !value.every(isReleaseKeyRotation))
     throw new ReleaseKeyMissing(
-      `${path} is damaged, so the release key of this host is unknown. Install the agent again.`,
+      `The file ${path} is damaged, so the release key of this host is unknown. Install the agent again.`,
     )
   return value
 }
 
 /**
- * The one key whose builds this host installs: the built-in key, or the newest that signed rotations lead to.
- * The statements are stored, not the key. Each start verifies them again from the built-in key, so a build with a newer
- * built-in key continues from there.
+ * Creates the keeper of the release key. This host installs only builds of the built-in key or of the newest key that
+ * signed rotations lead to. The agent stores the rotations, not the key, and every start verifies them again from the
+ * built-in key. A build with a newer built-in key continues from there.
  */
 export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFile | undefined; stateDir: string }) => {
   const path = join(stateDir, 'release-key.json')
@@ -62,7 +62,7 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
       const more = builtIn.rotations.filter(({ signature }) => !known.has(signature))
       if (more.length > 0) save([...stored, ...more])
     },
-    /** Returns the current key in base64 SPKI DER; undefined without a usable one. */
+    /** Returns the current key (base64 SPKI DER), or undefined if there is no valid key. */
     known(): string | undefined {
       try {
         return reach([]).held.releaseKey
@@ -71,7 +71,7 @@ export const createReleaseKey = ({ builtIn, stateDir }: { builtIn: ReleaseKeyFil
       }
     },
     /**
-     * Accepts rotations that continue from the current key, durably, and returns the key that counts now.
+     * Accepts rotations that continue from the current key, stores them durably and returns the new current key.
      *
      * @throws ReleaseKeyMissing
      */

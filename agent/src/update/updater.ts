@@ -11,7 +11,7 @@ import { MAX_STARTS, previousOf, rollBack, swapIn, type UpdateRecordFile } from 
 import { type ReleaseKey, ReleaseKeyMissing } from './release-key.ts'
 
 export interface UpdaterDeps {
-  /** Path of the installed executable; undefined when the agent runs from a checkout. */
+  /** Path of the installed executable; undefined if the agent runs from a checkout. */
   executable: string | undefined
   version: string
   architecture: string
@@ -19,19 +19,19 @@ export interface UpdaterDeps {
   releaseKey: ReleaseKey
   calls: ServerCalls
   transport: Pick<Transport, 'download'>
-  /** The outcome of an update command; undefined: it succeeded. */
+  /** Called with the outcome of an update command. Without a failure, it succeeded. */
   settle: (commandId: string, failure: string | undefined) => void
-  /** Another executable is in place: this process has to make room for it. */
+  /** Called when the executable was replaced, so that this process ends. */
   onReplaced: () => void
   clock: Clock
   log: Log
   reports: Pick<Reports, 'add'>
 }
 
-/** A version that works has checked in long before, even behind a slow start of the network. */
+/** Limit of the first check-in of a new version, including a slow start of the network. */
 const PROBATION_MS = 120_000
 
-/** Replaces the executable by a newer one, and takes it back when that does not get through to the server. */
+/** Replaces the executable with a newer one and rolls it back if the new version does not reach the server. */
 export const createUpdater = (deps: UpdaterDeps) => {
   const { executable, version, architecture, record, calls, transport, clock, log, reports } = deps
   let deadline = Number.POSITIVE_INFINITY
@@ -43,9 +43,9 @@ export const createUpdater = (deps: UpdaterDeps) => {
     try {
       rollBack(record, current, failure)
     } catch (error) {
-      // Without the version before this one is all there is.
+      // Without the previous version, the new one stays.
       reports.add('roll_back_failed', messageOf(error))
-      deps.settle(current.commandId, `${failure} It could not be rolled back: ${messageOf(error)}.`)
+      deps.settle(current.commandId, `${failure} The agent could not roll it back: ${messageOf(error)}.`)
       record.clear()
       return
     }
@@ -53,7 +53,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
     deps.onReplaced()
   }
 
-  /** Follows the rotations of the command, then refuses a build that the key of this host did not sign. */
+  /** Applies the rotations of the command, then refuses a build that the key of this host did not sign. */
   function check(build: AgentCommandBodies['update']): void {
     try {
       const { releaseKey, sequence, isNew } = deps.releaseKey.follow(build.rotations ?? [])
@@ -67,7 +67,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
   }
 
   return {
-    /** Tells the fate of an update that an earlier start left open. Call before commands go on. */
+    /** Reports the result of an update that an earlier start left open. Call it before commands are resumed. */
     start(): void {
       const current = record.load()
       if (current === undefined) return
@@ -81,12 +81,12 @@ export const createUpdater = (deps: UpdaterDeps) => {
       const starts = current.starts + 1
       record.save({ ...current, starts })
       deadline = clock.monotonic() + PROBATION_MS
-      if (starts > MAX_STARTS) giveUp(`${current.to} was started ${MAX_STARTS} times and never reached the server.`)
+      if (starts > MAX_STARTS) giveUp(`Version ${current.to} started ${MAX_STARTS} times and never reached the server.`)
     },
 
     isUnderWay: (commandId: string): boolean => record.load()?.commandId === commandId,
 
-    /** The server acknowledged a check-in of this version. */
+    /** Call when the server acknowledged a check-in of this version. */
     healthy(): void {
       if (deadline === Number.POSITIVE_INFINITY) return
       deadline = Number.POSITIVE_INFINITY
@@ -99,20 +99,23 @@ export const createUpdater = (deps: UpdaterDeps) => {
     },
 
     tick(): void {
-      if (clock.monotonic() >= deadline) giveUp(`${version} did not reach the server within ${PROBATION_MS / 1000} s.`)
+      if (clock.monotonic() >= deadline)
+        giveUp(`Version ${version} did not reach the server within ${PROBATION_MS / 1000} s.`)
     },
 
     /**
-     * Fetches, verifies and puts a build in place. The command is answered by the next start.
+     * Downloads, verifies and installs a build. The next start reports the outcome of the command.
      *
-     * @throws with why not; the running version stays
+     * @throws with the reason if it fails; the running version then stays
      */
     async update(commandId: string, build: AgentCommandBodies['update'], signal: AbortSignal): Promise<void> {
       if (executable === undefined)
-        throw new Error('This agent is not an installed executable (it runs from a checkout); update it there.')
-      const under = record.load()
-      if (under?.commandId === commandId) return
-      if (under !== undefined) throw new Error(`The update to ${under.to} is not finished yet.`)
+        throw new Error(
+          'This agent runs from a checkout and is not an installed executable. Update the checkout instead.',
+        )
+      const current = record.load()
+      if (current?.commandId === commandId) return
+      if (current !== undefined) throw new Error(`The update to version ${current.to} is still in progress.`)
       check(build)
       const target = `${executable}.new`
       await calls.call(
@@ -135,7 +138,7 @@ export const createUpdater = (deps: UpdaterDeps) => {
       } catch (error) {
         record.clear()
         removeIfThere(target)
-        throw new Error(`The executable could not be replaced: ${messageOf(error)}.`)
+        throw new Error(`The agent could not replace its executable: ${messageOf(error)}.`)
       }
       log.info('update_swapped', { from: version, to: build.version })
       deps.onReplaced()

@@ -1,4 +1,4 @@
-/** Numbers and pre-release words of a semantic version (semver.org 2.0.0); undefined when the text is none. */
+/** Parses a semantic version (semver.org 2.0.0). Returns undefined if the text is not one. */
 const parse = (text: string): { numbers: number[]; words: string[] } | undefined => {
   const match = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-([0-9A-Za-z.-]{1,64}))?(?:\+[0-9A-Za-z.-]{1,64})?$/.exec(text)
   if (match === null) return undefined
@@ -12,7 +12,7 @@ const compareWords = (a: string, b: string): number => {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Whether a version comes after another. False for anything that is no semantic version: what cannot be ordered is not newer. */
+/** Returns whether a version is newer than another. Returns false if one of them is not a semantic version. */
 export const isNewer = (candidate: string, than: string): boolean => {
   const a = parse(candidate)
   const b = parse(than)
@@ -21,7 +21,7 @@ export const isNewer = (candidate: string, than: string): boolean => {
     const difference = number - (b.numbers[i] ?? 0)
     if (difference !== 0) return difference > 0
   }
-  // A version without words is the release that those with words lead to.
+  // A release is newer than its pre-releases.
   if (a.words.length === 0 || b.words.length === 0) return a.words.length === 0 && b.words.length > 0
   for (const [i, word] of a.words.entries()) {
     const other = b.words[i]

@@ -4,7 +4,7 @@ import { defineGuards } from '../guard.ts'
 export const agentGuards = defineGuards({
   pinnedServer: {
     does: 'An agent sends nothing to a server whose certificate authority is not the one in its enrolment token',
-    test: { file: 'agent/test/transport.test.ts', name: 'sends nothing to a server that shows another CA' },
+    test: { file: 'agent/test/transport.test.ts', name: 'sends nothing to a server with another CA' },
     removedBy: [
       {
         file: 'agent/src/transport/tls-pin.ts',
@@ -15,11 +15,11 @@ export const agentGuards = defineGuards({
   },
   commandSignature: {
     does: 'An agent executes a command only if its command key signed the command',
-    test: { file: 'agent/test/policy.test.ts', name: 'arm no host when forged, foreign, expired or replayed' },
+    test: { file: 'agent/test/policy.test.ts', name: 'do not arm a host if forged, foreign, expired or replayed' },
     removedBy: [
       {
         file: 'agent/src/commands.ts',
-        find: "if (!keys.verify(signed.payload, signed.signature)) return 'the signature does not verify'",
+        find: "if (!keys.verify(signed.payload, signed.signature)) return 'its signature does not verify'",
         replace: '',
       },
     ],
@@ -28,7 +28,7 @@ export const agentGuards = defineGuards({
     does: 'An agent applies a policy, even from its own disk, only if its command key signed the policy for this agent and nonce',
     test: {
       file: 'agent/test/policy.test.ts',
-      name: 'file that is forged is not used: what the kernel has stays, the next one is fetched',
+      name: 'file that is forged is refused: the kernel keeps its state, and the next policy is fetched',
     },
     removedBy: [
       {
@@ -42,7 +42,7 @@ export const agentGuards = defineGuards({
     does: 'Only root can read the state directory of the agent (0700) and its key file (0600)',
     test: {
       file: 'agent/test/loop.test.ts',
-      name: 'enrols, opens a session and sends facts and the full inventory once',
+      name: 'opens a session and sends facts and the full inventory once',
     },
     removedBy: [
       {
@@ -56,7 +56,7 @@ export const agentGuards = defineGuards({
     does: 'The agent keeps changes in its spool until the server acknowledges them, even if the agent is killed',
     test: {
       file: 'agent/test/agent.process.test.ts',
-      name: 'loses no change and reports none twice when it is killed before and after the server committed',
+      name: 'loses no changes and reports none twice when it is killed before or after the server commits',
     },
     removedBy: [
       {
@@ -70,7 +70,7 @@ export const agentGuards = defineGuards({
     does: 'An agent installs only builds signed with its built-in release key; the server’s command key cannot install anything',
     test: {
       file: 'agent/test/release-key.test.ts',
-      name: 'finding 1: a stolen command key with a foreign release key installs nothing, and is reported',
+      name: 'a stolen command key with a foreign release key installs nothing, and is reported',
     },
     removedBy: [
       {
@@ -89,7 +89,7 @@ export const agentGuards = defineGuards({
     does: 'An armed host blocks a device whose kernel drivers contradict its claim, holds its port and reports the evidence',
     test: {
       file: 'agent/test/kernel-truth.test.ts',
-      name: 'finding 3: blocks a hub that has the driver of a network card, and reports the evidence',
+      name: 'blocks a hub that has the driver of a network card, and reports the evidence',
     },
     removedBy: [
       {
@@ -103,7 +103,7 @@ export const agentGuards = defineGuards({
     does: 'A host never releases a held port by itself: with 64 held ports, it authorises no further device and reports this',
     test: {
       file: 'agent/test/kernel-truth.test.ts',
-      name: 'finding 7: releases none for another, authorises no further device and reports it',
+      name: 'releases no port for another, authorises no further devices and reports it',
     },
     removedBy: [
       {
@@ -136,7 +136,7 @@ export const agentGuards = defineGuards({
     does: 'An agent accepts a revocation only if its command key signed it for this enrolment',
     test: {
       file: 'agent/test/command-key.test.ts',
-      name: 'finding 7: signed by another key leaves an armed host as it is, and is reported',
+      name: 'signed by another key keeps an armed host armed, and is reported',
     },
     removedBy: [
       {
@@ -150,7 +150,7 @@ export const agentGuards = defineGuards({
     does: 'The exception for the last keyboard never covers attack tools or denied devices',
     test: {
       file: 'agent/test/no-exception.test.ts',
-      name: 'finding 8: an attack tool that is the only keyboard is blocked, also when it was there before the agent',
+      name: 'is blocked if it is an attack tool, even if it was attached before the agent started',
     },
     removedBy: [
       {

@@ -140,7 +140,7 @@ export const fleetGuards = defineGuards({
     does: 'A poll has bounds of time and output',
     test: {
       file: 'poller/test/poll.process.test.ts',
-      name: 'gives up on a host that prints without end, or not at all, or nonsense',
+      name: 'limits the time and output of a host, and reports invalid output',
     },
     removedBy: [
       { file: 'poller/src/ssh.ts', find: 'if (size > poll.limits.outputBytes) {', replace: 'if (size > 1e12) {' },
@@ -183,7 +183,7 @@ export const fleetGuards = defineGuards({
     does: 'A password is sent to a polled host only after a person has confirmed its host key',
     test: {
       file: 'poller/test/poll.process.test.ts',
-      name: 'finding 10: a server that logs passwords sees none at the first contact, and its key is shown',
+      name: 'sends no password to a server at the first contact, and returns its key',
     },
     removedBy: [
       {
