@@ -10,7 +10,7 @@ import {
   workerPaths,
 } from '@portcullis/contract'
 
-/** The server refused a call: its status and problem code. */
+/** The server refused a call, with its status and problem code. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -23,11 +23,11 @@ export class Refused extends Error {
 
 export interface ClientOptions {
   server: URL
-  /** Certificate authority of the server, PEM; absent: those of the system. */
+  /** PEM of the server's certificate authority. If absent, the system's authorities are trusted. */
   ca?: string
 }
 
-/** Answers of the server are small but for leases of hundreds of polls. */
+/** Limit of an answer. Leases of hundreds of polls are large. */
 const answerBytes = 64 * 1024 * 1024
 const timeoutMs = 30_000
 
@@ -64,12 +64,12 @@ const post = (
         answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }))
       },
     )
-    call.on('timeout', () => call.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)))
+    call.on('timeout', () => call.destroy(new Error(`the server did not answer within ${timeoutMs / 1_000} s`)))
     call.on('error', reject)
     call.end(text)
   })
 
-/** The server, as a worker process sees it. */
+/** Creates a client for the worker operations of the server. */
 export const createClient = (options: ClientOptions) => {
   async function call<T>(path: string, key: string | null, body: unknown): Promise<T> {
     const { status, text } = await post(options, path, key, body)

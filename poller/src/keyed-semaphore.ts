@@ -1,44 +1,45 @@
-/** Room for so many at a time under each name; who comes later waits in line. */
+/** A semaphore for each name. Callers wait in the order of their calls. */
 export interface KeyedSemaphore {
-  /** Waits for room and returns what gives it back; rejects with the reason of the signal. */
-  take(name: string, signal: AbortSignal): Promise<() => void>
+  /** Waits for a permit and returns a function that releases it. Rejects with the reason of the signal. */
+  acquire(name: string, signal: AbortSignal): Promise<() => void>
 }
 
+/** Creates a semaphore with `each` permits per name. */
 export const createKeyedSemaphore = (each: number): KeyedSemaphore => {
-  const lines = new Map<string, { taken: number; waiting: (() => void)[] }>()
+  const queues = new Map<string, { taken: number; waiting: (() => void)[] }>()
 
-  function giveBack(name: string): void {
-    const line = lines.get(name)
-    if (line === undefined) return
-    const next = line.waiting.shift()
+  function release(name: string): void {
+    const queue = queues.get(name)
+    if (queue === undefined) return
+    const next = queue.waiting.shift()
     if (next !== undefined) next()
-    else if (--line.taken === 0) lines.delete(name)
+    else if (--queue.taken === 0) queues.delete(name)
   }
 
   return {
-    take: async (name, signal) => {
+    acquire: async (name, signal) => {
       signal.throwIfAborted()
-      const line = lines.get(name) ?? { taken: 0, waiting: [] }
-      lines.set(name, line)
-      if (line.taken < each) line.taken++
+      const queue = queues.get(name) ?? { taken: 0, waiting: [] }
+      queues.set(name, queue)
+      if (queue.taken < each) queue.taken++
       else
         await new Promise<void>((resolve, reject) => {
           function leave(): void {
-            line.waiting.splice(line.waiting.indexOf(go), 1)
+            queue.waiting.splice(queue.waiting.indexOf(go), 1)
             reject(signal.reason as Error)
           }
-          // The room of who leaves goes over to the next one: `taken` stays.
+          // The permit passes to the next caller, so `taken` does not change.
           function go(): void {
             signal.removeEventListener('abort', leave)
             resolve()
           }
-          line.waiting.push(go)
+          queue.waiting.push(go)
           signal.addEventListener('abort', leave, { once: true })
         })
-      let isGiven = false
+      let isReleased = false
       return () => {
-        if (!isGiven) giveBack(name)
-        isGiven = true
+        if (!isReleased) release(name)
+        isReleased = true
       }
     },
   }

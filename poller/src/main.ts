@@ -1,4 +1,4 @@
-/** `npm run worker -- --server URL --token T`: an agentless worker. Polls hosts over SSH for a server; keeps nothing. */
+/** `npm run worker -- --server URL --token T` runs an agentless worker, which polls hosts over SSH for a server. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -10,12 +10,14 @@ import { createWorkerProcess } from './worker.ts'
 const usage = `Usage: npm run worker -- --server URL --token TOKEN|--token-file FILE [--name NAME] [--concurrency N] [--ca FILE]
 
   --server       address of the Portcullis server
-  --token        worker token from the console (Agentless, Add a worker); or PORTCULLIS_WORKER_TOKEN, or - to read it from standard input
-  --token-file   file that holds it
-  --name         name it is shown by; this machine's by default
-  --concurrency  hosts that are polled at a time, 1 to 1000; 64 by default
-  --key-file     file that its key is kept in over restarts, 0600; a token serves once, and is not needed once this is there
-  --ca           file with the certificate of the server's own authority`
+  --token        worker token from the console (Agentless, Add a worker); "-" reads it from standard input
+                 (default: PORTCULLIS_WORKER_TOKEN)
+  --token-file   file that contains the worker token
+  --name         display name of the worker (default: the name of this machine)
+  --concurrency  number of hosts to poll at a time, 1 to 1000 (default: 64)
+  --key-file     file in which the worker stores its key (mode 0600). A token is valid once; with this file, the worker
+                 can restart without another token
+  --ca           file with the certificate of the server's certificate authority`
 
 const fail = (line: string): never => {
   process.stderr.write(`${line}\n`)
@@ -33,10 +35,10 @@ const readToken = async (given: string | undefined, file: string | undefined): P
   return text.split('\n')[0]?.trim() ?? ''
 }
 
-const keptIn = (file: string) => ({
+const createKeyFile = (file: string) => ({
   read: (): string | null => (existsSync(file) ? readFileSync(file, 'utf8').trim() : null),
   write: (key: string): void => {
-    // Whole or not at all: half a key would cost another token.
+    // Atomic, because a partly written key would require another token.
     writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true })
     renameSync(`${file}.new`, file)
   },
@@ -63,11 +65,12 @@ const main = async (): Promise<void> => {
   if (values.server === undefined || !URL.canParse(values.server)) return fail(usage)
   const server = new URL(values.server)
   const isLocal = /^(localhost|127\.|\[::1\])/.test(server.hostname)
-  // Secrets of hosts come over this connection.
+  // The server sends secrets of hosts over this connection.
   if (server.protocol !== 'https:' && !(server.protocol === 'http:' && isLocal))
-    return fail('The server has to be reached by https, or by http on this machine.')
+    return fail('The server address must use https, or http on this machine.')
   const capacity = Number(values.concurrency ?? '64')
-  if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1_000) return fail('--concurrency is 1 to 1000.')
+  if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1_000)
+    return fail('--concurrency must be a number from 1 to 1000.')
   const token = await readToken(values.token, values['token-file'])
   const keyFile = values['key-file']
   if (token === '' && (keyFile === undefined || !existsSync(keyFile))) return fail(usage)
@@ -78,15 +81,15 @@ const main = async (): Promise<void> => {
     version: packageFile.version,
     capacity,
     poll: pollHost,
-    say: (line) => process.stdout.write(`worker: ${line}\n`),
+    log: (line) => process.stdout.write(`worker: ${line}\n`),
     isOwn: values.own === true,
-    ...(keyFile === undefined ? {} : { kept: keptIn(keyFile) }),
+    ...(keyFile === undefined ? {} : { keyFile: createKeyFile(keyFile) }),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, worker.stop)
-  // The server that started it is gone: nobody would hear of its results.
+  // Stop when the server that started this process ends.
   if (values.own === true) {
     process.on('disconnect', worker.stop)
-    // Killed while this process was still loading: the event is over.
+    // The server may have ended before the listener was added.
     if (process.connected === false) worker.stop()
   }
   await worker.run()

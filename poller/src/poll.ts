@@ -3,29 +3,29 @@ import { cleanText, machineHash, POSIX_COMMAND, readPoll, WINDOWS_COMMAND } from
 import { openSession, PollError, type Session } from './ssh.ts'
 
 const outcomes: Readonly<Record<PollStep, string>> = {
-  resolve: 'The name has an address.',
-  connect: 'The port answers.',
-  'host-key': 'The host key is as expected.',
+  resolve: 'Resolved the host name.',
+  connect: 'Connected to the port.',
+  'host-key': 'Accepted the host key.',
   'sign-in': 'Signed in.',
-  read: 'Read what is attached.',
-  understand: 'Understood.',
+  read: 'Read the attached devices.',
+  understand: 'Parsed the output.',
 }
 
-/** What is asked, in this order, until an answer names a system. */
+/** Returns the commands to try in order until the output identifies a platform. */
 const commandsFor = (platform: PollPlatform | null, isWindows: boolean): readonly string[] => {
   if (platform !== null) return [platform === 'windows' ? WINDOWS_COMMAND : POSIX_COMMAND]
   return isWindows ? [WINDOWS_COMMAND, POSIX_COMMAND] : [POSIX_COMMAND, WINDOWS_COMMAND]
 }
 
-/** What a host printed, understood. */
-const readAll = async (poll: Poll, session: Session): Promise<ReturnType<typeof readPoll>> => {
+/** Runs the commands until a platform is identified and parses the output. */
+const readHost = async (poll: Poll, session: Session): Promise<ReturnType<typeof readPoll>> => {
   const [first, ...others] = commandsFor(poll.platform, session.isWindows)
   let found = readPoll((await session.run(first as string)).stdout)
   for (const command of others) if (found.platform === null) found = readPoll((await session.run(command)).stdout)
   return found
 }
 
-/** Polls one host, within its limits. Never throws: what went wrong is the result. */
+/** Polls one host within its limits. Never throws; the result contains the failure. */
 export const pollHost = async (
   poll: Poll,
   onStep: (step: PollStep, done: readonly PollStepResult[]) => void,
@@ -74,7 +74,7 @@ export const pollHost = async (
       signal: control.signal,
     })
     begin('read')
-    const { platform: system, reading } = await readAll(poll, session)
+    const { platform: system, reading } = await readHost(poll, session)
     begin('understand')
     platform = system
     if (!reading.ok) throw new PollError(reading.failure, reading.message)

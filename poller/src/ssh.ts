@@ -6,13 +6,13 @@ import { mayConnectTo } from '@portcullis/domain'
 import { Client, type ClientChannel, type ConnectConfig } from 'ssh2'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
 
-/** What a host printed. */
+/** Output of a command on a host. */
 export interface Output {
   stdout: Buffer
   code: number | null
 }
 
-/** Why a step did not succeed; the message is for people and holds no secret. */
+/** Failure of a step. The message is shown to the operator and contains no secrets. */
 export class PollError extends Error {
   readonly failure: PollFailure
   constructor(failure: PollFailure, message = '') {
@@ -23,23 +23,23 @@ export class PollError extends Error {
 
 /** An open connection to a host. */
 export interface Session {
-  /** Runs a fixed command; its standard input is empty. */
+  /** Runs a fixed command with an empty standard input. */
   run(command: string): Promise<Output>
-  /** Address that was connected to. */
+  /** Address of the host. */
   address: string
-  /** It is OpenSSH for Windows by its own word: a hint what to ask first, no more. */
+  /** Whether the banner names OpenSSH for Windows. Only a hint which command to try first. */
   isWindows: boolean
   close(): void
 }
 
-/** Fingerprint of a host key as `ssh-keygen -l` prints it. */
+/** Returns the fingerprint of a host key as `ssh-keygen -l` prints it. */
 const fingerprintOf = (key: Buffer): string =>
   `SHA256:${createHash('sha256')
     .update(key)
     .digest('base64')
     .replace(/={1,2}$/, '')}`
 
-/** What is still safe in 2026; a server that offers none of these is told apart from one that is down. */
+/** Algorithms that are secure in 2026. A server without any of them gets its own failure. */
 const algorithms: NonNullable<ConnectConfig['algorithms']> = {
   kex: [
     'curve25519-sha256',
@@ -63,7 +63,7 @@ const algorithms: NonNullable<ConnectConfig['algorithms']> = {
   compress: ['none'],
 }
 
-/** Errors of the library and of the network, as the causes that are documented. */
+/** Maps errors of the library and the network to the documented failures. */
 const failureOf = (error: Error & { code?: string; level?: string }): PollFailure => {
   if (error.code === 'ECONNREFUSED') return 'connection-refused'
   if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN' || error.code === 'ENODATA') return 'name-not-found'
@@ -75,10 +75,10 @@ const failureOf = (error: Error & { code?: string; level?: string }): PollFailur
   return 'connection-lost'
 }
 
-/** Connections to one address at a time, by whatever names: servers end what is beyond their MaxStartups (10, sshd_config(5)). */
+/** Limits the connections to one address, because sshd drops connections beyond MaxStartups (10, sshd_config(5)). */
 const hosts = createKeyedSemaphore(2)
 
-/** Where a name leads. What is looked up is what is connected to: a name that changes in between changes nothing. */
+/** Resolves a name once. The connection uses this address, so a later change of the name has no effect. */
 const addressOf = async (host: string): Promise<string> => {
   let address = host
   if (isIP(host) === 0)
@@ -87,7 +87,7 @@ const addressOf = async (host: string): Promise<string> => {
     } catch {
       throw new PollError('name-not-found')
     }
-  // A name of somebody else's that leads to this machine would have its own SSH server tried.
+  // Otherwise a foreign name that resolves to this machine would make the worker try its own SSH server.
   if (!mayConnectTo(host, address)) throw new PollError('address-refused', address)
   return address
 }
@@ -96,23 +96,23 @@ export interface OpenOptions {
   poll: Poll
   /** Called when a step begins. */
   onStep(step: PollStep): void
-  /** Called with the key the host shows, once. */
+  /** Called once with the fingerprint of the host key. */
   onHostKey(fingerprint: string): void
   signal: AbortSignal
 }
 
-/** Questions of a server that asks for the password by itself; PAM puts up to three without a field around the one. */
-const mostQuestions = 5
-/** Bytes of a connection beyond what the command prints: key exchange, framing. */
+/** Limit of keyboard-interactive requests. PAM sends up to three requests without a field around the password. */
+const maxQuestions = 5
+/** Bytes of a connection in addition to the output of the command (key exchange, framing). */
 const overheadBytes = 1024 * 1024
 
 /**
- * Connects and signs in. Another host key than the pinned one ends it before a credential is sent: the key is looked at
- * in the key exchange, and ssh2 authenticates only after that. The socket is ours: the library leaves one open whose
- * peer misbehaved, and counts nothing of what it brings but the output of the command.
+ * Connects and signs in. A host key other than the pinned one ends the connection before a credential is sent: the key
+ * exchange checks it, and ssh2 authenticates only afterwards. The socket belongs to this module, because the library
+ * leaves it open after a protocol error and limits only the output of the command.
  */
 export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptions): Promise<Session> => {
-  // A machine that answers for an unknown host must not get the password. A private key reveals nothing.
+  // A machine that impersonates an unknown host must not get the password. A private key reveals nothing.
   const isFirstContact = poll.hostKeyFingerprint === null
   const password = isFirstContact ? null : poll.password
   const isWithheld = isFirstContact && (poll.password !== null || poll.isPasswordWithheld === true)
@@ -120,9 +120,9 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
     throw new PollError('no-credentials')
   onStep('resolve')
   const host = await addressOf(poll.host)
-  const leave = await hosts.take(host, signal)
+  const release = await hosts.acquire(host, signal)
   if (signal.aborted) {
-    leave()
+    release()
     throw signal.reason as Error
   }
   onStep('connect')
@@ -134,7 +134,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
   function close(): void {
     client.destroy()
     socket.destroy()
-    leave()
+    release()
   }
   function fail(error: PollError): void {
     failure ??= error
@@ -154,7 +154,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
       reject(
         reasonOf(
           isWithheld && step === 'sign-in' && failureOf(error) === 'sign-in-refused'
-            ? new PollError('host-key-unconfirmed', `it shows ${shown}; its private key was not enough`)
+            ? new PollError('host-key-unconfirmed', `the host presented ${shown} and refused the private key`)
             : new PollError(failureOf(error), step === 'sign-in' ? '' : error.message),
         ),
       ),
@@ -165,11 +165,11 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
     client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
       const [prompt] = prompts
       if (
-        ++questions > mostQuestions ||
+        ++questions > maxQuestions ||
         prompts.length > 1 ||
         (prompt !== undefined && (prompt.echo === true || isAnswered))
       )
-        fail(new PollError('sign-in-refused', 'it asks for more than a password'))
+        fail(new PollError('sign-in-refused', 'the host asks for more than a password'))
       else if (prompt === undefined) finish([])
       else {
         isAnswered = true
@@ -186,25 +186,28 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
         readyTimeout: poll.limits.connectMs,
         keepaliveInterval: 0,
         algorithms,
-        // A key tells a host nothing that it could use elsewhere; a password does, so it comes last.
+        // The password comes last, because a host could reuse it elsewhere. A private key reveals nothing.
         authHandler: [
           ...(poll.privateKey === null ? [] : (['publickey'] as const)),
           ...(password === null ? [] : (['password', 'keyboard-interactive'] as const)),
         ],
         hostVerifier: (key: Buffer) => {
           const fingerprint = fingerprintOf(key)
-          // A host may exchange keys anew whenever it likes, but for the same host key.
+          // A host may repeat the key exchange at any time, but only with the same host key.
           if (shown !== '') return fingerprint === shown
           step = 'host-key'
           onStep('host-key')
           shown = fingerprint
           onHostKey(shown)
           if (poll.hostKeyFingerprint !== null && shown !== poll.hostKeyFingerprint) {
-            failure = new PollError('host-key-changed', `expected ${poll.hostKeyFingerprint}, it shows ${shown}`)
+            failure = new PollError(
+              'host-key-changed',
+              `expected ${poll.hostKeyFingerprint}, the host presented ${shown}`,
+            )
             return false
           }
           if (isWithheld && poll.privateKey === null) {
-            failure = new PollError('host-key-unconfirmed', `it shows ${shown}`)
+            failure = new PollError('host-key-unconfirmed', `the host presented ${shown}`)
             return false
           }
           step = 'sign-in'
@@ -213,7 +216,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
         },
       })
     } catch (error) {
-      // The library reads the key before it connects.
+      // The library parses the private key before it connects.
       reject(new PollError('key-unusable', (error as Error).message.slice(0, 200)))
     }
   }).catch((error: unknown) => {
@@ -251,7 +254,7 @@ export const openSession = async ({ poll, onStep, onHostKey, signal }: OpenOptio
         channel.end()
       })
     })
-  // The library keeps the banner to itself; without it, the other system is asked first, which only costs a round trip.
+  // The library does not export the banner. Without it, the wrong command may run first, which costs one round trip.
   const { _remoteVer: banner } = client as { _remoteVer?: unknown }
   const isWindows = typeof banner === 'string' && /for_windows/i.test(banner)
   return { run, address: host, isWindows, close }

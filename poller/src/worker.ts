@@ -13,19 +13,19 @@ export interface WorkerOptions {
   token: string
   name: string
   version: string
-  /** Polls at a time. */
+  /** Maximum number of concurrent polls. */
   capacity: number
-  /** Polls one host, and never throws. */
+  /** Polls one host. Never throws. */
   poll(
     poll: Poll,
     onStep: (step: PollStep, done: readonly PollStepResult[]) => void,
     stop: AbortSignal,
   ): Promise<PollResult>
-  say(line: string): void
-  /** True for the process that the server itself starts: its token serves again after the worker was deleted. */
+  log(line: string): void
+  /** True for the worker that the server starts. Its token is valid again after the worker was deleted. */
   isOwn: boolean
-  /** Where its key is kept over a restart, since a token serves once; absent: nowhere. */
-  kept?: { read(): string | null; write(key: string): void }
+  /** Storage of the key over restarts, because a token is valid once. If absent, the key is not stored. */
+  keyFile?: { read(): string | null; write(key: string): void }
 }
 
 interface Running {
@@ -35,20 +35,19 @@ interface Running {
   control: AbortController
 }
 
-/** Characters of one call: JSON of ASCII but for names, far below what the server takes. */
+/** Limit of one call in characters. Half of the server's limit leaves room for non-ASCII names. */
 const resultBytes = workerLimits.bodyBytes / 2
-/** Results are sent when so many are there, or after so long. */
 const flushMs = 200
 const leaseMs = 1_000
 const maxBackOffMs = 30_000
-/** The own process of the server comes back this long after its key was revoked. */
-const comeBackMs = 10_000
+/** Time after which the worker of the server registers again when its key was revoked. */
+const registerAgainMs = 10_000
 
-/** What the server refuses once it refuses again. */
+/** Returns whether the server would refuse a retry as well. */
 const isRefusal = (error: unknown): error is Refused =>
   error instanceof Refused && error.status >= 400 && error.status < 500 && error.status !== 401 && error.status !== 429
 
-/** A result that says why it brings nothing. */
+/** Returns a result with a failure and without content. */
 const withoutContent = (result: PollResult, failure: PollFailure): PollResult => ({
   ...result,
   failure: result.failure ?? failure,
@@ -61,7 +60,7 @@ const withoutContent = (result: PollResult, failure: PollFailure): PollResult =>
 
 const sizeOf = (result: PollResult): number => JSON.stringify(result).length
 
-/** As many results as one call takes. */
+/** Returns as many results as fit in one call. */
 const batchOf = (results: readonly PollResult[]): PollResult[] => {
   const some: PollResult[] = []
   let size = 0
@@ -85,7 +84,7 @@ const cpuMeter = () => {
   }
 }
 
-/** The process: takes polls, runs them side by side, brings results; until it is stopped or its key is revoked for good. */
+/** Creates the worker, which leases polls, runs them concurrently and sends results. Ends on a stop or a revoked key. */
 export const createWorkerProcess = ({
   client,
   token,
@@ -93,9 +92,9 @@ export const createWorkerProcess = ({
   version,
   capacity,
   poll,
-  say,
+  log,
   isOwn,
-  kept,
+  keyFile,
 }: WorkerOptions) => {
   const running = new Map<string, Running>()
   const results: PollResult[] = []
@@ -125,10 +124,9 @@ export const createWorkerProcess = ({
       control.signal,
     ).then((result) => {
       if (running.get(one.id) === entry) running.delete(one.id)
-      // Ended because nobody wants it any more: there is nothing to tell.
+      // The server no longer wants the result of an aborted poll.
       if (!control.signal.aborted)
         results.push(sizeOf(result) > resultBytes ? withoutContent(result, 'output-too-large') : result)
-      // Room for the next one, or enough to send.
       wakeUp()
     })
   }
@@ -144,7 +142,7 @@ export const createWorkerProcess = ({
       await client.results(key, [result])
     } catch (error) {
       if (!isRefusal(error)) throw error
-      say(`the server refused a result: ${error.message}`)
+      log(`the server refused a result: ${error.message}`)
       await client.results(key, [withoutContent(result, 'not-understood')]).catch((again: unknown) => {
         if (!isRefusal(again)) throw again
       })
@@ -158,14 +156,14 @@ export const createWorkerProcess = ({
         await client.results(key, some)
       } catch (error) {
         if (!isRefusal(error)) throw error
-        // One of them is not as the server takes it; the others must not be lost with it.
+        // Send them one by one, so that one invalid result does not lose the others.
         for (const result of some) await sendAlone(key, result)
       }
       results.splice(0, some.length)
     }
   }
 
-  async function round(key: string): Promise<number> {
+  async function exchange(key: string): Promise<number> {
     await sendResults(key)
     const answer = await client.lease(key, {
       free: isStopping ? 0 : Math.max(0, capacity - running.size),
@@ -191,40 +189,40 @@ export const createWorkerProcess = ({
 
   async function register(): Promise<string> {
     const { key, pollerId } = await client.register({ token, name, version })
-    say(`registered as ${pollerId}`)
-    kept?.write(key)
+    log(`registered as ${pollerId}`)
+    keyFile?.write(key)
     return key
   }
 
   return {
-    /** Runs until it is stopped; rejects when the server does not want it any more. */
+    /** Runs until it is stopped. Rejects if the server revoked the worker. */
     run: async (): Promise<void> => {
-      let key = kept?.read() ?? null
-      let isKept = key !== null
+      let key = keyFile?.read() ?? null
+      let isStored = key !== null
       let backOff = 500
       while (!isStopping || results.length > 0) {
         let wait = leaseMs
         try {
           key ??= await register()
-          wait = Math.min(await round(key), running.size > 0 ? flushMs : leaseMs)
+          wait = Math.min(await exchange(key), running.size > 0 ? flushMs : leaseMs)
           backOff = 500
         } catch (error) {
           if (error instanceof Refused && error.status === 401) {
             endAll()
             key = null
-            // What was kept is not known any more; a token that was given since may be.
-            const wasKept = isKept
-            isKept = false
-            if (wasKept) continue
-            if (!isOwn) throw new Error('The server revoked the key of this worker. Register it with a new token.')
-            say('the worker was deleted; coming back as a new one')
-            wait = comeBackMs
+            // The server does not know the stored key. Try the token, which may be newer.
+            const wasStored = isStored
+            isStored = false
+            if (wasStored) continue
+            if (!isOwn)
+              throw new Error('The server revoked the key of this worker. Register the worker with a new token.')
+            log('the worker was deleted; registering it again')
+            wait = registerAgainMs
           } else if (isRefusal(error)) {
             if (key === null) throw error
-            // What it refuses once it refuses again.
-            say(`the server refused a call: ${error.message}`)
+            log(`the server refused a call: ${error.message}`)
           } else {
-            say(`the server cannot be reached: ${(error as Error).message}`)
+            log(`cannot reach the server: ${(error as Error).message}`)
             wait = backOff * (0.75 + Math.random() / 2)
             backOff = Math.min(backOff * 2, maxBackOffMs)
           }
@@ -235,7 +233,7 @@ export const createWorkerProcess = ({
       endAll()
     },
 
-    /** Takes nothing new; what runs is ended, and somebody else gets it when its lease is over. */
+    /** Ends all polls and takes no new ones. Another worker polls these hosts when their leases expire. */
     stop: (): void => {
       isStopping = true
       endAll()

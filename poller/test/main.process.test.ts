@@ -10,21 +10,21 @@ import { describe, expect, it } from 'vitest'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-describe('the process of a worker', () => {
-  it('ends when its server was killed while it was still loading', async () => {
+describe('the worker process', () => {
+  it('ends if its server was killed during the start', async () => {
     const child = spawn(process.execPath, [main, '--server', 'http://127.0.0.1:9', '--token', '-', '--own'], {
       stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
     })
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
     child.stdin?.end('token\n')
     child.disconnect()
-    // It would go on for ever; the deadline is for a machine that is slow to load it.
+    // Without the check it would run forever. The deadline allows for a slow machine.
     const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
     expect(await ended).toBe(0)
     clearTimeout(late)
   })
 
-  it('keeps its key over a restart, and asks with its token only when that is not known any more', async () => {
+  it('keeps its key over a restart, and uses its token only if the key is unknown', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-worker-'))
     const calls: string[] = []
     let known = 'key-1'
@@ -47,7 +47,7 @@ describe('the process of a worker', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const file = join(dir, 'key')
-    /** Runs until the server has heard so much of it. */
+    /** Runs the worker until the server has received a number of requests. */
     const run = async (many: number, token: string): Promise<string[]> => {
       calls.length = 0
       const enough = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ describe('the process of a worker', () => {
     rmSync(dir, { recursive: true })
   })
 
-  it('takes its token from a file', async () => {
+  it('reads its token from a file', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-worker-'))
     writeFileSync(join(dir, 'token'), 'wkt_from_a_file\n')
     let heard: (body: string) => void = () => {}

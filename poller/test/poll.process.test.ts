@@ -9,7 +9,7 @@ import { pollHost } from '../src/poll.ts'
 import { knownKeys, startSshPeer } from './ssh-peer.ts'
 import { type Sshd, startPeer, startSshd, whyNoPasswords, whyNoSshd } from './sshd.ts'
 
-/** Answers of hosts without a device. */
+/** Output of hosts without devices. */
 const linuxAnswer = execFileSync('sh', ['-c', POSIX_COMMAND]).toString('latin1')
 const windowsAnswer = (devices: unknown[]): string =>
   `portcullis 1\nWindows\n${JSON.stringify({ Host: 'PC-7', Os: 'Windows 11', Version: '10.0', Devices: devices })}\nend\n`
@@ -46,7 +46,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     password: null,
     privateKey: sshd.privateKey,
     passphrase: null,
-    // A password goes to confirmed hosts only; a key may go first.
+    // Only confirmed hosts get a password. A key can be sent before.
     hostKeyFingerprint: change.password == null ? null : (knownKeys.get(change.port ?? sshd.port) ?? null),
     limits,
     ...change,
@@ -62,7 +62,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     return { failure, message }
   }
 
-  /** What a server says as soon as it listens. */
+  /** Retries until the server listens, and returns the result. */
   const onceUp = async (change: Partial<Poll>): ReturnType<typeof failing> => {
     for (let i = 0; ; i++) {
       const answer = await failing(change)
@@ -71,7 +71,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     }
   }
 
-  it('reads this machine in one go, step by step, and names the key of the host', async () => {
+  it('reads this machine in one connection, reports each step and returns the host key', async () => {
     const { result, steps } = await run()
     expect(result).toMatchObject({
       id: '0199a0c4-0000-7000-8000-000000000001',
@@ -85,28 +85,24 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     expect(result.steps.every((step) => step.ok)).toBe(true)
   })
 
-  it(
-    'signs in by a password, asked for in either way, and says when it is refused',
-    unless(whyNoPasswords),
-    async () => {
-      const account = { userName: 'portcullis-polled', password: 'päss "w\'ord $x' }
-      for (const ways of [
-        ['PasswordAuthentication yes', 'KbdInteractiveAuthentication no'],
-        ['PasswordAuthentication no', 'KbdInteractiveAuthentication yes', 'UsePAM yes'],
-      ]) {
-        const server = await startSshd('127.0.0.4', ways, account)
-        try {
-          const change = { ...account, host: server.host, port: server.port, privateKey: null }
-          expect([ways, await onceUp(change)]).toEqual([ways, { failure: null, message: '' }])
-          expect(await failing({ ...change, password: 'wrong' })).toEqual({ failure: 'sign-in-refused', message: '' })
-        } finally {
-          server.stop()
-        }
+  it('signs in with a password by both methods, and reports a refusal', unless(whyNoPasswords), async () => {
+    const account = { userName: 'portcullis-polled', password: 'päss "w\'ord $x' }
+    for (const ways of [
+      ['PasswordAuthentication yes', 'KbdInteractiveAuthentication no'],
+      ['PasswordAuthentication no', 'KbdInteractiveAuthentication yes', 'UsePAM yes'],
+    ]) {
+      const server = await startSshd('127.0.0.4', ways, account)
+      try {
+        const change = { ...account, host: server.host, port: server.port, privateKey: null }
+        expect([ways, await onceUp(change)]).toEqual([ways, { failure: null, message: '' }])
+        expect(await failing({ ...change, password: 'wrong' })).toEqual({ failure: 'sign-in-refused', message: '' })
+      } finally {
+        server.stop()
       }
-    },
-  )
+    }
+  })
 
-  it('asks a Windows server for Windows first, and another system only when that is no answer', async () => {
+  it('tries the Windows command first on a Windows server, and the other one only without an answer', async () => {
     const answers = await startSshPeer({
       ident: 'OpenSSH_for_Windows_9.5',
       answer: (command) => (command.startsWith('powershell ') ? windowsAnswer([]) : 'not recognized\r\n'),
@@ -129,7 +125,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     }
   })
 
-  it('opens two connections to one address at a time, and no poll waits for a place of one that is stopped', async () => {
+  it('opens two connections to one address at a time, and a stopped poll blocks no other', async () => {
     const peer = await startSshPeer({ answer: () => linuxAnswer, delayMs: 50 })
     try {
       const change = { host: '127.0.0.5', port: peer.port, userName: 'u', password: 'p', privateKey: null }
@@ -145,7 +141,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     }
   })
 
-  it('is not worn down by a host that asks without end, exchanges keys without end, or keeps its side open', async () => {
+  it('limits a host that repeats prompts or key exchanges forever, or keeps its side open', async () => {
     const change = { host: '127.0.0.6', userName: 'u', password: 'p', privateKey: null }
     let asked = 0
     const asks = await startSshPeer({
@@ -167,7 +163,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     try {
       expect((await run({ ...change, port: asks.port })).result).toMatchObject({
         failure: 'sign-in-refused',
-        message: 'it asks for more than a password',
+        message: 'the host asks for more than a password',
       })
       expect(asked).toBe(1)
       const { result } = await run({ ...change, port: rekeys.port })
@@ -180,7 +176,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     }
   })
 
-  it('sends nothing for polls that were stopped while they waited for room', async () => {
+  it('sends nothing for polls that were stopped while they waited for a connection', async () => {
     const peer = await startSshPeer({ answer: () => linuxAnswer, delayMs: 200 })
     try {
       const control = new AbortController()
@@ -196,12 +192,12 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     }
   })
 
-  it('goes to no address of a cloud or network, nor by a foreign name to this machine', async () => {
+  it('connects to no metadata or link-local address, nor to this machine by a foreign name', async () => {
     for (const host of ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1', '0.0.0.0', '224.0.0.1'])
       expect([host, (await failing({ host })).failure]).toEqual([host, 'address-refused'])
   })
 
-  it('finding 10: a server that logs passwords sees none at the first contact, and its key is shown', async () => {
+  it('sends no password to a server at the first contact, and returns its key', async () => {
     const seen: string[] = []
     const logs = await startSshPeer({
       answer: () => '',
@@ -220,36 +216,36 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     const first = { port: logs.port, password: 'the secret', hostKeyFingerprint: null }
     const unconfirmed = { failure: 'host-key-unconfirmed', hostKeyFingerprint: logs.fingerprint }
     expect((await run({ ...first, privateKey: null })).result).toMatchObject(unconfirmed)
-    // Nor does a server that withholds the password change what is seen.
+    // The result is the same if the server withholds the password.
     expect((await run({ ...first, privateKey: null, password: null, isPasswordWithheld: true })).result).toMatchObject(
       unconfirmed,
     )
     expect(seen).toEqual([])
-    // A private key may go first: it tells nobody anything.
+    // A private key can be used before, because it reveals nothing.
     expect((await run(first)).result).toMatchObject(unconfirmed)
     expect([seen.includes('publickey'), seen.includes('password'), seen.includes('the secret')]).toEqual([
       true,
       false,
       false,
     ])
-    // Confirmed, it gets the password.
+    // A confirmed host gets the password.
     await run({ ...first, privateKey: null, hostKeyFingerprint: logs.fingerprint })
     expect(seen).toContain('the secret')
   })
 
-  it('finding 10: a real server is signed in to by a key at the first contact, and shows its own', async () => {
+  it('signs in to a real server with a private key at the first contact, and returns the host key', async () => {
     expect((await run({ password: 'never sent', hostKeyFingerprint: null })).result).toMatchObject({
       failure: null,
       hostKeyFingerprint: sshd.fingerprint,
     })
     expect((await run({ password: 'never sent', privateKey: null, hostKeyFingerprint: null })).result).toMatchObject({
       failure: 'host-key-unconfirmed',
-      message: `it shows ${sshd.fingerprint}`,
+      message: `the host presented ${sshd.fingerprint}`,
       hostKeyFingerprint: sshd.fingerprint,
     })
   })
 
-  it('signs in by a key with a passphrase, and says when it cannot be read', async () => {
+  it('signs in with an encrypted private key, and reports an unusable one', async () => {
     expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'open sesame' })).toMatchObject({ failure: null })
     expect(await failing({ privateKey: sshd.sealedKey })).toMatchObject({ failure: 'key-unusable' })
     expect(await failing({ privateKey: sshd.sealedKey, passphrase: 'wrong' })).toMatchObject({
@@ -257,13 +253,13 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     })
   })
 
-  it('sends nothing to a host whose key is another one', async () => {
+  it('sends nothing to a host with a changed key', async () => {
     const other = await startSshd('127.0.0.2')
     try {
       const answer = await onceUp({ host: other.host, port: other.port, hostKeyFingerprint: sshd.fingerprint })
       expect(answer).toEqual({
         failure: 'host-key-changed',
-        message: `expected ${sshd.fingerprint}, it shows ${other.fingerprint}`,
+        message: `expected ${sshd.fingerprint}, the host presented ${other.fingerprint}`,
       })
     } finally {
       other.stop()
@@ -271,7 +267,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     expect(await failing({ hostKeyFingerprint: sshd.fingerprint })).toMatchObject({ failure: null })
   })
 
-  it('says why it could not, each in its own way', async () => {
+  it('reports a different failure for each cause', async () => {
     expect(await failing({ userName: 'nobody-of-this-name', password: 'wrong', privateKey: null })).toEqual({
       failure: 'sign-in-refused',
       message: '',
@@ -291,7 +287,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     expect((await failing({ port: chatty.port })).failure).toMatch(/no-common-algorithm|connection-lost/)
   })
 
-  it('gives up on a host that prints without end, or not at all, or nonsense', async () => {
+  it('limits the time and output of a host, and reports invalid output', async () => {
     for (const [command, failure] of [
       ['yes', 'output-too-large'],
       ['sleep 60', 'read-timeout'],
@@ -314,7 +310,7 @@ describe('polling over real SSH', unless(whyNoSshd), () => {
     }
   })
 
-  it('ends at once when nobody wants it any more', async () => {
+  it('ends at once when it is aborted', async () => {
     const control = new AbortController()
     const silent = await startPeer(() => control.abort())
     peers.push(silent.server)

@@ -1,26 +1,26 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import ssh2, { type AuthContext, type ParsedKey } from 'ssh2'
 
-/** Host keys of the servers of a test, by port: what a person would have confirmed. */
+/** Confirmed host keys of the servers of a test, by port. */
 export const knownKeys = new Map<number, string>()
 
 const fingerprintOf = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
 export interface SshPeerOptions {
-  /** What a command is answered with. */
+  /** Output of a command. */
   answer(command: string): string
-  /** How it names itself. */
+  /** Identification in the banner. */
   ident?: string
-  /** It waits so long before an answer. */
+  /** Delay before each answer. */
   delayMs?: number
-  /** In place of letting everybody in. */
+  /** Handler of sign-ins. By default, all succeed. */
   authenticate?(context: AuthContext): void
-  /** Key exchanges it asks for after the sign-in. */
+  /** Number of key exchanges after the sign-in. */
   rekeys?: number
 }
 
-/** An SSH server that says what a test wants: lets everybody in, on every address of this machine. */
+/** Starts a scripted SSH server on all addresses of this machine. By default, every sign-in succeeds. */
 export const startSshPeer = async ({ answer, ident, delayMs = 0, authenticate, rekeys = 0 }: SshPeerOptions) => {
   const { privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'prime256v1',
@@ -70,12 +70,12 @@ export const startSshPeer = async ({ answer, ident, delayMs = 0, authenticate, r
   return {
     fingerprint,
     port,
-    /** What it was asked, in order. */
+    /** Received commands, in order. */
     commands,
-    /** Connections that are open, and attempts to sign in so far. */
+    /** Open connections, and sign-in attempts so far. */
     open: () => open,
     signIns: () => signIns,
-    /** The most commands at a time. */
+    /** Highest number of concurrent commands. */
     most: () => most,
     close: (): void => {
       server.close()

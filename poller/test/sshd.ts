@@ -5,10 +5,10 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { knownKeys } from './ssh-peer.ts'
 
-/** Debian's server; a test skips itself aloud where it is not installed. */
+/** Path of Debian's SSH server. Tests report and skip themselves if it is not installed. */
 const sshdPath = ['/usr/sbin/sshd', '/usr/bin/sshd'].find((path) => existsSync(path))
 
-/** Why no SSH server can be started; null when one can. */
+/** Reason why no SSH server can be started, or null. */
 export const whyNoSshd = sshdPath === undefined ? 'no sshd (Debian package openssh-server)' : null
 
 const freePort = (host: string): Promise<number> =>
@@ -21,16 +21,16 @@ const freePort = (host: string): Promise<number> =>
     })
   })
 
-/** Accounts with passwords can be made up in a mount namespace of the server's own, by root alone. */
+/** Root can create temporary accounts with passwords in a mount namespace of the server. */
 const canHavePasswords =
   process.getuid?.() === 0 &&
   spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/passwd', '/etc/passwd'], { stdio: 'ignore' }).status === 0 &&
   spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0
 
-/** Why no account can have a password here; null when one can. */
+/** Reason why no account can have a password, or null. */
 export const whyNoPasswords = canHavePasswords ? null : 'passwords take root, unshare and openssl'
 
-/** Runs a command where `/etc/passwd` and `/etc/shadow` know one more account; nobody else sees it. */
+/** Returns a command that runs with one more account in `/etc/passwd` and `/etc/shadow`, visible only to itself. */
 const withAccount = (dir: string, { userName, password }: Account, command: readonly string[]): string[] => {
   const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], { input: `${password}\n`, encoding: 'utf8' }).trim()
   for (const [file, line] of [
@@ -47,7 +47,7 @@ export interface Account {
   password: string
 }
 
-/** A real SSH server on an address of 127.0.0.0/8, that lets this user in by a key. */
+/** Starts a real SSH server on an address of 127.0.0.0/8 that accepts this user's private key. */
 export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [], account?: Account) => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-sshd-'))
   const keygen = (name: string, passphrase = '') => {
@@ -65,7 +65,7 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
   writeFileSync(
     join(dir, 'config'),
     [
-      // Of several values sshd takes the first.
+      // sshd uses the first of several values.
       ...extra,
       `ListenAddress ${host}:${port}`,
       `HostKey ${join(dir, 'host')}`,
@@ -80,7 +80,7 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
       '',
     ].join('\n'),
   )
-  // Where sshd gives its privileges up; a package makes it at boot, and nothing boots here.
+  // Directory for the privilege separation of sshd, which its package normally creates at boot.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const plain = [sshdPath as string, '-D', '-e', '-f', join(dir, 'config')]
   const [command, ...args] = account === undefined ? plain : withAccount(dir, account, plain)
@@ -105,7 +105,7 @@ export const startSshd = async (host = '127.0.0.1', extra: readonly string[] = [
 
 export type Sshd = Awaited<ReturnType<typeof startSshd>>
 
-/** A peer that is no SSH server: `speak` says what it does with whoever connects. */
+/** Starts a server that does not speak SSH. `speak` handles each connection. */
 export const startPeer = (
   speak: (socket: import('node:net').Socket) => void,
 ): Promise<{ port: number; server: Server }> =>

@@ -27,7 +27,7 @@ const poll = (id: string, change: Partial<Poll>): Poll => ({
   ...change,
 })
 
-/** A server that hands these polls out and, when all are told of, has the worker stop. */
+/** Creates a server that leases these polls and stops the worker after all results. */
 const serverOf = (polls: readonly Poll[]) => {
   const left = [...polls]
   const results: PollResult[] = []
@@ -61,7 +61,7 @@ const serverOf = (polls: readonly Poll[]) => {
     version: '1',
     capacity: 4,
     poll: pollHost,
-    say: () => {},
+    log: () => {},
     isOwn: false,
   })
   hooks.stop = worker.stop
@@ -71,7 +71,7 @@ const serverOf = (polls: readonly Poll[]) => {
 const nothing = 'portcullis 1\nLinux\n 00\nend\n'
 
 describe('a worker', () => {
-  it('goes on with the others while hosts hang, flood, reset, lie or are not there', async () => {
+  it('finishes the other polls while hosts hang, flood, reset, send invalid output or are unreachable', async () => {
     const good = await startSshPeer({ answer: () => nothing })
     const floods = await startSshPeer({ answer: () => 'x'.repeat(200_000) })
     const nonsense = await startSshPeer({ answer: () => 'hello\n' })
@@ -84,9 +84,9 @@ describe('a worker', () => {
       ['never answers', { port: slow.port, host: '127.0.0.2' }, 'read-timeout'],
       ['floods', { port: floods.port }, 'output-too-large'],
       ['resets', { port: resets.port }, 'connection-lost'],
-      ['lies', { port: nonsense.port }, 'not-understood'],
-      ['is not there', { port: 1 }, 'connection-refused'],
-      ['is another one', { port: good.port, hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` }, 'host-key-changed'],
+      ['sends nonsense', { port: nonsense.port }, 'not-understood'],
+      ['is unreachable', { port: 1 }, 'connection-refused'],
+      ['has another key', { port: good.port, hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` }, 'host-key-changed'],
     ]
     const polls = bad.flatMap(([id, change], i) => [
       poll(id, change),
@@ -101,7 +101,7 @@ describe('a worker', () => {
     expect(leases.every(({ free, running }) => free + running.length <= 4)).toBe(true)
   })
 
-  it('keeps results while the server is away, and ends when its key is revoked', async () => {
+  it('keeps results while the server is unreachable, and ends when its key is revoked', async () => {
     const good = await startSshPeer({ answer: () => nothing })
     peers.push(good)
     const { worker, results, hooks, registered } = serverOf([poll('one', { port: good.port })])
