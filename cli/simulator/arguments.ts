@@ -1,40 +1,40 @@
 import { parseArgs } from 'node:util'
 
-/** What a run is asked to do. */
+/** Parsed command line of the simulator. */
 export interface SimulatorArguments {
   server: URL
-  /** Enrolment tokens by department; `''` is for every other host. */
+  /** Enrolment tokens by department; `''` is for all other hosts. */
   tokens: ReadonlyMap<string, string>
   agents: number
   intervalSeconds: number
-  /** Infinity: until it is stopped. */
+  /** Infinity runs until the simulator is stopped. */
   durationSeconds: number
   json: boolean
-  /** Devices plugged in or taken away per second over the fleet; undefined: one per host in ten minutes. */
+  /** Devices attached or removed per second in the fleet. If undefined, one per host in ten minutes. */
   plugRate: number | undefined
   seed: number
-  /** Hosts that hold a wake socket, so that commands reach them at once. */
+  /** Number of hosts with a wake socket, which get commands at once. */
   wakeSockets: number
-  /** File that keeps the identities of the fleet; undefined: they end with the run. */
+  /** File that stores the identities of the fleet. If undefined, they are not stored. */
   stateFile: string | undefined
 }
 
-/** The command line is not usable; the message is for the person who typed it. */
+/** The command line is invalid. The message is for the operator. */
 export class UsageError extends Error {}
 
 export const usage = `Usage: npm run simulate -- --server URL --token T --agents N --interval S --duration S [options]
 
   --server URL       address of the server
-  --token T          enrolment token; again as --token NAME=T for the hosts of one department
+  --token T          enrolment token; repeat as --token NAME=T for the hosts of one department
                      (office, engineering, sales, finance, kiosk, lab, server)
-  --agents N         hosts to simulate
-  --interval S       seconds between check-ins of a host, whatever the server names
-  --duration S       seconds to run once all hosts are enrolled; 0: until it is stopped
-  --plug-rate R      devices plugged in or taken away per second, over all hosts (default: agents / 600)
-  --wake N           hosts that hold a wake socket and take commands at once (default 1000)
-  --seed N           another fleet (default 1)
-  --state FILE       keep the identities: the next run with this file is the same fleet
-  --json             last line of output: the result as one JSON object`
+  --agents N         number of hosts to simulate
+  --interval S       seconds between check-ins of a host; overrides the interval of the server
+  --duration S       seconds to run after all hosts are enrolled; 0 runs until stopped
+  --plug-rate R      devices attached or removed per second over all hosts (default: agents / 600)
+  --wake N           number of hosts with a wake socket, which get commands at once (default: 1000)
+  --seed N           seed of the fleet; another seed gives another fleet (default: 1)
+  --state FILE       file for the identities; the next run with this file is the same fleet
+  --json             print the result as one JSON object in the last line`
 
 const number = (name: string, text: string | undefined, min: number, max: number): number => {
   const value = Number(text)
@@ -55,11 +55,11 @@ const tokensOf = (given: readonly string[]): Map<string, string> => {
     const named = /^([a-z]+)=(.+)$/.exec(text)
     tokens.set(named?.[1] ?? '', named?.[2] ?? text)
   }
-  if (tokens.size === 0) throw new UsageError('--token is missing.')
+  if (tokens.size === 0) throw new UsageError('--token is missing. Create an enrolment token in the console.')
   return tokens
 }
 
-/** Reads the command line. @throws UsageError */
+/** Parses the command line. @throws UsageError */
 export const readArguments = (args: readonly string[]): SimulatorArguments => {
   const string = { type: 'string' } as const
   const read = () =>

@@ -1,4 +1,4 @@
-/** What is carried around, or belongs to a workplace of its own kind. */
+/** Portable devices, and devices of special workplaces. */
 import { type Model, stick, wired } from './model.ts'
 
 export const carriedModels = {
@@ -12,7 +12,7 @@ export const carriedModels = {
     stick('13FE', '4300', 'PNY', 'USB 2.0 FD', '070B3########', ['0100']),
     stick('154B', '0078', 'PNY', 'USB 2.0 FD', 'AD9E###############', ['0100']),
     stick('090C', '1000', 'General', 'USB Flash Disk', '0374######', ['1100']),
-    // The cheap ones all carry the same number.
+    // Cheap sticks all have the same serial number.
     stick('058F', '6387', 'Generic', 'Mass Storage', 'CCYYMMDDHHmmSS', ['0102', '0100']),
   ],
   disk: [

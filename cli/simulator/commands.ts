@@ -1,4 +1,4 @@
-/** What a simulated host does with commands: a real one's moves, without its checks. */
+/** Executes commands on a simulated host, without the checks of a real agent. */
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import {
@@ -18,50 +18,49 @@ type Ack = NonNullable<CheckInRequest['acks']>[number]
 export interface CommandsDeps {
   inventory: Inventory
   clock: { now(): number }
-  /** Sends with the session's token; resolves with whatever the server answers. */
+  /** Sends a request with the session's token. Resolves with any answer of the server. */
   post(path: string, body: string | Buffer, contentType?: string): Promise<Answer>
-  /** The host has another agent from now on. */
+  /** Called when the host runs another agent version. */
   updated(version: string): void
 }
 
-/** Outcomes that are remembered, so that a repeated command is answered alike. */
+/** Number of remembered outcomes, for repeated commands. */
 const remembered = 64
-/** How a device is known again at its port. */
-const placeOf = (d: DeviceReport): string => `${d.portPath} ${d.serial ?? ''} ${d.descriptors}`
+/** Returns the identity of a device at its port. */
+const identityOf = (d: DeviceReport): string => `${d.portPath} ${d.serial ?? ''} ${d.descriptors}`
 
 export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps) => {
   const outcomes = new Map<string, Ack>()
   let lastCounter = 0
   let state: EnforcementState = { mode: 'Free', policyVersion: 0, reason: '' }
   let rules: PolicyPayload['rules'] = []
-  let spared = new Set<string>()
+  let exempt = new Set<string>()
   let acks: Ack[] = []
-  /** Something is to be told that is not said yet. */
-  let isStateNew = false
+  let isStateUnreported = false
 
   const judge = (): void =>
     inventory.enforce(
       state.mode === 'Free'
         ? null
-        : createJudge(rules, state.policyVersion, (report) => spared.has(placeOf(report)), clock.now()),
+        : createJudge(rules, state.policyVersion, (report) => exempt.has(identityOf(report)), clock.now()),
     )
 
   const fetchPolicy = async (): Promise<void> => {
     const nonce = randomBytes(24).toString('base64url')
     const answer = await post(agentPaths.policy, JSON.stringify({ nonce }))
-    if (answer.status !== 200) throw new Error(`the policy was refused with status ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`the server refused the policy request with status ${answer.status}`)
     const policy = JSON.parse(String(answer.body.payload)) as PolicyPayload
     rules = policy.rules
     state = { ...state, policyVersion: policy.version }
-    isStateNew = true
+    isStateUnreported = true
   }
 
-  const carryOut = async (command: AgentCommand): Promise<void> => {
+  const execute = async (command: AgentCommand): Promise<void> => {
     if (command.kind === 'configure') {
       if (command.mode === 'Armed') await fetchPolicy()
-      spared = new Set(command.mode === 'Armed' && !command.applyToPresent ? inventory.devices().map(placeOf) : [])
+      exempt = new Set(command.mode === 'Armed' && !command.applyToPresent ? inventory.devices().map(identityOf) : [])
       state = { ...state, mode: command.mode, reason: '' }
-      isStateNew = true
+      isStateUnreported = true
       judge()
     } else if (command.kind === 'policy') {
       await fetchPolicy()
@@ -69,11 +68,11 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
     } else if (command.kind === 'collect-logs') {
       const gzip = gzipSync(`simulated host, ${new Date(clock.now()).toISOString()}\n`)
       const answer = await post(`${agentPaths.debugLogs}/${command.id}`, gzip, 'application/gzip')
-      if (answer.status !== 200) throw new Error(`the logs were refused with status ${answer.status}`)
+      if (answer.status !== 200) throw new Error(`the server refused the logs with status ${answer.status}`)
     } else if (command.kind === 'update') updated(command.version)
   }
 
-  /** One command, once. Signatures are the real agent's to check; this host trusts its server. */
+  /** Executes one command once. Does not check signatures, because a simulated host trusts its server. */
   const take = async (command: AgentCommand): Promise<Ack | null> => {
     const known = outcomes.get(command.id)
     if (known !== undefined) return known
@@ -82,7 +81,7 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
     let ack: Ack = { commandId: command.id, outcome: 'confirmed', message: '' }
     try {
       if (Date.parse(command.expiresAt) <= clock.now()) throw new Error('the command has expired')
-      await carryOut(command)
+      await execute(command)
     } catch (error) {
       ack = { ...ack, outcome: 'failed', message: (error as Error).message.slice(0, 500) }
     }
@@ -92,8 +91,8 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
   }
 
   return {
-    /** Does what the answer to a check-in asks for. */
-    obey: async (answer: Answer): Promise<void> => {
+    /** Executes the commands of an answer and fetches the policy if necessary. */
+    handleAnswer: async (answer: Answer): Promise<void> => {
       if (answer.body.needPolicy === true && state.mode === 'Armed') {
         await fetchPolicy().catch(() => {})
         judge()
@@ -104,16 +103,16 @@ export const createCommands = ({ inventory, clock, post, updated }: CommandsDeps
         if (ack !== null) acks.push(ack)
       }
     },
-    /** True when the next check-in has something to tell. */
-    hasNews: (): boolean => acks.length > 0 || isStateNew,
-    /** What the next check-in tells; forgotten only when `told`. */
-    news: (): Pick<CheckInRequest, 'acks' | 'enforcement'> => ({
+    /** Returns whether the next check-in has acknowledgements or a new state. */
+    hasReport: (): boolean => acks.length > 0 || isStateUnreported,
+    /** Returns the acknowledgements and the state for the next check-in. `acknowledged` clears them. */
+    report: (): Pick<CheckInRequest, 'acks' | 'enforcement'> => ({
       ...(acks.length > 0 ? { acks: acks.slice(0, 64) } : {}),
-      ...(isStateNew ? { enforcement: state } : {}),
+      ...(isStateUnreported ? { enforcement: state } : {}),
     }),
-    told: (said: Pick<CheckInRequest, 'acks' | 'enforcement'>): void => {
-      acks = acks.filter((ack) => said.acks?.includes(ack) !== true)
-      if (said.enforcement === state) isStateNew = false
+    acknowledged: (sent: Pick<CheckInRequest, 'acks' | 'enforcement'>): void => {
+      acks = acks.filter((ack) => sent.acks?.includes(ack) !== true)
+      if (sent.enforcement === state) isStateUnreported = false
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What stands on a desk or is built into a machine; ids and names as in usb.ids, descriptors as those devices are built. */
+/** Devices on a desk or inside a computer. IDs and names are from usb.ids; descriptors match the real devices. */
 import { bluetoothInterfaces, camera, headset, hubOf, keyboard, type Model, mouse, wired } from './model.ts'
 
 export const deskModels = {
@@ -46,7 +46,7 @@ export const deskModels = {
       speedMbps: 12,
     },
   ],
-  /** Receivers with old firmware beside those whose maker closed the holes. */
+  /** Receivers with vulnerable firmware and with fixed firmware. */
   unifying: [
     {
       ...wired(

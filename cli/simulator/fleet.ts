@@ -1,16 +1,16 @@
-/** Runs many simulated hosts at once. */
+/** Runs many simulated hosts. */
 import { type HostAgent, Refused } from './host-agent.ts'
 import { createPercentiles } from './percentiles.ts'
 import type { Random } from './random.ts'
 import { Over, type Waits } from './waits.ts'
 
-/** What a run did; the last line of `--json`. */
+/** Result of a run. With `--json`, the last line of output. */
 export interface FleetReport {
-  /** Hosts that were enrolled. */
+  /** Number of enrolled hosts. */
   agents: number
-  /** Check-ins the server acknowledged. */
+  /** Number of check-ins that the server acknowledged. */
   checkIns: number
-  /** Requests that failed; each was tried again unless the server refused the host for good. */
+  /** Number of failed requests. Each was retried unless the server refused the host permanently. */
   errors: number
   p50Ms: number
   p95Ms: number
@@ -21,35 +21,35 @@ export interface FleetReport {
 
 export interface FleetOptions {
   agents: readonly HostAgent[]
-  /** Enrolment token of an agent. */
+  /** Returns the enrolment token for an agent. */
   tokenFor(agent: HostAgent): string
   intervalMs: number
   durationMs: number
-  /** Hosts that hold a wake socket; the others hear of commands with their next check-in. */
+  /** Number of hosts with a wake socket. The others get commands with their next check-in. */
   wakeSockets: number
-  /** Opens the socket of a host, whose check-in is asked for by `onWake`; returns how it is closed. */
+  /** Opens the wake socket of a host and returns a function that closes it. A wake message calls `onWake`. */
   listen(agent: HostAgent, onWake: () => void): () => void
-  /** Devices plugged in or taken away per second, over the whole fleet. */
+  /** Devices attached or removed per second in the fleet. */
   plugRate: number
   random: Random
   waits: Waits
-  /** Failed requests so far. */
+  /** Returns the number of failed requests. */
   errors(): number
-  /** Called as hosts join. */
+  /** Called after each enrolled host. */
   progress(joined: number): void
-  /** All are enrolled; the duration starts now. */
+  /** Called when all hosts are enrolled and the duration starts. */
   enrolled(joined: readonly HostAgent[]): void
 }
 
-/** Enrolments on their way at once; the server takes them one after the other anyway, since each counts a use. */
+/** Concurrent enrolments. The server processes them one by one, because each counts as a use of the token. */
 const enrolConcurrency = 16
-/** Share of what happens that happens where an attack tool is around. */
-const visitedShare = 0.03
+/** Share of device changes on hosts with an attack tool. */
+const attackedShare = 0.03
 const longestTimerMs = 2_147_483_647
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** True for the ends of an agent's life that are no fault of ours. */
+/** Returns whether an error is an expected end of a simulated host. */
 const isExpected = (error: unknown): boolean => error instanceof Refused || error instanceof Over
 
 const enrolAll = async (o: FleetOptions): Promise<HostAgent[]> => {
@@ -71,7 +71,7 @@ const enrolAll = async (o: FleetOptions): Promise<HostAgent[]> => {
   return joined
 }
 
-/** Enrols all agents, then lets each check in at once and every interval until the duration is over. */
+/** Enrols all hosts. Each one then checks in at once and at every interval until the duration ends. */
 export const runFleet = async (o: FleetOptions): Promise<FleetReport> => {
   const { waits, random } = o
   const joined = await enrolAll(o)
@@ -82,7 +82,7 @@ export const runFleet = async (o: FleetOptions): Promise<FleetReport> => {
   const queues = new Map<HostAgent, Promise<void>>()
   const timer = o.durationMs > longestTimerMs ? undefined : setTimeout(waits.end, o.durationMs)
 
-  /** One check-in at a time per agent, as with a real one. */
+  /** Runs one check-in at a time per host, as a real agent does. */
   const checkIn = (agent: HostAgent, dueAt: number | undefined): Promise<void> => {
     const run = (queues.get(agent) ?? Promise.resolve()).then(() =>
       waits.isOver() ? undefined : agent.checkIn(dueAt, times.add),
@@ -96,22 +96,22 @@ export const runFleet = async (o: FleetOptions): Promise<FleetReport> => {
 
   const live = async (agent: HostAgent): Promise<void> => {
     await checkIn(agent, undefined)
-    // From the first answer on: the first reports of ten thousand hosts take their time, and so the fleet spreads over
-    // the interval by itself instead of knocking all at once for ever.
+    // The interval starts with the first answer. The first reports of 10,000 hosts take time, so the fleet spreads over
+    // the interval instead of checking in all at once.
     for (let due = performance.now() + o.intervalMs; due < endsAt; due += o.intervalMs) {
       await waits.sleep(due - performance.now())
       await checkIn(agent, due)
     }
   }
 
-  const visited = joined.filter((agent) => agent.inventory.isVisited)
+  const attacked = joined.filter((agent) => agent.inventory.isAttacked)
   const plug = async (): Promise<void> => {
     if (o.plugRate <= 0 || joined.length === 0) return
     for (;;) {
       await waits.sleep((-Math.log(1 - random.next()) * 1000) / o.plugRate)
-      const agent = random.pick(visited.length > 0 && random.chance(visitedShare) ? visited : joined)
+      const agent = random.pick(attacked.length > 0 && random.chance(attackedShare) ? attacked : joined)
       if (agent.isRefused()) continue
-      agent.happen()
+      agent.changeDevices()
       checkIn(agent, undefined).catch(() => {})
     }
   }

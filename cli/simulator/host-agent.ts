@@ -1,4 +1,4 @@
-/** One simulated host as the agent protocol sees it; agent/SPEC.md says what a real one does. */
+/** A simulated host in the agent protocol. agent/SPEC.md describes a real agent. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
   agentPaths,
@@ -17,7 +17,7 @@ import type { Inventory } from './inventory.ts'
 import { type Answer, NoAnswer, type Transport } from './transport.ts'
 import type { Waits } from './waits.ts'
 
-/** The server said no for good: this host is done. */
+/** The server refused this host permanently. */
 export class Refused extends Error {
   readonly code: string
   constructor(code: string, detail: string) {
@@ -32,7 +32,7 @@ export interface HostAgentDeps {
   transport: Transport
   clock: { now(): number }
   waits: Pick<Waits, 'sleep'>
-  /** Something went wrong once and is tried again, or is given up. */
+  /** Called for each failed request. */
   failed(what: string): void
 }
 
@@ -44,7 +44,7 @@ const final: ReadonlySet<string> = new Set(['agent_revoked', 'agent_unknown', 'e
 const sessionLost: ReadonlySet<string> = new Set(['agent_session_expired', 'agent_session_superseded'])
 const firstBackoffMs = 500
 const maxBackoffMs = 60_000
-/** Answers in a row that want more; then the ordinary interval goes on, so that two ends that disagree do not spin. */
+/** Limit of consecutive check-ins without waiting, to prevent a loop if both sides disagree about the inventory. */
 const maxResyncs = 3
 
 export type HostAgent = ReturnType<typeof createHostAgent>
@@ -76,7 +76,7 @@ export const createHostAgent = (
     },
   })
 
-  /** Repeats a request until it is answered 200, refused for good or `handled` says what to do. */
+  /** Repeats a request until the server answers 200 or refuses it permanently. `handled` returns true to retry at once. */
   const persist = async (
     attempt: () => Promise<Answer>,
     handled: (code: string, answer: Answer) => Promise<boolean> | boolean = () => false,
@@ -143,7 +143,7 @@ export const createHostAgent = (
     }
     onSession?.(session.token)
     const next = Number(answer.body.nextSeq)
-    // The server's memory of this start is not ours (a restored backup): start anew.
+    // The server's memory of this start differs (a restored backup), so begin a new boot.
     if (next !== seq && next !== seq + 1) {
       bootId = randomUUID()
       seq = 1
@@ -153,7 +153,7 @@ export const createHostAgent = (
     }
   }
 
-  const form = (news: ReturnType<typeof commands.news>): string => {
+  const createBody = (report: ReturnType<typeof commands.report>): string => {
     changes = [...changes, ...inventory.changes(clock.now())]
     const request: CheckInRequest = {
       bootId,
@@ -163,25 +163,25 @@ export const createHostAgent = (
       ...(needFacts ? { factsHash: hashOfFacts, facts } : {}),
       ...(changes.length > 0 ? { changes } : {}),
       ...(needInventory ? { inventory: inventory.devices() } : {}),
-      ...news,
+      ...report,
     }
     return JSON.stringify(request)
   }
 
-  /** One acknowledged check-in. The body is formed once: a retry repeats it byte for byte. */
+  /** Runs one acknowledged check-in. A retry repeats the body byte for byte. */
   const exchange = async (started: () => void): Promise<Answer> => {
     if (session === undefined || clock.now() >= session.renewAt) await openSession()
     let body: string | undefined
     let sent: DeviceChange[] = []
-    let said: ReturnType<typeof commands.news> = {}
+    let report: ReturnType<typeof commands.report> = {}
     const answer = await persist(
       () =>
         transport.post(
           agentPaths.checkIn,
           () => {
             if (body === undefined) {
-              said = commands.news()
-              body = form(said)
+              report = commands.report()
+              body = createBody(report)
               sent = changes
               changes = []
             }
@@ -210,10 +210,10 @@ export const createHostAgent = (
       },
     )
     seq += 1
-    commands.told(said)
+    commands.acknowledged(report)
     needInventory = answer.body.needInventory === true
     needFacts = answer.body.needFacts === true
-    await commands.obey(answer)
+    await commands.handleAnswer(answer)
     return answer
   }
 
@@ -221,12 +221,12 @@ export const createHostAgent = (
     host,
     inventory,
     identity: (): Identity | undefined => identity,
-    /** The server refused this host for good. */
+    /** Returns whether the server refused this host permanently. */
     isRefused: (): boolean => isRefused,
 
     /**
-     * Enrols unless the host has an identity already, then opens its first session. An identity that the server does not
-     * know is one of another database: the host enrols anew.
+     * Enrols the host if it has no identity, and opens its first session. If the server does not know the identity, it
+     * belongs to another database, and the host enrols again.
      */
     join: async (token: string): Promise<void> => {
       if (identity === undefined) await enrol(token)
@@ -240,21 +240,21 @@ export const createHostAgent = (
       }
     },
 
-    /** Calls back with the token of each session from now on, and of the present one. */
+    /** Calls the listener with the token of the current session and of each later one. */
     onSession: (listener: (token: string) => void): void => {
       onSession = listener
       if (session !== undefined) listener(session.token)
     },
 
-    /** Something was plugged in or taken away; the next check-in tells. */
-    happen: (): void => {
-      changes = [...changes, inventory.happen(clock.now())]
+    /** Attaches or removes a device. The next check-in reports it. */
+    changeDevices: (): void => {
+      changes = [...changes, inventory.changeDevices(clock.now())]
     },
 
     /**
-     * Checks in, and again at once as long as the server asks for more. `acknowledged` hears each answer with the
-     * milliseconds it took, counted from `dueAt` (so that waiting for a busy server counts) or, without, from the moment
-     * it had a connection.
+     * Checks in, and again at once while the server asks for more. Calls `acknowledged` with the milliseconds of each
+     * exchange, counted from `dueAt` (which includes the wait for a busy server) or, without it, from the moment when the
+     * request had a connection.
      */
     checkIn: async (dueAt: number | undefined, acknowledged: (milliseconds: number) => void): Promise<void> => {
       for (let round = 0, from = dueAt; round <= maxResyncs; round++, from = undefined) {
@@ -263,7 +263,7 @@ export const createHostAgent = (
           if (from === undefined) startedAt = performance.now()
         })
         acknowledged(performance.now() - startedAt)
-        if (!needInventory && !needFacts && !commands.hasNews()) return
+        if (!needInventory && !needFacts && !commands.hasReport()) return
       }
     },
   }

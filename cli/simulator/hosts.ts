@@ -1,10 +1,10 @@
-/** Hosts of an organisation: names, addresses, hardware, operating systems and what usually hangs on them. */
+/** Hosts of an organisation: names, addresses, hardware, operating systems and typical devices. */
 import { createHash } from 'node:crypto'
 import type { HostFacts } from '@portcullis/contract'
 import type { Role } from './models.ts'
 import type { Random } from './random.ts'
 
-/** Version that simulated agents name, most on the current one. */
+/** Versions of simulated agents. Most have the current one. */
 const agentVersions = [
   { version: '0.1.0', weight: 88 },
   { version: '0.0.9', weight: 9 },
@@ -29,20 +29,20 @@ interface Hardware {
 
 /** A kind of workplace. */
 export interface Department {
-  /** Tag of its hosts. */
+  /** Name, and tag of its hosts. */
   name: string
   /** Share of the fleet. */
   weight: number
-  /** Start of host names; the number follows. */
+  /** Prefix of host names, before the number. */
   prefix: string
   digits: number
   /** Second octet of its 10.x addresses. */
   net: number
   os: readonly Os[]
   hardware: readonly Hardware[]
-  /** Chance that a host has a device of this role. */
+  /** Probability that a host has a device of a role. */
   devices: Partial<Record<Role, number>>
-  /** What people plug in and take away. */
+  /** Roles of devices that people attach and remove. */
   carried: readonly Role[]
 }
 
@@ -107,7 +107,7 @@ const desktops = [
   machine('LENOVO', '11SDS00U00', 'Desktop', 'LENOVO_MT_11SD_BU_Think_FM_ThinkCentre M70s', 20),
   machine('FUJITSU', 'ESPRIMO P7012', 'Desktop', 'VFY:P7012', 10),
 ] as const
-const boxes = [
+const miniComputers = [
   machine('Intel(R) Client Systems', 'NUC11TNHi5', 'Mini PC', 'RNUC11TNHi50000', 25),
   machine('Raspberry Pi Foundation', 'Raspberry Pi 4 Model B Rev 1.5', '', '', 20, 'arm64'),
   machine('Advantech', 'UTC-520', 'All in One', '', 15),
@@ -194,7 +194,7 @@ export const departments: readonly Department[] = [
     digits: 4,
     net: 60,
     os: [raspbian, debian12],
-    hardware: boxes,
+    hardware: miniComputers,
     devices: {
       scanner: 0.8,
       printer: 0.7,
@@ -241,7 +241,7 @@ export const departments: readonly Department[] = [
   },
 ]
 
-/** One host of the fleet, fixed by seed and number. */
+/** One host of the fleet, determined by seed and index. */
 export interface Host {
   index: number
   department: Department
@@ -255,7 +255,7 @@ const machineHash = (text: string): string => createHash('sha256').update(`portc
 const mac = (random: Random): string =>
   ['3c', '52', ...Array.from({ length: 4 }, () => random.hex(2).toLowerCase())].join(':')
 
-/** Makes host number `index`; `random` must be its own. `salt` tells two simulated fleets apart. */
+/** Creates the host with an index. `random` must not be shared with another host. `salt` distinguishes fleets. */
 export const createHost = (index: number, random: Random, salt: string): Host => {
   const department = random.weighted(departments)
   const os = random.weighted(department.os)

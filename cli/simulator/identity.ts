@@ -1,8 +1,8 @@
-/** Keys and ids of simulated hosts. Kept in a file, a fleet comes back as itself instead of enrolling anew. */
+/** Keys and IDs of simulated hosts. With a file, a fleet keeps its identities over restarts. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-/** Who a simulated host is to the server. */
+/** Identity of a simulated host at the server. */
 export interface Identity {
   agentId: string
   privateKey: KeyObject
@@ -13,7 +13,7 @@ export const createKey = (): { privateKey: KeyObject; publicKey: string } => {
   return { privateKey, publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') }
 }
 
-/** Base64 signature over a text. */
+/** Returns the base64 signature over a text. */
 export const signText = (privateKey: KeyObject, text: string): string =>
   sign(null, Buffer.from(text), privateKey).toString('base64')
 
@@ -24,8 +24,8 @@ interface StoredFleet {
 }
 
 /**
- * Identities kept from an earlier run against the same server with the same seed, by number of the host; none when the
- * file is absent or of another fleet.
+ * Returns the identities of an earlier run with the same server and seed, by index of the host. Empty if the file does
+ * not exist or belongs to another fleet.
  */
 export const loadIdentities = (path: string, server: string, seed: number): Map<number, Identity> => {
   const result = new Map<number, Identity>()
@@ -39,7 +39,7 @@ export const loadIdentities = (path: string, server: string, seed: number): Map<
   return result
 }
 
-/** Replaces the file; only its owner can read it. */
+/** Replaces the file. Only its owner can read it. */
 export const saveIdentities = (
   path: string,
   server: string,

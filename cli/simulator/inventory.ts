@@ -1,4 +1,4 @@
-/** What hangs on one simulated host, and what people plug in and take away. */
+/** Devices of one simulated host, and the devices that people attach and remove. */
 import type { DeviceChange, DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
@@ -9,19 +9,19 @@ import { attackTools, models, type Role } from './models.ts'
 import type { Random } from './random.ts'
 
 const internal: ReadonlySet<Role> = new Set<Role>(['internalCamera', 'bluetooth', 'fingerprint'])
-/** Ports a person can reach; 1-5 and above are soldered. */
+/** Ports that people can reach. Ports from 1-5 are internal. */
 const outerPorts = ['1-1', '1-2', '1-3', '1-4', '2-1', '2-2', '3-1', '3-2']
-/** Few hosts are visited by someone with a tool: 3 of 1,000. */
-const visitedShare = 0.003
+/** Share of hosts with an attack tool. */
+const attackedShare = 0.003
 const maxDevices = 13
 const minDevices = 5
 
-/** Descriptors by design: 10,000 hosts share some 150 of them, so each is built once. */
-const descriptorsOf = new Map<string, string>()
+/** Cached descriptors. 10,000 hosts share about 150 of them. */
+const descriptorCache = new Map<string, string>()
 
 const descriptors = (model: Model, revision: string): string => {
   const key = `${model.vid}${model.pid}${revision}${model.interfaces.length}${model.product ?? ''}`
-  let text = descriptorsOf.get(key)
+  let text = descriptorCache.get(key)
   if (text === undefined) {
     const spec: DeviceSpec = {
       vid: model.vid,
@@ -31,7 +31,7 @@ const descriptors = (model: Model, revision: string): string => {
       maxPowerMa: model.maxPowerMa,
       interfaces: [...model.interfaces],
       ...(model.bcdUsb === undefined ? {} : { bcdUsb: model.bcdUsb }),
-      // From USB 3 on the size of endpoint 0 is written as a power of two.
+      // Since USB 3, the packet size of endpoint 0 is an exponent of two.
       ...((model.bcdUsb ?? 0) >= 0x0300 ? { maxPacketSize0: 9 } : {}),
       ...(model.deviceCode === undefined ? {} : { deviceCode: model.deviceCode }),
       ...(model.manufacturer ? { manufacturer: model.manufacturer } : {}),
@@ -43,15 +43,15 @@ const descriptors = (model: Model, revision: string): string => {
         : { moreConfigurations: model.moreConfigurations.map((c) => [...c]) }),
     }
     text = buildDescriptors(spec).toString('base64')
-    descriptorsOf.set(key, text)
+    descriptorCache.set(key, text)
   }
   return text
 }
 
-/** A device that can be attached anywhere: all of a report but the port. */
+/** A device report without its port. */
 export type LooseDevice = Omit<DeviceReport, 'portPath'>
 
-/** Makes one device of a model: a revision, mostly the commonest, and a serial number of its own. */
+/** Creates a device of a model with a random serial number and revision, usually the most common revision. */
 export const makeDevice = (model: Model, random: Random, isFixed = false): LooseDevice => {
   const revision = random.chance(0.7) ? (model.revisions[0] as string) : random.pick(model.revisions)
   const serial = model.serial?.replace(/#/g, () => random.hex(1))
@@ -70,14 +70,14 @@ export const makeDevice = (model: Model, random: Random, isFixed = false): Loose
 
 export type Inventory = ReturnType<typeof createInventory>
 
-/** The devices of a host of this department, and its ways to change. Same `random`, same life. */
+/** Creates the devices of a host in a department. The same `random` gives the same devices and changes. */
 export const createInventory = (department: Department, random: Random) => {
   const present = new Map<string, DeviceReport>()
   const free = [...outerPorts]
   let nextInternal = 5
   let hash: string | undefined
   let judge: Judge | null = null
-  /** What enforcement changed of devices that stay; told with the next check-in. */
+  /** Devices that enforcement changed since the last check-in. */
   let changed: DeviceReport[] = []
 
   const attach = (device: LooseDevice, portPath: string): DeviceReport => {
@@ -115,15 +115,15 @@ export const createInventory = (department: Department, random: Random) => {
     else attach(makeDevice(random.pick<Model>(models[random.pick(department.carried)]), random), free.shift() as string)
   }
 
-  // Room for everything in the drawer and a visitor at once.
+  // Enough free ports for all portable devices and an attack tool.
   while (free.length < 4) attachHub()
 
-  /** What belongs to the people who work here: it comes and goes, and is recognised when it comes back. */
-  const drawer = Array.from({ length: random.between(1, 3) }, () =>
+  /** Portable devices of this host. They keep their identity when they return. */
+  const portable = Array.from({ length: random.between(1, 3) }, () =>
     makeDevice(random.pick<Model>(models[random.pick(department.carried)]), random),
   )
-  const isVisited = random.chance(visitedShare)
-  const tool = isVisited ? makeDevice(random.pick(attackTools), random) : undefined
+  const isAttacked = random.chance(attackedShare)
+  const tool = isAttacked ? makeDevice(random.pick(attackTools), random) : undefined
   const carried = new Map<string, LooseDevice>()
   if (tool !== undefined && random.chance(0.5)) {
     const port = free.shift() as string
@@ -132,15 +132,15 @@ export const createInventory = (department: Department, random: Random) => {
   }
 
   return {
-    /** Whether someone with an attack tool comes by this host now and then. */
-    isVisited,
+    /** Whether an attack tool is sometimes attached to this host. */
+    isAttacked,
     devices: (): DeviceReport[] => [...present.values()],
-    /** Of the devices present now. */
+    /** Returns the inventory hash of the present devices. */
     hash: (): string => {
       hash ??= inventoryHash([...present.values()])
       return hash
     },
-    /** Decides about what is present, and from now on about what is attached; null: everything works. */
+    /** Sets the judge and applies it to present and later devices. With null, all devices work. */
     enforce: (by: Judge | null): void => {
       judge = by
       for (const [portPath, before] of present) {
@@ -152,24 +152,24 @@ export const createInventory = (department: Department, random: Random) => {
         hash = undefined
       }
     },
-    /** Changes of what stays attached, once. */
+    /** Returns the changes of attached devices since the last call. */
     changes: (at: number): DeviceChange[] => {
-      const told = changed.map((device) => ({ op: 'changed' as const, at, device }))
+      const result = changed.map((device) => ({ op: 'changed' as const, at, device }))
       changed = []
-      return told
+      return result
     },
-    /** Somebody plugs something in or takes it away. Applied at once; what it answers is for the next check-in. */
-    happen: (at: number): DeviceChange => {
-      const inside = new Set(carried.values())
-      const outside = [...drawer, ...(tool === undefined ? [] : [tool])].filter((device) => !inside.has(device))
-      const takesAway = outside.length === 0 || (carried.size > 0 && random.chance(0.6))
-      if (takesAway) {
+    /** Attaches or removes a random device and returns the change for the next check-in. */
+    changeDevices: (at: number): DeviceChange => {
+      const attached = new Set(carried.values())
+      const available = [...portable, ...(tool === undefined ? [] : [tool])].filter((device) => !attached.has(device))
+      const isRemoval = available.length === 0 || (carried.size > 0 && random.chance(0.6))
+      if (isRemoval) {
         const portPath = random.pick([...carried.keys()])
         carried.delete(portPath)
         detach(portPath)
         return { op: 'removed', at, portPath }
       }
-      const device = random.pick(outside)
+      const device = random.pick(available)
       const portPath = free.shift() as string
       carried.set(portPath, device)
       return { op: 'attached', at, device: attach(device, portPath) }

@@ -1,23 +1,23 @@
-/** How a simulated host decides: by the rules its server sent, with the same function as a real one. */
+/** Judges the devices of a simulated host by the rules of its server, with the same function as a real agent. */
 import type { DeviceReport, PolicyRule } from '@portcullis/contract'
 import { decide, hasSerial, type PolicyDevice, parseReport, policyDevice } from '@portcullis/domain'
 
-/** Designs of the fleet: 10,000 hosts share some hundred, so each is parsed once. */
-const designs = new Map<string, { device: PolicyDevice; hasSerial: boolean }>()
+/** Cached devices. 10,000 hosts share a few hundred of them. */
+const parsedDevices = new Map<string, { device: PolicyDevice; hasSerial: boolean }>()
 
 const deviceOf = (report: DeviceReport): PolicyDevice => {
   const key = `${report.descriptors} ${report.manufacturer ?? ''} ${report.product ?? ''}`
-  let known = designs.get(key)
+  let known = parsedDevices.get(key)
   if (known === undefined) {
     const parsed = parseReport(report)
-    // Without the list of attack tools: such a host blocks them as it does whatever no rule allows.
+    // A simulated host does not know attack tools. It blocks them because no rule allows them.
     known = { device: policyDevice(parsed, report, null), hasSerial: hasSerial(parsed, report) }
-    designs.set(key, known)
+    parsedDevices.set(key, known)
   }
   return { ...known.device, serial: known.hasSerial ? (report.serial ?? '') : '' }
 }
 
-/** Decisions of an armed host. A device that `isExempt` was there when it was armed: only a deny takes it away. */
+/** Creates the judge of an armed host. An exempt device was present at arming, so only a deny blocks it. */
 export const createJudge =
   (rules: readonly PolicyRule[], policyVersion: number, isExempt: (report: DeviceReport) => boolean, now: number) =>
   (report: DeviceReport): DeviceReport => {

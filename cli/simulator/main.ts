@@ -1,4 +1,4 @@
-/** `npm run simulate`: a fleet of simulated hosts, a client of the agent protocol like any other. */
+/** `npm run simulate` runs a fleet of simulated hosts that use the agent protocol. */
 import { caHashOf, fetchPin } from '../../agent/src/transport/tls-pin.ts'
 import { createWake } from '../../agent/src/transport/wake.ts'
 import { readArguments, type SimulatorArguments, UsageError, usage } from './arguments.ts'
@@ -11,19 +11,19 @@ import { createRandom } from './random.ts'
 import { createTransport } from './transport.ts'
 import { createWaits } from './waits.ts'
 
-/** More would measure the kernel's sockets; enough to keep a server of many cores busy. */
+/** Limit of connections. It saturates a server with many cores; more would measure the kernel. */
 const maxConnections = 256
 const plugsPerHostAndSecond = 1 / 600
 const clock = { now: () => Date.now() }
 
-/** A socket that breaks is opened again; nobody wants a line for each of ten thousand. */
+/** Log of wake sockets. The simulator reopens broken sockets without a message. */
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-const say = (line: string): void => {
+const print = (line: string): void => {
   process.stderr.write(`${line}\n`)
 }
 
-/** The CA that the token names by its hash, fetched and compared; undefined for plain HTTP or a public CA. */
+/** Fetches the CA with the hash in the token. Returns undefined for plain HTTP or a public CA. */
 const pinnedCa = async (server: URL, token: string): Promise<string | undefined> => {
   const hash = server.protocol === 'https:' ? caHashOf(token) : undefined
   if (hash === undefined) return undefined
@@ -37,14 +37,14 @@ const pinnedCa = async (server: URL, token: string): Promise<string | undefined>
   })
 }
 
-/** Tells about failures without a line for each: the first ones, then at powers of two. */
+/** Counts failed requests and prints the first three and then each power of two. */
 const createFailures = () => {
   let count = 0
   return {
     count: (): number => count,
     add: (what: string): void => {
       count += 1
-      if (count <= 3 || Number.isInteger(Math.log2(count))) say(`Failed request ${count}: ${what}`)
+      if (count <= 3 || Number.isInteger(Math.log2(count))) print(`Failed request ${count}: ${what}`)
     },
   }
 }
@@ -59,7 +59,7 @@ const run = async (args: SimulatorArguments): Promise<void> => {
   })
   const waits = createWaits()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, waits.end)
-  // Started by a server that was killed: its fleet ends with it.
+  // End when the server that started the simulator ends.
   process.once('disconnect', waits.end)
   const failures = createFailures()
   const known =
@@ -92,11 +92,11 @@ const run = async (args: SimulatorArguments): Promise<void> => {
     waits,
     errors: failures.count,
     progress: (joined) => {
-      if (joined % 1000 === 0) say(`${joined} of ${args.agents} hosts enrolled`)
+      if (joined % 1000 === 0) print(`${joined} of ${args.agents} hosts enrolled`)
     },
     enrolled: (joined) => {
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-      say(`${joined.length} hosts enrolled in ${seconds} s, ${known.size} known from before`)
+      print(`${joined.length} hosts enrolled in ${seconds} s, ${known.size} of them from an earlier run`)
       if (args.stateFile !== undefined)
         saveIdentities(
           args.stateFile,
@@ -122,7 +122,7 @@ try {
   if (args.includes('--help') || args.includes('-h')) process.stdout.write(`${usage}\n`)
   else await run(readArguments(args))
 } catch (error) {
-  if (error instanceof UsageError) say(`${error.message}\n\n${usage}`)
-  else say(error instanceof Error ? error.message : String(error))
+  if (error instanceof UsageError) print(`${error.message}\n\n${usage}`)
+  else print(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
 }

@@ -1,16 +1,16 @@
-/** How products are written down, and what many of them share. */
+/** Format of simulated products, and values that many of them share. */
 import type { InterfaceSpec } from '@portcullis/domain/testing'
 
-/** How a device numbers itself: not at all, or by a pattern where each `#` is a hex digit. */
+/** Serial number: none, or a pattern in which each `#` is a hex digit. */
 type SerialPattern = string | null
 
-/** One product. Every entry of `revisions` (bcdDevice) is another design in the fleet. */
+/** One product. Each entry of `revisions` (bcdDevice) gives another fingerprint. */
 export interface Model {
   vid: string
   pid: string
   manufacturer?: string
   product?: string
-  /** bcdDevice, commonest first. */
+  /** bcdDevice, most common first. */
   revisions: readonly string[]
   serial: SerialPattern
   speedMbps: number
@@ -19,7 +19,7 @@ export interface Model {
   deviceCode?: string
   interfaces: readonly InterfaceSpec[]
   moreConfigurations?: readonly (readonly InterfaceSpec[])[]
-  /** String of the configuration by revision; Logitech puts the firmware name there. */
+  /** Configuration string by revision. Logitech stores the firmware name there. */
   configurations?: Readonly<Record<string, string>>
 }
 

@@ -1,17 +1,16 @@
 /**
- * Devices that stand on desks: ids and names as in usb.ids, descriptors as those devices are built. Facts of public
- * descriptor dumps and of knowledge/; the strings are what the devices say themselves.
+ * Simulated devices. IDs and names are from usb.ids; descriptors are from public dumps and knowledge/. The strings are
+ * those of the real devices.
  */
 import { carriedModels } from './carried-models.ts'
 import { deskModels } from './desk-models.ts'
 import type { Model } from './model.ts'
 
-/** Roles a host fills with devices. */
+/** Models by the role of a device on a host. */
 export const models = { ...deskModels, ...carriedModels }
 
 export type Role = keyof typeof models
 
-/** What does not belong on a desk. */
 export const attackTools: readonly Model[] = [
   {
     vid: '03EB',

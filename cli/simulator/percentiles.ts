@@ -1,8 +1,8 @@
-/** Share of values below, in steps that grow with the value: 3 % wide, 0.01 ms to 10 min in 620 numbers. */
+/** Width of a bucket: 3 %, so that 620 buckets cover 0.01 ms to 10 min. */
 const base = 1.03
 const floorMs = 0.01
 
-/** Collects durations in constant memory and tells percentiles within 3 %. */
+/** Collects durations in constant memory and returns percentiles within 3 %. */
 export const createPercentiles = () => {
   const buckets = new Uint32Array(640)
   let count = 0
@@ -16,7 +16,7 @@ export const createPercentiles = () => {
       if (milliseconds > max) max = milliseconds
     },
     count: (): number => count,
-    /** Milliseconds below which this share (0 to 1) of the values lies; 0 without values. */
+    /** Returns the percentile of a share (0 to 1) in milliseconds; 0 without values. */
     at: (share: number): number => {
       const wanted = Math.max(1, Math.ceil(count * share))
       let seen = 0

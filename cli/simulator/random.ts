@@ -1,18 +1,18 @@
-/** Source of chance that repeats itself for the same seed, so that a simulated fleet is the same at every start. */
+/** Pseudo-random numbers with a seed, so that a simulated fleet is the same at every start. */
 export interface Random {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number
-  /** Whole number in [min, max]. */
+  /** Returns an integer in [min, max]. */
   between(min: number, max: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T
-  /** Picks by weight. */
+  /** Picks an item by weight. */
   weighted<T extends { weight: number }>(items: readonly T[]): T
-  /** Upper-case hex digits. */
+  /** Returns upper-case hex digits. */
   hex(digits: number): string
 }
 
-/** mulberry32: 32 bits of state are plenty for choosing devices, and one object per agent stays small. */
+/** Creates a mulberry32 generator. Its 32 bits of state keep the memory per host small. */
 export const createRandom = (seed: number): Random => {
   let state = seed >>> 0
   const next = (): number => {
@@ -23,7 +23,7 @@ export const createRandom = (seed: number): Random => {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
   }
   const pick = <T>(items: readonly T[]): T => {
-    if (items.length === 0) throw new Error('nothing to pick from')
+    if (items.length === 0) throw new Error('there are no items to pick from')
     return items[Math.floor(next() * items.length)] as T
   }
   return {

@@ -1,8 +1,8 @@
-/** The way of many simulated agents to one server: a few kept-alive connections that they share. */
+/** Transport of many simulated hosts to one server over shared keep-alive connections. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-/** An answer, whatever its status. */
+/** An answer with any status. */
 export interface Answer {
   status: number
   body: Record<string, unknown>
@@ -11,14 +11,14 @@ export interface Answer {
 
 export interface TransportOptions {
   server: URL
-  /** PEM of the only CA to trust; absent: those of the system. */
+  /** PEM of the only trusted CA. If absent, the system's CAs are trusted. */
   ca?: string
-  /** Connections at once. One per agent would measure the kernel, not the server. */
+  /** Number of connections. One per host would measure the kernel instead of the server. */
   connections: number
   timeoutMs?: number
 }
 
-/** Why a request has no answer. */
+/** A request without an answer. */
 export class NoAnswer extends Error {}
 
 const parse = (text: string): Record<string, unknown> => {
@@ -50,23 +50,23 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
   const waiting: (() => void)[] = []
   let firstWaiting = 0
 
-  // Waiting happens here and not inside the pool of connections: a body is formed only when its turn has come, so ten
-  // thousand inventories are never in memory at once.
-  const take = (): Promise<void> | undefined => {
+  // Requests wait here and not in the connection pool. A body is created only when a connection is free, so that the
+  // memory never has 10,000 inventories.
+  const acquire = (): Promise<void> | undefined => {
     if (free > 0) {
       free -= 1
       return undefined
     }
     return new Promise((resolve) => waiting.push(resolve))
   }
-  const give = (): void => {
+  const release = (): void => {
     const next = waiting[firstWaiting]
     if (next === undefined) {
       free += 1
       return
     }
     firstWaiting += 1
-    // A shift() per request would move ten thousand entries each time.
+    // A shift() per request would move 10,000 entries each time.
     if (firstWaiting > 10_000) {
       waiting.splice(0, firstWaiting)
       firstWaiting = 0
@@ -92,7 +92,7 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
       })
       const fail = (error: Error): void => reject(new NoAnswer(error.message))
       request.on('error', fail)
-      request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+      request.on('timeout', () => request.destroy(new Error(`the server did not answer within ${timeoutMs / 1000} s`)))
       request.on('response', (response: IncomingMessage) => {
         let text = ''
         response.setEncoding('utf8')
@@ -110,7 +110,7 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
     })
 
   return {
-    /** Waits for a free connection, forms the body, sends it. `started` tells when it had the connection. */
+    /** Waits for a free connection, creates the body and sends it. Calls `started` when the connection is free. */
     post: async (
       path: string,
       form: () => string | Buffer,
@@ -118,15 +118,15 @@ export const createTransport = ({ server, ca, connections, timeoutMs = 60_000 }:
       started: () => void = () => {},
       contentType = 'application/json',
     ): Promise<Answer> => {
-      await take()
+      await acquire()
       try {
         started()
         return await exchange(path, form(), token, contentType)
       } finally {
-        give()
+        release()
       }
     },
-    /** Where a wake socket connects. */
+    /** Options for the connection of a wake socket. */
     isTls,
     optionsFor: (path: string) => ({
       host: target.host,

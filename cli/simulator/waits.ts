@@ -1,15 +1,15 @@
-/** The run is over; whoever waits stops. */
+/** The run has ended. */
 export class Over extends Error {}
 
 export type Waits = ReturnType<typeof createWaits>
 
-/** Waiting that one call ends for everybody, without ten thousand listeners on a signal. */
+/** Creates sleeps that one call ends, without 10,000 listeners on an abort signal. */
 export const createWaits = () => {
   const ends = new Set<() => void>()
   let isOver = false
   return {
     isOver: (): boolean => isOver,
-    /** @throws Over when the run ends before. */
+    /** @throws Over if the run ends before */
     sleep: (milliseconds: number): Promise<void> =>
       new Promise((resolve, reject) => {
         if (isOver) return reject(new Over())

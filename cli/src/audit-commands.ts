@@ -10,27 +10,27 @@ interface Terminal {
   show(answer: unknown, text: () => string): void
 }
 
-const gather = (value: string, before: string[]): string[] => [...before, value]
+const collect = (value: string, before: string[]): string[] => [...before, value]
 
-/** The audit trail: handed out by a running server, verified without one. */
+/** Commands for the audit trail. A running server exports it; verification needs no server. */
 export const registerAuditCommands = (program: Command, { client, show }: Terminal): void => {
   const audit = program.command('audit').description('the audit trail of a running server')
 
   audit
     .command('status')
-    .description('up to where the trail is signed')
+    .description('shows up to which record checkpoints cover the trail')
     .action(async () => {
       const status = await client().get<AuditStatus>(auditStatus.path)
       const { lastCheckpoint: last, secondSink } = status
       show(status, () =>
         [
-          `${status.newestAuditTrailID} records, ${status.uncovered} of them not covered by a checkpoint yet`,
+          `${status.newestAuditTrailID} records; ${status.uncovered} are not covered by a checkpoint yet`,
           last === null
-            ? 'no checkpoint yet'
+            ? 'there are no checkpoints yet'
             : `checkpoint ${last.number} of ${plain(last.time)} by key ${plain(last.keyId)} covers records up to ${last.auditTrailID}`,
           secondSink.isCurrent
             ? 'the second sink is current'
-            : `the second sink has checkpoints up to ${secondSink.upTo}`,
+            : `the second sink is behind: it has checkpoints up to ${secondSink.upTo}`,
           ...(status.problem === '' ? [] : [plain(status.problem)]),
         ].join('\n'),
       )
@@ -38,12 +38,13 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
 
   audit
     .command('key')
-    .description('the public key of its checkpoints')
+    .description('prints the public key of the checkpoints')
     .option('--out <path>', 'file to write; never overwritten')
     .action(async ({ out }: OptionValues) => {
       const { keyId, publicKey } = await client().get<AuditStatus>(auditStatus.path)
       if (typeof out === 'string') {
-        if (existsSync(out)) throw new CliError(`${out} is there already.`)
+        if (existsSync(out))
+          throw new CliError(`${out} already exists. Choose another name: the command never overwrites a file.`)
         writeFileSync(out, publicKey, { flag: 'wx' })
       }
       show({ keyId, publicKey }, () => (typeof out === 'string' ? `key ${plain(keyId)}: ${out}` : publicKey.trimEnd()))
@@ -52,7 +53,7 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
   audit
     .command('anchor')
     .description(
-      'says that the database is as it ought to be, after a restore; on the machine of the server, on record',
+      'accepts the restored database as the valid trail, after a restore; runs on the server and is recorded in the trail',
     )
     .action(() => runEntry('anchor-audit', []))
 
@@ -62,22 +63,23 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
       .description(what)
       .requiredOption('--out <path>', 'file to write; never overwritten')
       .action(async ({ out }: OptionValues) => {
-        if (existsSync(out)) throw new CliError(`${out} is there already.`)
+        if (existsSync(out))
+          throw new CliError(`${out} already exists. Choose another name: the command never overwrites a file.`)
         await client().download(path, undefined, out)
         const { size } = statSync(out)
         show({ file: out, bytes: size }, () => `${out}: ${size.toLocaleString('en')} bytes`)
       })
   }
-  download('export', 'writes the whole trail into a file, as verify-audit reads it', exportAuditTrail.path)
-  download('checkpoints', 'writes the checkpoints of the database into a file', exportAuditCheckpoints.path)
+  download('export', 'writes the whole trail to a file for verify-audit', exportAuditTrail.path)
+  download('checkpoints', 'writes the checkpoints of the database to a file', exportAuditCheckpoints.path)
 
   program
     .command('verify-audit')
-    .description('names the first record that is not as it was written; 0: none, 1: broken, 2: could not be verified')
-    .option('--file <path>', 'trail from "audit export"; no server and no database are needed')
-    .option('--database', 'the database of this machine (with its server stopped), or of DATABASE_URL')
-    .option('--checkpoints <path>', 'folder or file of checkpoints; more than one are compared', gather, [])
-    .option('--key <path>', 'public key of the checkpoints, PEM; more than one after a change of key', gather, [])
+    .description('finds the first changed record; exit codes: 0 unchanged, 1 changed, 2 could not be verified')
+    .option('--file <path>', 'trail from "audit export"; needs no server and no database')
+    .option('--database', 'verify the database of this machine (stop its server first), or of DATABASE_URL')
+    .option('--checkpoints <path>', 'folder or file of checkpoints; repeat to compare several', collect, [])
+    .option('--key <path>', 'public key of the checkpoints (PEM); repeat after a key change', collect, [])
     .action((options: OptionValues) =>
       runEntry(
         'verify-audit',
@@ -91,6 +93,6 @@ export const registerAuditCommands = (program: Command, { client, show }: Termin
         2,
       ),
     )
-    // 1 says that the trail is broken; what could not be read of the command line says nothing of it.
+    // Exit code 1 means a changed trail, so an invalid command line exits with 2.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 }

@@ -13,19 +13,19 @@ interface Terminal {
 const passphraseArgs = ({ passphraseFile }: OptionValues): string[] =>
   typeof passphraseFile === 'string' ? ['--passphrase-file', passphraseFile] : []
 
-/** Backups: made from a running server, verified and restored beside a stopped one. */
+/** Commands that create backups of a running server, and verify and restore them. */
 export const registerBackupCommands = (program: Command, { client, show }: Terminal): void => {
-  const passphrase = ['--passphrase-file <path>', 'file with the passphrase, 12 characters or more'] as const
+  const passphrase = ['--passphrase-file <path>', 'file that contains the passphrase (12 characters or more)'] as const
   const json = (): string[] => (program.opts().json === true ? ['--json'] : [])
   const backup = program.command('backup').description('backups of a running server')
 
   backup
     .command('make')
     .description(
-      'writes the whole database to a file; needs an API token of an Administrator. With --with-keys, run it on the server as its account',
+      'writes the whole database to a file; needs an API token of an Administrator. With --with-keys, run it on the server as the server account',
     )
     .requiredOption('--out <path>', 'file to write; never overwritten')
-    .option('--with-keys', 'includes the key file of this server; needs a passphrase but no token')
+    .option('--with-keys', 'include the key file of this server; needs a passphrase but no token')
     .option(...passphrase)
     .action(async (options: OptionValues) => {
       if (existsSync(options.out)) throw new CliError(`${options.out} already exists.`)
@@ -42,7 +42,7 @@ export const registerBackupCommands = (program: Command, { client, show }: Termi
 
   backup
     .command('verify <file>')
-    .description('restores it into a database that is thrown away, and compares each table')
+    .description('restores the backup into a temporary database and compares each table')
     .option(...passphrase)
     .action((file: string, options: OptionValues) =>
       runEntry('restore', ['--file', file, '--verify', ...passphraseArgs(options), ...json()]),

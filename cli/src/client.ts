@@ -1,29 +1,29 @@
-/** Calls the HTTP API with an API token or a signed-in session. */
+/** Calls the HTTP API with an API token or a session. */
 import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** Something the person at the terminal can act on. */
+/** Error with a message for the operator, printed without a stack. */
 export class CliError extends Error {}
 
 /** Exit code of a command whose change waits for a second approver. */
 export const waitingExitCode = 3
 
-/** The server stored the change as a request for a second approver. Nothing failed, and nothing has changed yet. */
+/** The server stored the change as a request for a second approver. Nothing has changed yet. */
 export class WaitsForApprover extends CliError {}
 
 export interface ClientOptions {
   server: string
-  /** An API token, a function that signs in when it is first needed, or null for anonymous calls. */
+  /** An API token, a function that signs in on the first call, or null for anonymous calls. */
   token: string | (() => Promise<string>) | null
 }
 
-/** The failure that an error response means. `base`: address of the server. */
+/** Maps an error response to a CLI error. `base` is the address of the server. */
 const failureOf = (status: number, text: string, base: string): CliError => {
   const detail = detailOf(text)
   return codeOf(text) === 'second_person_required'
-    ? new WaitsForApprover(`${detail} Another person approves it at ${base}/policy/requests.`)
+    ? new WaitsForApprover(`${detail} Ask a second approver to decide it at ${base}/policy/requests.`)
     : new CliError(`${status}: ${detail}`)
 }
 
@@ -68,7 +68,7 @@ export const createClient = ({ server, token }: ClientOptions) => {
     } catch (error) {
       const cause = (error as Error).cause
       throw new CliError(
-        `${base} cannot be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`,
+        `Cannot reach ${base}: ${cause instanceof Error ? cause.message : (error as Error).message}. Check --server and whether the server is running.`,
       )
     }
   }
@@ -88,14 +88,14 @@ export const createClient = ({ server, token }: ClientOptions) => {
     get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
     post: <T>(path: string, body: unknown): Promise<T> => send<T>('POST', path, JSON.stringify(body)),
     delete: <T>(path: string): Promise<T> => send<T>('DELETE', path),
-    /** Writes an answer into a file, which is there only when all of it came. Without a body it is asked for by GET. */
+    /** Writes an answer to a file, atomically. Sends POST with a body, otherwise GET. */
     download: async (path: string, body: unknown, file: string): Promise<void> => {
       const response = await (body === undefined ? answerOf('GET', path) : answerOf('POST', path, JSON.stringify(body)))
       if (!response.ok || response.body === null)
         throw new CliError(`${response.status}: ${detailOf(await response.text())}`)
       const part = `${file}.part`
       try {
-        // Made anew: one that somebody else put there would be his to read.
+        // Remove an existing file first: its owner could read the new content.
         rmSync(part, { force: true })
         await pipeline(
           Readable.fromWeb(response.body),
@@ -103,11 +103,11 @@ export const createClient = ({ server, token }: ClientOptions) => {
         )
       } catch (error) {
         rmSync(part, { force: true })
-        throw new CliError(`${file} was not written, or did not come whole: ${(error as Error).message}`)
+        throw new CliError(`Cannot write ${file}, or the download was incomplete: ${(error as Error).message}`)
       }
       renameSync(part, file)
     },
-    /** Sends a file as the part named `file`; it is read while it is sent. */
+    /** Streams a file as the form part `file`. */
     upload: async <T>(path: string, query: Query, file: string): Promise<T> => {
       const form = new FormData()
       form.append('file', await openAsBlob(file), basename(file))

@@ -1,2 +1,2 @@
-/** The time of this machine. Files that commands write and sign carry it. */
+/** Returns the time of this machine for files that commands write and sign. */
 export const now = (): Date => new Date()

@@ -12,7 +12,7 @@ interface Terminal {
 
 type Applied = ResponseOf<typeof applyConfigDocument>
 
-/** Differences as a person reads them: - what goes, + what comes. */
+/** Returns the differences as lines: - removed, + added, ~ changed. */
 const differences = ({ settings, tags, notificationGroups, rules }: Applied): string[] => [
   ...settings.map(
     ({ name, from, to }) =>
@@ -24,39 +24,39 @@ const differences = ({ settings, tags, notificationGroups, rules }: Applied): st
   ...rules.added.map((sentence) => `+ rule ${plain(sentence)}`),
 ]
 
-const said = (applied: Applied, end: string): string => {
+const summary = (applied: Applied, end: string): string => {
   const lines = differences(applied)
-  return lines.length === 0 ? 'Nothing differs.' : [...lines, end].join('\n')
+  return lines.length === 0 ? 'No differences.' : [...lines, end].join('\n')
 }
 
-/** The configuration as a file: written, compared, applied. */
+/** Commands that export, compare and apply the configuration as a file. */
 export const registerConfigCommands = (program: Command, { client, show }: Terminal): void => {
   const config = program.command('config').description('the configuration as one YAML file')
 
   config
     .command('export')
-    .description('writes settings, tags, rules and notification groups; secrets become references to variables')
-    .option('--out <path>', 'file to write; without: printed')
+    .description('exports settings, tags, rules and notification groups; replaces secrets with references to variables')
+    .option('--out <path>', 'file to write (default: standard output)')
     .action(async (options: OptionValues) => {
       const document = await client().get<ConfigDocument>(readConfigDocument.path)
       const text = writeConfigFile(document)
       if (options.out !== undefined) writeFileSync(options.out, text, { mode: 0o644 })
-      show(document, () => (options.out === undefined ? text.trimEnd() : `${options.out} is written.`))
+      show(document, () => (options.out === undefined ? text.trimEnd() : `Wrote ${options.out}.`))
     })
 
   config
     .command('plan <file>')
-    .description('says what applying it would change')
+    .description('shows what applying the file would change')
     .action(async (file: string) => {
       const answer = await client().post<Applied>(`${applyConfigDocument.path}?dryRun=true`, readConfigFile(file))
-      show(answer, () => said(answer, 'Nothing was changed yet.'))
+      show(answer, () => summary(answer, 'Nothing has changed yet.'))
     })
 
   config
     .command('apply <file>')
-    .description('makes the configuration what the file says, all of it or nothing')
+    .description('replaces the configuration with the file, completely or not at all')
     .action(async (file: string) => {
       const answer = await client().post<Applied>(applyConfigDocument.path, readConfigFile(file))
-      show(answer, () => said(answer, 'Applied.'))
+      show(answer, () => summary(answer, 'Applied.'))
     })
 }

@@ -4,7 +4,7 @@ import { parse, stringify } from 'yaml'
 import { CliError } from './client.ts'
 import { variable } from './environment.ts'
 
-/** Where the value of an item stands instead of in the file: secrets do not belong there. */
+/** Reference to the source of a value. Secrets must not be in the configuration file. */
 type Reference = { fromEnv: string } | { fromFile: string }
 
 const isReference = (value: unknown): value is Reference =>
@@ -21,30 +21,33 @@ const isSecret = (name: string): boolean => {
 const resolve = (name: string, value: unknown): string | null => {
   if (value === null || typeof value === 'string') {
     if (typeof value === 'string' && isSecret(name))
-      throw new CliError(`${name} is a secret: name a variable (fromEnv) or a file (fromFile) that holds it.`)
+      throw new CliError(
+        `${name} is a secret and must not be in the file. Use a variable (fromEnv) or a file (fromFile) that contains it.`,
+      )
     return value
   }
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (!isReference(value)) throw new CliError(`${name} is neither a text nor a reference (fromEnv, fromFile).`)
+  if (!isReference(value))
+    throw new CliError(`${name} must be a text, a number, true, false, or a reference (fromEnv, fromFile).`)
   if ('fromEnv' in value) {
     const text = variable(value.fromEnv)
-    if (text === undefined) throw new CliError(`${name}: the variable ${value.fromEnv} is not set.`)
+    if (text === undefined) throw new CliError(`${name} refers to the variable ${value.fromEnv}, which is not set.`)
     return text
   }
   try {
     return readFileSync(value.fromFile, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new CliError(`${name}: ${value.fromFile} cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`${name} refers to ${value.fromFile}, which cannot be read: ${(error as Error).message}.`)
   }
 }
 
 const known = ['settings', 'tags', 'notificationGroups', 'rules']
 
-/** The variable that stands for the secret of a group's webhook. */
+/** Returns the name of the variable for the webhook secret of a notification group. */
 const webhookVariable = (id: unknown): string => `NOTIFICATION_GROUP_${String(id)}_WEBHOOK_SECRET`
 
-/** Groups with the secrets of their webhooks changed by `turn`. */
-const withSecrets = (groups: unknown, turn: (secret: unknown, id: unknown) => unknown): unknown =>
+/** Returns the groups with their webhook secrets mapped by `map`. */
+const withSecrets = (groups: unknown, map: (secret: unknown, id: unknown) => unknown): unknown =>
   !Array.isArray(groups)
     ? groups
     : groups.map((group: { id?: unknown; channels?: { webhook?: { secret?: unknown } } }) =>
@@ -54,24 +57,26 @@ const withSecrets = (groups: unknown, turn: (secret: unknown, id: unknown) => un
               ...group,
               channels: {
                 ...group.channels,
-                webhook: { ...group.channels.webhook, secret: turn(group.channels.webhook.secret, group.id) },
+                webhook: { ...group.channels.webhook, secret: map(group.channels.webhook.secret, group.id) },
               },
             },
       )
 
-/** Reads a file of the configuration, with what it refers to. */
+/** Reads a configuration file and resolves its references. */
 export const readConfigFile = (file: string): ConfigDocument => {
-  let said: unknown
+  let parsed: unknown
   try {
-    // No more aliases than a person writes: ten lines can stand for gigabytes.
-    said = parse(readFileSync(file, 'utf8'), { maxAliasCount: 100 })
+    // Limited, because a few lines with nested aliases can expand to gigabytes.
+    parsed = parse(readFileSync(file, 'utf8'), { maxAliasCount: 100 })
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read ${file}: ${(error as Error).message}.`)
   }
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) throw new CliError(`${file} holds no document.`)
-  const unknown = Object.keys(said).find((key) => !known.includes(key))
-  if (unknown !== undefined) throw new CliError(`${file} has ${unknown}; known are ${known.join(', ')}.`)
-  const { settings, tags, notificationGroups, rules } = said as {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new CliError(`${file} contains no configuration document.`)
+  const unknown = Object.keys(parsed).find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw new CliError(`${file} contains the unknown member ${unknown}. Known members are ${known.join(', ')}.`)
+  const { settings, tags, notificationGroups, rules } = parsed as {
     settings?: Record<string, unknown> | null
   } & ConfigDocument
   return {
@@ -87,7 +92,7 @@ export const readConfigFile = (file: string): ConfigDocument => {
           notificationGroups: withSecrets(notificationGroups, (secret, id) => {
             if (typeof secret === 'string' && secret !== '' && secret !== maskedSecret)
               throw new CliError(
-                `The secret of the webhook of group ${String(id)} does not belong into the file: name a variable (fromEnv) or a file (fromFile) that holds it.`,
+                `The webhook secret of group ${String(id)} must not be in the file. Use a variable (fromEnv) or a file (fromFile) that contains it.`,
               )
             return typeof secret === 'string' ? secret : resolve(webhookVariable(id), secret)
           }) as NonNullable<ConfigDocument['notificationGroups']>,
@@ -96,7 +101,7 @@ export const readConfigFile = (file: string): ConfigDocument => {
   }
 }
 
-/** The document as YAML; a secret that is set becomes a reference to a variable of its name. */
+/** Returns the document as YAML. Replaces each secret with a reference to a variable. */
 export const writeConfigFile = ({ settings, tags, notificationGroups, rules }: ConfigDocument): string =>
   stringify(
     {

@@ -7,15 +7,18 @@ interface Terminal {
   show(answer: unknown, text: () => string): void
 }
 
-/** Keys of secrets at rest. */
+/** Commands for the keys of secrets at rest. */
 export const registerKeysCommands = (program: Command, { client, show }: Terminal): void => {
   program
     .command('keys')
     .description('keys of secrets at rest')
     .command('rotate')
-    .description('turns to a new key while the server runs; needs an API token of an Administrator')
+    .description('rotates the key while the server runs; needs an API token of an Administrator')
     .action(async () => {
       const answer = await client().post<{ jobId: string }>(rotateKeys.path, {})
-      show(answer, () => `It runs as job ${answer.jobId}. Copy the key file anew when it has ended.`)
+      show(
+        answer,
+        () => `Started the rotation as job ${answer.jobId}. Back up the key file again when the job has ended.`,
+      )
     })
 }

@@ -8,35 +8,32 @@ import { table } from './table.ts'
 
 interface Terminal {
   client(): ReturnType<typeof createClient>
-  /** Prints an answer, as JSON when that was asked for. */
+  /** Prints an answer as text, or as JSON with --json. */
   show(answer: unknown, text: () => string): void
 }
 
-/** Making, signing and sending knowledge. Signing needs no server, so the key can stay off the network. */
+/** Commands that sign and upload knowledge. Signing needs no server, so the key can stay offline. */
 export const registerKnowledgeCommands = (program: Command, { client, show }: Terminal): void => {
-  const knowledge = program.command('knowledge').description('what the server knows of USB devices')
-  const passphrase = ['--passphrase-file <path>', 'file with the passphrase that encrypts the key'] as const
+  const knowledge = program.command('knowledge').description('knowledge about USB devices')
+  const passphrase = ['--passphrase-file <path>', 'file that contains the passphrase of the key'] as const
 
   knowledge
     .command('keys')
-    .description('makes a key to sign knowledge with')
+    .description('creates a key that signs knowledge')
     .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
     .option(...passphrase)
     .action((options: OptionValues) => {
       const fingerprint = makeSigningKey(options.out, passphraseOf(options))
-      show(
-        { fingerprint },
-        () => `knowledge key ${fingerprint}\nKeep ${options.out} off the network, and a copy of it.`,
-      )
+      show({ fingerprint }, () => `knowledge key ${fingerprint}\nKeep ${options.out} and a copy of it offline.`)
     })
 
   knowledge
     .command('sign <folder>')
     .description('packs the files of a folder (usb.ids, attack-tools.json, …) into a set and signs it')
-    .requiredOption('--version <version>', 'numbers with dots; has to be above what is in force')
-    .requiredOption('--key <path>', 'key to sign with')
+    .requiredOption('--version <version>', 'numbers with dots, higher than the version in force')
+    .requiredOption('--key <path>', 'private key that signs the set')
     .requiredOption('--out <path>', 'file to write')
-    .option('--only <names...>', 'some of usbIds, attackTools, vulnerable, genuine, supplement')
+    .option('--only <names...>', 'only these files: usbIds, attackTools, vulnerable, genuine, supplement')
     .option(...passphrase)
     .action((folder: string, options: OptionValues) => {
       const made = signKnowledge({
@@ -52,8 +49,8 @@ export const registerKnowledgeCommands = (program: Command, { client, show }: Te
 
   knowledge
     .command('upload <file>')
-    .description('sends a signed set as a candidate and says what it would change; nothing counts before apply')
-    .option('--trust', 'pin the key of this set; needed once')
+    .description('uploads a signed set as a candidate and shows what it would change; takes effect only after apply')
+    .option('--trust', 'pin the key of this set (needed once)')
     .action(async (file: string, options: OptionValues) => {
       const signed = readSignedKnowledge(file)
       const answer = await client().post<ResponseOf<typeof uploadKnowledge>>(uploadKnowledge.path, {
@@ -64,7 +61,7 @@ export const registerKnowledgeCommands = (program: Command, { client, show }: Te
       show(answer, () =>
         [
           `candidate ${candidate.version}, id ${candidate.id}`,
-          `changes ${effect.designs} designs: ${effect.devices} devices on ${effect.hosts} hosts (${effect.worse} worse, ${effect.better} better), ${effect.renamed} models get another name`,
+          `changes the verdict of ${effect.designs} fingerprints: ${effect.devices} devices on ${effect.hosts} hosts (${effect.worse} worse, ${effect.better} better); renames ${effect.renamed} models`,
           table(
             ['device', 'name', 'hosts', 'severity', 'findings'],
             effect.data
@@ -81,7 +78,8 @@ export const registerKnowledgeCommands = (program: Command, { client, show }: Te
       )
     })
 
-  const changed = (answer: { version: string; jobId: string }) => `${answer.version} is in force; job ${answer.jobId}`
+  const changed = (answer: { version: string; jobId: string }) =>
+    `version ${answer.version} is in force; job ${answer.jobId} applies it to all devices`
   knowledge
     .command('apply <id>')
     .description('puts the candidate in force')
@@ -92,7 +90,7 @@ export const registerKnowledgeCommands = (program: Command, { client, show }: Te
 
   knowledge
     .command('rollback')
-    .description('goes back to what was in force before')
+    .description('returns to the previous set')
     .action(async () => {
       const answer = await client().post<ResponseOf<typeof rollbackKnowledge>>(rollbackKnowledge.path, null)
       show(answer, () => changed(answer))
@@ -100,14 +98,14 @@ export const registerKnowledgeCommands = (program: Command, { client, show }: Te
 
   knowledge
     .command('status')
-    .description('what is in force, and how fresh it is')
+    .description('shows which set is in force and its age')
     .action(async () => {
       const answer = await client().get<ResponseOf<typeof getKnowledge>>(getKnowledge.path)
       show(answer, () =>
         [
           `${answer.version} (${answer.source}), ${answer.ageDays} days old`,
           table(
-            ['file', 'version', 'from', 'entries'],
+            ['file', 'version', 'source', 'entries'],
             answer.files.map((f) => [f.name, f.version, f.source, f.entries]),
           ),
         ].join('\n'),

@@ -8,7 +8,7 @@ import { CliError } from './client.ts'
 import { now } from './clock.ts'
 import { publicText, readSigningKey } from './signing-key.ts'
 
-/** Files of a folder like `knowledge/`, by the member of a set they become. */
+/** File names in a folder such as `knowledge/`, by member of the set. */
 const fileNames: Readonly<Record<KnowledgeFileName, string>> = {
   usbIds: 'usb.ids',
   attackTools: 'attack-tools.json',
@@ -22,15 +22,17 @@ const readIfThere = (path: string): string | undefined => {
     return readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CliError(`${path} cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read ${path}: ${(error as Error).message}.`)
   }
 }
 
-/** What of a folder is there, as a set brings it; `only` narrows it. */
+/** Reads the knowledge files of a folder, limited to `only` if it is not empty. */
 const readFolder = (folder: string, only: readonly string[]): Record<string, unknown> => {
   const unknown = only.filter((name) => !Object.hasOwn(fileNames, name))
   if (unknown.length > 0)
-    throw new CliError(`--only takes ${Object.keys(fileNames).join(', ')}, not ${unknown.join(', ')}.`)
+    throw new CliError(
+      `--only does not accept ${unknown.join(', ')}. Use one or more of ${Object.keys(fileNames).join(', ')}.`,
+    )
   const files: Record<string, unknown> = {}
   for (const [name, file] of Object.entries(fileNames)) {
     if (only.length > 0 && !only.includes(name)) continue
@@ -43,7 +45,7 @@ const readFolder = (folder: string, only: readonly string[]): Record<string, unk
     }
   }
   if (Object.keys(files).length === 0)
-    throw new CliError(`${folder} holds none of ${Object.values(fileNames).join(', ')}.`)
+    throw new CliError(`${folder} contains none of the files ${Object.values(fileNames).join(', ')}.`)
   return files
 }
 
@@ -74,25 +76,25 @@ export const signKnowledge = (options: SignKnowledgeOptions) => {
     signature: sign(null, Buffer.from(knowledgeProofText(payload)), key).toString('base64'),
   }
   if (!Check(SignedKnowledge, signed))
-    throw new CliError(`This is too large: ${payload.length} characters, ${knowledgeLimits.payload} are taken.`)
+    throw new CliError(`The set has ${payload.length} characters. The limit is ${knowledgeLimits.payload}.`)
   try {
     writeFileSync(options.out, `${JSON.stringify(signed)}\n`)
   } catch (error) {
-    throw new CliError(`${options.out} cannot be written: ${(error as Error).message}.`)
+    throw new CliError(`Cannot write ${options.out}: ${(error as Error).message}.`)
   }
   return { version: options.version, files: Object.keys(files), fingerprint: releaseKeyFingerprint(publicKey) }
 }
 
-/** A signed set as it lies in a file. */
+/** Reads a signed set from a file. */
 export const readSignedKnowledge = (file: string): SignedKnowledge => {
   const text = readIfThere(file)
-  if (text === undefined) throw new CliError(`${file} is not there.`)
+  if (text === undefined) throw new CliError(`${file} does not exist.`)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     value = undefined
   }
-  if (!Check(SignedKnowledge, value)) throw new CliError(`${file} is no signed knowledge.`)
+  if (!Check(SignedKnowledge, value)) throw new CliError(`${file} is not a signed knowledge file.`)
   return value
 }

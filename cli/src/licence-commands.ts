@@ -13,26 +13,29 @@ interface Terminal {
   show(answer: unknown, text: () => string): void
 }
 
-const said = ({ accountName, agents, expires, graceDays, features }: Licence): string =>
-  `${accountName}: ${agents ?? 'any number of'} hosts, ${expires === null ? 'without end' : `to ${expires} and ${graceDays} days of grace`}${features.length === 0 ? '' : `, ${features.join(', ')}`}`
+const summary = ({ accountName, agents, expires, graceDays, features }: Licence): string =>
+  `${accountName}: ${agents ?? 'any number of'} hosts, ${expires === null ? 'never expires' : `expires ${expires}, with ${graceDays} days of grace`}${features.length === 0 ? '' : `, ${features.join(', ')}`}`
 
 const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read ${file}: ${(error as Error).message}.`)
   }
 }
 
-/** Making and issuing licences, which needs no server, and entering one. */
+/** Commands that issue licences, which needs no server, and install them. */
 export const registerLicenceCommands = (program: Command, { client, show }: Terminal): void => {
   const licence = program.command('licence').description('licences')
-  const passphrase = ['--passphrase-file <path>', 'file with the passphrase that encrypts the key'] as const
+  const passphrase = ['--passphrase-file <path>', 'file that contains the passphrase of the key'] as const
 
   licence
     .command('keys')
-    .description('makes a key pair for issuing licences')
-    .requiredOption('--out <path>', 'file for the private key; the public one is written beside it with .pub.pem')
+    .description('creates a key pair for issuing licences')
+    .requiredOption(
+      '--out <path>',
+      'file for the private key; writes the public key next to it with the suffix .pub.pem',
+    )
     .option(...passphrase)
     .action((options: OptionValues) => {
       const fingerprint = makeSigningKey(options.out, passphraseOf(options))
@@ -42,8 +45,8 @@ export const registerLicenceCommands = (program: Command, { client, show }: Term
       show({ fingerprint, publicKey: file }, () =>
         [
           `licence key ${fingerprint}`,
-          `Keep ${options.out} off the network, and a copy of it.`,
-          `Put ${file} on servers as licence-keys.pem in their data folder.`,
+          `Keep ${options.out} and a copy of it offline.`,
+          `Copy ${file} to the data directory of each server as licence-keys.pem.`,
         ].join('\n'),
       )
     })
@@ -52,13 +55,13 @@ export const registerLicenceCommands = (program: Command, { client, show }: Term
     .command('issue')
     .description('issues a licence')
     .requiredOption('--key <path>', 'private key of the issuer')
-    .requiredOption('--account <name>', 'account it is issued to')
-    .requiredOption('--account-id <id>', 'id of the account')
-    .option('--agents <number>', 'hosts it covers; without: any number')
-    .option('--expires <date>', 'last day, yyyy-mm-dd (UTC); without: it does not end')
-    .option('--grace-days <number>', 'days after the last one on which nothing changes', '14')
+    .requiredOption('--account <name>', 'name of the customer account')
+    .requiredOption('--account-id <id>', 'ID of the customer account')
+    .option('--agents <number>', 'number of hosts (default: any number)')
+    .option('--expires <date>', 'last day, yyyy-mm-dd in UTC (default: never expires)')
+    .option('--grace-days <number>', 'days after the last day during which everything keeps working', '14')
     .option('--feature <name...>', 'features')
-    .option('--out <path>', 'file to write; without: printed')
+    .option('--out <path>', 'file to write (default: standard output)')
     .option(...passphrase)
     .action((options: OptionValues) => {
       const content: Licence = {
@@ -75,22 +78,24 @@ export const registerLicenceCommands = (program: Command, { client, show }: Term
       if (fault !== null) throw new CliError(fault)
       const text = issueLicence(content, readSigningKey(options.key, passphraseOf(options)))
       if (options.out !== undefined) writeFileSync(options.out, `${text}\n`, { mode: 0o644 })
-      show({ ...content, licence: text }, () => (options.out === undefined ? text : `${options.out}: ${said(content)}`))
+      show({ ...content, licence: text }, () =>
+        options.out === undefined ? text : `${options.out}: ${summary(content)}`,
+      )
     })
 
   licence
     .command('show <file>')
-    .description('says what a licence says, and whether a key signed it')
-    .requiredOption('--keys <path>', 'public keys of issuers')
+    .description('verifies the signature of a licence and shows its content')
+    .requiredOption('--keys <path>', 'file with the public keys of issuers')
     .action((file: string, options: OptionValues) => {
       const content = readLicence(readText(file), licenceKeysOf(readText(options.keys)))
       if (typeof content === 'string') throw new CliError(content)
-      show(content, () => said(content))
+      show(content, () => summary(content))
     })
 
   licence
     .command('enter <file>')
-    .description('enters a licence at the server; needs an API token of an Administrator')
+    .description('installs a licence on the server; needs an API token of an Administrator')
     .action(async (file: string) => {
       const answer = await client().post<LicenceDetails>(addOrUpdateLicense.path, {
         LICENSE_KEY: readText(file).trim(),
@@ -100,13 +105,13 @@ export const registerLicenceCommands = (program: Command, { client, show }: Term
 
   licence
     .command('status')
-    .description('says which licence is in force')
+    .description('shows the licence in force')
     .action(async () => {
       const answer = await client().get<LicenceDetails>(getLicence.path)
       show(
         answer,
         () =>
-          `${answer.status} ${answer.accountName}: ${answer.used} of ${answer.agents ?? 'any number of'} hosts${answer.expires === null ? '' : `, to ${answer.expires}`}`,
+          `${answer.status} ${answer.accountName}: ${answer.used} of ${answer.agents ?? 'any number of'} hosts${answer.expires === null ? '' : `, expires ${answer.expires}`}`,
       )
     })
 }

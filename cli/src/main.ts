@@ -1,4 +1,4 @@
-/** `portcullis <noun> <verb>`: the interface of the server at a terminal. */
+/** The command line `portcullis <noun> <verb>`, run with `npm run cli`. */
 import { readFileSync } from 'node:fs'
 import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
 import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
@@ -17,7 +17,7 @@ import { runEntry } from './run-entry.ts'
 import { signIn } from './sign-in.ts'
 import { plain, table } from './table.ts'
 
-const say = (text: string): void => {
+const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
@@ -25,12 +25,12 @@ const tokenOf = ({ token, tokenFile }: OptionValues): string => {
   if (typeof token === 'string') return token
   if (typeof tokenFile !== 'string')
     throw new CliError(
-      'This command needs an API token: use --token-file or --token. Create one in the console under Settings, API tokens. Or sign in with --user.',
+      'This command needs an API token. Create one in the console under Settings, API tokens, and set --token-file. Or sign in with --user.',
     )
   try {
     return readFileSync(tokenFile, 'utf8').trim()
   } catch (error) {
-    throw new CliError(`The token cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read the token file: ${(error as Error).message}.`)
   }
 }
 
@@ -52,25 +52,25 @@ const clientOf = (options: OptionValues) => {
 }
 
 const program = new Command('portcullis')
-  .description('Portcullis at a terminal')
+  .description('Command line of Portcullis')
   .option('--server <url>', 'address of the server', `http://127.0.0.1:${process.env.PORTCULLIS_PORT || 8080}`)
-  .option('--token-file <path>', 'file that holds an API token')
-  .option('--token <token>', 'API token itself; other users of this machine can see it while the command runs')
-  .option('--user <name>', 'account to sign in with; needed for operations that API tokens cannot perform')
+  .option('--token-file <path>', 'file that contains an API token')
+  .option('--token <token>', 'API token; other users of this machine can see it while the command runs')
+  .option('--user <name>', 'account to sign in with, for operations that API tokens cannot perform')
   .option(
     '--password-file <path>',
-    'file with the password of --user, or - for standard input; without it, the command asks',
+    'file that contains the password of --user, or - for standard input (default: prompt)',
   )
-  .option('--code <code>', 'code from the authenticator app of --user; without it, the command asks')
+  .option('--code <code>', 'verification code from the authenticator app of --user (default: prompt)')
   .option('--json', 'print the answer as JSON')
 
 const show = (answer: unknown, text: () => string): void => {
-  say(program.opts().json ? JSON.stringify(answer) : text())
+  print(program.opts().json ? JSON.stringify(answer) : text())
 }
 
 program
   .command('status')
-  .description('how the server and its parts are')
+  .description('shows the status of the server and its parts')
   .action(async () => {
     const client = clientOf(program.opts())
     const [status, parts] = await Promise.all([
@@ -81,7 +81,7 @@ program
       [
         `${status.status}: version ${status.version}, ${status.agents.connected} of ${status.agents.total} agents connected, ${status.checkInsPerSecond} check-ins/s`,
         table(
-          ['part', 'status', 'what was seen'],
+          ['part', 'status', 'details'],
           parts.map((part) => [part.name, part.status, part.description]),
         ),
         ...parts
@@ -94,16 +94,16 @@ program
 const agents = program.command('agents').description('hosts')
 agents
   .command('list')
-  .description(`hosts, 50 at a time; filters: ${Object.keys(agentFilters).join(', ')}`)
-  .option('--filter <name=value...>', 'any filter of the list, e.g. Status=Disconnected')
-  .option('--search <text>', 'in names, addresses, systems, versions, tags')
-  .option('--sort <column>', 'e.g. riskScore_desc')
-  .option('--page <number>', 'page', '1')
-  .option('--size <number>', 'rows of a page', '50')
+  .description(`lists hosts; filters: ${Object.keys(agentFilters).join(', ')}`)
+  .option('--filter <name=value...>', 'filters, for example Status=Disconnected')
+  .option('--search <text>', 'text in names, addresses, systems, versions and tags')
+  .option('--sort <column>', 'sort order, for example riskScore_desc')
+  .option('--page <number>', 'number of the page', '1')
+  .option('--size <number>', 'rows per page', '50')
   .action(async (options: OptionValues) => {
     const filters = ((options.filter ?? []) as string[]).map((text): [string, string] => {
       const at = text.indexOf('=')
-      if (at < 1) throw new CliError(`--filter takes name=value, not "${text}".`)
+      if (at < 1) throw new CliError(`--filter must have the form name=value, not "${text}".`)
       return [text.slice(0, at), text.slice(at + 1)]
     })
     const answer = await clientOf(program.opts()).get<{ recordsFiltered: number; recordsTotal: number; data: Agent[] }>(
@@ -131,19 +131,19 @@ agents
             a.uuid,
           ]),
         ),
-        `${answer.data.length} of ${answer.recordsFiltered} (${answer.recordsTotal} in all)`,
+        `${answer.data.length} of ${answer.recordsFiltered} matching hosts (${answer.recordsTotal} in total)`,
       ].join('\n'),
     )
   })
 
-const enrolment = program.command('enrolment').description('bringing hosts in')
+const enrolment = program.command('enrolment').description('enrolment of hosts')
 enrolment
   .command('create-token')
   .description('creates an enrolment token and prints the command to run on a host')
-  .requiredOption('--name <name>', 'what it is for')
-  .option('--hours <number>', 'life in hours', '1')
-  .option('--uses <number>', 'hosts it may enrol', '1')
-  .option('--tag <name...>', 'tag of every host enrolled with it')
+  .requiredOption('--name <name>', 'name of the token')
+  .option('--hours <number>', 'hours until it expires', '1')
+  .option('--uses <number>', 'number of hosts that it can enrol', '1')
+  .option('--tag <name...>', 'tags of the hosts that it enrols')
   .action(async (options: OptionValues) => {
     const answer = await clientOf(program.opts()).post<{ token: string; command: string; expiresAt: string }>(
       createEnrollmentToken.path,
@@ -173,14 +173,14 @@ registerLicenceCommands(program, { client: () => clientOf(program.opts()), show 
 
 program
   .command('doctor')
-  .description('looks at this installation, on the machine of the server, whether it runs or not; sends no secret')
+  .description('checks this installation, even if the server is stopped; runs on the server and sends no secrets')
   .action(() => runEntry('doctor', program.opts().json === true ? ['--json'] : []))
 
-const onServer = program.command('admin').description('recovery commands that run on the machine of the server')
-/** The account that a command works on. `--user` is an option of the program, which parses it before any command. */
+const onServer = program.command('admin').description('recovery commands that run on the server')
+/** Returns the account of a command. `--user` is an option of the program, which parses it before any command. */
 const accountOr = (fallback?: string): string => {
   const user: unknown = program.opts().user ?? fallback
-  if (typeof user !== 'string') throw new CliError('Name the account with --user <name>.')
+  if (typeof user !== 'string') throw new CliError('Set the account with --user <name>.')
   return user
 }
 onServer
@@ -204,7 +204,7 @@ onServer
   .description(
     'lets the account --user sign in without a required second factor for a limited time; the server can keep running',
   )
-  .option('--hours <n>', 'hours, 1 to 168', '24')
+  .option('--hours <n>', 'number of hours, 1 to 168', '24')
   .action((options: OptionValues) =>
     runEntry('recover-account', ['exempt-second-factor', '--user', accountOr(), '--hours', options.hours]),
   )
@@ -212,9 +212,9 @@ onServer
 onServer
   .command('lift-second-approver')
   .description(
-    'lets one person act without a second approver for a limited time, if none is left; stop the server first',
+    'lets one person act without a second approver for a limited time, if no second approver exists; stop the server first',
   )
-  .option('--minutes <n>', 'minutes, 1 to 1440', '60')
+  .option('--minutes <n>', 'number of minutes, 1 to 1440', '60')
   .action((options: OptionValues) => runEntry('lift-second-approver', ['--minutes', options.minutes]))
 
 const fail = (error: unknown): void => {

@@ -9,22 +9,22 @@ import { table } from './table.ts'
 
 interface Terminal {
   client(): ReturnType<typeof createClient>
-  /** Prints an answer, as JSON when that was asked for. */
+  /** Prints an answer as text, or as JSON with --json. */
   show(answer: unknown, text: () => string): void
 }
 
-/** Signing and publishing agent builds. Signing needs no server, so the release key can stay off the network. */
+/** Commands that sign and publish agent builds. Signing needs no server, so the release key can stay offline. */
 export const registerPackageCommands = (program: Command, { client, show }: Terminal): void => {
   const packages = program.command('package').description('agent builds')
-  const passphrase = ['--passphrase-file <path>', 'file with the passphrase that encrypts the release key'] as const
+  const passphrase = ['--passphrase-file <path>', 'file that contains the passphrase of the release key'] as const
 
   packages
     .command('sign <executable>')
     .description('packs an agent executable and signs it')
-    .requiredOption('--version <version>', 'version of the agent, like 1.4.0')
+    .requiredOption('--version <version>', 'version of the agent, for example 1.4.0')
     .requiredOption('--architecture <name>', 'x64 or arm64')
     .requiredOption('--key <path>', 'release key')
-    .requiredOption('--out <path>', 'package to write')
+    .requiredOption('--out <path>', 'package file to write')
     .option(...passphrase)
     .action(async (executable: string, options: OptionValues) => {
       const header = await signPackage({
@@ -51,7 +51,7 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
 
   packages
     .command('withdraw <id>')
-    .description('takes a package back; agents that run it keep it')
+    .description('withdraws a package; agents that already run it keep it')
     .action(async (id: string) => {
       const answer = await client().delete<AgentPackage>(withdrawPackage.path.replace('{id}', encodeURIComponent(id)))
       show(answer, () => `withdrawn ${answer.version} ${answer.architecture}`)
@@ -59,13 +59,13 @@ export const registerPackageCommands = (program: Command, { client, show }: Term
 
   packages
     .command('list')
-    .description('published builds, newest first')
+    .description('lists published builds, newest first')
     .action(async () => {
       const answer = await client().get<ResponseOf<typeof listPackages>>(listOperation.path)
       show(answer, () =>
         [
           answer.releaseKey === null
-            ? 'no release key is configured: packages are refused'
+            ? 'no release key is configured, so the server refuses packages'
             : `release key ${answer.releaseKey.fingerprint}`,
           table(
             ['version', 'architecture', 'state', 'newest', 'published', 'by', 'id', 'sha256'],

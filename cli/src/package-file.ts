@@ -16,13 +16,13 @@ import { Check } from 'typebox/value'
 import { CliError } from './client.ts'
 import { publicText, readSigningKey } from './signing-key.ts'
 
-/** 109 MB become 34.0 MB in 3 s; level 15 takes 19 s for 33.4 MB. */
+/** Compresses 109 MB to 34.0 MB in 3 s. Level 15 takes 19 s for 33.4 MB. */
 const compressionLevel = 9
 
-/** What an executable for Linux says it is for; null for what is none, such as a script. */
+/** Returns the architecture of a Linux executable, or null for other files, such as a script. */
 const elfArchitecture = (start: Buffer): string | null => {
   if (start.length < 20 || start.readUInt32BE(0) !== 0x7f454c46) return null
-  return { 62: 'x64', 183: 'arm64' }[start.readUInt16LE(18)] ?? 'another machine'
+  return { 62: 'x64', 183: 'arm64' }[start.readUInt16LE(18)] ?? 'another architecture'
 }
 
 const firstBytes = async (file: string, count: number): Promise<Buffer> => {
@@ -45,7 +45,7 @@ const measure = async (file: string): Promise<{ sha256: string; size: number }> 
   return { sha256: hash.digest('hex'), size }
 }
 
-/** Version that the build's manifest beside the executable gives for it; null where there is none. */
+/** Returns the version of an executable from the manifest next to it, or null. */
 const builtVersion = (executable: string, sha256: string): string | null => {
   try {
     const manifest = JSON.parse(readFileSync(join(dirname(executable), 'manifest.json'), 'utf8'))
@@ -65,7 +65,7 @@ export interface SignOptions {
   out: string
 }
 
-/** Writes a package: the signed header, then the executable, compressed. */
+/** Writes a package: the signed header and the compressed executable. */
 export const signPackage = async (options: SignOptions): Promise<PackageHeader> => {
   const { executable, version, architecture, out } = options
   const key = readSigningKey(options.keyFile, options.passphrase)
@@ -75,17 +75,19 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
     const found = elfArchitecture(start)
     if (found === null && start.toString('latin1', 0, 2) !== '#!')
       throw new CliError(
-        `${executable} is not a program for Linux. Sign the agent that npm run build made in build/agent.`,
+        `${executable} is not a Linux program. Sign the agent that npm run build created in build/agent.`,
       )
     if (found !== null && found !== architecture)
       throw new CliError(`${executable} is built for ${found}, not for ${architecture}.`)
     build = { version, architecture, ...(await measure(executable)) }
     const built = builtVersion(executable, build.sha256)
     if (built !== null && built !== version)
-      throw new CliError(`${executable} is version ${built}, not ${version}. Hosts would refuse it.`)
+      throw new CliError(
+        `${executable} has version ${built}, not ${version}, so hosts would refuse it. Set --version ${built}.`,
+      )
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw new CliError(`${executable} cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read ${executable}: ${(error as Error).message}.`)
   }
   const header = {
     format: 'portcullis-agent-package',
@@ -96,7 +98,7 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
   }
   if (!Check(PackageHeader, header))
     throw new CliError(
-      `This cannot be packed: the version must be like 1.4.0 or 1.4.0-rc.1, the architecture one of ${packageArchitectures.join(', ')}, the executable 1 to ${agentLimits.packageBytes} bytes.`,
+      `Cannot create the package. The version must be like 1.4.0 or 1.4.0-rc.1, the architecture one of ${packageArchitectures.join(', ')}, and the executable must have 1 to ${agentLimits.packageBytes} bytes.`,
     )
   const draft = `${out}.draft`
   const seen = createHash('sha256')
@@ -117,7 +119,8 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
     const target = createWriteStream(draft)
     target.write(`${JSON.stringify(header)}\n`)
     await pipeline(createReadStream(executable), watched, compress, target)
-    if (seen.digest('hex') !== header.sha256) throw new CliError(`${executable} changed while it was read.`)
+    if (seen.digest('hex') !== header.sha256)
+      throw new CliError(`${executable} changed while it was read. Run the command again.`)
     await rename(draft, out)
   } finally {
     await rm(draft, { force: true })
@@ -125,15 +128,15 @@ export const signPackage = async (options: SignOptions): Promise<PackageHeader> 
   return header
 }
 
-/** The header of a package file, for what is said before it is sent. */
+/** Reads the header of a package file, to check the file before it is uploaded. */
 export const readPackageHeader = async (file: string): Promise<PackageHeader> => {
   let header: unknown
   try {
     const start = await firstBytes(file, packageFileLimits.headerBytes)
     header = JSON.parse(start.subarray(0, Math.max(start.indexOf(10), 0)).toString('utf8'))
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw new CliError(`${file} cannot be read: ${(error as Error).message}.`)
+    if (!(error instanceof SyntaxError)) throw new CliError(`Cannot read ${file}: ${(error as Error).message}.`)
   }
-  if (!Check(PackageHeader, header)) throw new CliError(`${file} is no agent package.`)
+  if (!Check(PackageHeader, header)) throw new CliError(`${file} is not an agent package.`)
   return header
 }

@@ -8,17 +8,17 @@ import { configuredFile, keyOfBuild, makeReleaseKey, readReleaseKeyFile, rotateR
 import { passphraseOf } from './signing-key.ts'
 
 interface Terminal {
-  /** Prints an answer, as JSON when that was asked for. */
+  /** Prints an answer as text, or as JSON with --json. */
   show(answer: unknown, text: () => string): void
 }
 
-const keepSafe = (file: string): string => `Keep ${file} and a copy of it off the server and off the network.`
+const keepSafe = (file: string): string => `Keep ${file} and a copy of it offline and off the server.`
 
-/** Whoever reads an unencrypted release key can put a program on every host. */
+/** Returns a warning for an unencrypted release key, which lets its readers run a program on every host. */
 const notEncrypted = (file: string, passphrase: string | undefined): string[] =>
   passphrase === undefined
     ? [
-        `WARNING: ${file} is not encrypted. Whoever reads it can sign programs for every host. Create it with --passphrase-file.`,
+        `WARNING: ${file} is not encrypted. Anyone who can read it can sign programs for every host. Create it with --passphrase-file.`,
       ]
     : []
 
@@ -53,7 +53,7 @@ const showKey = (show: Terminal['show'], given: string | undefined): void => {
         ? [`No release key is configured. Run \`npm run cli -- release-key new\`, or set PORTCULLIS_RELEASE_KEY_FILE.`]
         : [`release key ${fingerprint}`, `configured in ${path}`, ...chainOf(file).map((line) => `  ${line}`)]),
       held === undefined
-        ? 'agent build: none yet'
+        ? 'agent build: does not exist yet'
         : inBuild === null
           ? 'agent build: contains no release key, so its hosts refuse updates'
           : inBuild === fingerprint
@@ -63,7 +63,7 @@ const showKey = (show: Terminal['show'], given: string | undefined): void => {
   )
 }
 
-/** The key that signs agent builds. These commands run on the build machine and need no server. */
+/** Commands for the key that signs agent builds. They run on the build machine and need no server. */
 export const registerReleaseKeyCommands = (program: Command, { show }: Terminal): void => {
   const keys = program.command('release-key').description('the key that signs agent builds; runs on the build machine')
 
@@ -71,7 +71,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
     .command('new')
     .description('creates a release key: a private file and a public file')
     .requiredOption('--out <path>', 'file for the private key; only its owner can read it')
-    .option('--public <path>', 'file for the public key (default: release-key.pub beside the private key)')
+    .option('--public <path>', 'file for the public key (default: release-key.pub next to the private key)')
     .option('--passphrase-file <path>', 'file with a passphrase that encrypts the private key')
     .action((options: OptionValues) => {
       const publicFile = options.public ?? join(dirname(options.out), 'release-key.pub')
@@ -100,7 +100,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
     .description('creates the next release key, signed by the current one')
     .requiredOption('--key <path>', 'private key in use')
     .requiredOption('--out <path>', 'file for the new private key')
-    .option('--public <path>', 'public file to extend (default: release-key.pub beside the private key in use)')
+    .option('--public <path>', 'public file to extend (default: release-key.pub next to the private key in use)')
     .option('--passphrase-file <path>', 'file with the passphrase of the key in use')
     .option('--new-passphrase-file <path>', 'file with a passphrase that encrypts the new key')
     .action((options: OptionValues) => {
@@ -128,7 +128,7 @@ export const registerReleaseKeyCommands = (program: Command, { show }: Terminal)
     })
 }
 
-/** Refuses the option that once pinned a key over the network. */
+/** Refuses the former option --trust, which pinned a key over the network. */
 export const refuseTrust = (trust: unknown): void => {
   if (trust !== undefined)
     throw new CliError(

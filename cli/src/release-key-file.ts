@@ -1,4 +1,4 @@
-/** The public file of a release key, and rotations of it. Needs no server. */
+/** Reads, creates and rotates the public file of a release key. Needs no server. */
 
 import { createPublicKey, sign } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,22 +13,22 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const inCheckout = `${root}release-key.pub`
 const manifest = `${root}build/agent/manifest.json`
 
-/** Where this checkout looks for its public release key file, and whether a person named it. */
+/** Returns the path of the public release key file, and whether PORTCULLIS_RELEASE_KEY_FILE names it. */
 export const configuredFile = (): { path: string; isNamed: boolean } => {
   const named = variable('PORTCULLIS_RELEASE_KEY_FILE')
   return named ? { path: named, isNamed: true } : { path: inCheckout, isNamed: false }
 }
 
-/** @throws CliError when the file cannot be used */
+/** @throws CliError if the file is invalid or cannot be read */
 export const readReleaseKeyFile = (path: string): ReleaseKeyFile => {
   try {
     return parseReleaseKeyFile(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw new CliError(`${path} cannot be used. ${(error as Error).message}`)
+    throw new CliError(`Cannot use the release key file ${path}. ${(error as Error).message}`)
   }
 }
 
-/** The key in the agent build of this checkout: `undefined` without a build, null in a build without a key. */
+/** Returns the key in the agent build of this checkout: undefined without a build, null in a build without a key. */
 export const keyOfBuild = (): ReleaseKeyFile | null | undefined => {
   try {
     return (JSON.parse(readFileSync(manifest, 'utf8')) as { releaseKey?: ReleaseKeyFile | null }).releaseKey ?? null
@@ -42,7 +42,7 @@ const refuseExisting = (path: string): void => {
     throw new CliError(`${path} already exists. Choose another name: the command never overwrites a file.`)
 }
 
-/** Replaces the file as a whole: a crash leaves the old one or the new one. */
+/** Replaces the file atomically. */
 const writePublic = (path: string, file: ReleaseKeyFile): void => {
   const draft = `${path}.new`
   try {
@@ -57,11 +57,11 @@ const writePublic = (path: string, file: ReleaseKeyFile): void => {
     renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })
-    throw new CliError(`${path} cannot be written: ${(error as Error).message}.`)
+    throw new CliError(`Cannot write ${path}: ${(error as Error).message}.`)
   }
 }
 
-/** Creates the first release key: a private file for its owner, and the public file. Overwrites neither. */
+/** Creates the first release key: a private file for its owner and the public file. Overwrites neither. */
 export const makeReleaseKey = (out: string, publicFile: string, passphrase: string | undefined): string => {
   refuseExisting(out)
   refuseExisting(publicFile)
@@ -82,7 +82,7 @@ export interface RotateOptions {
   now: Date
 }
 
-/** Creates the next release key, signs it with the current one, and appends that statement to the public file. */
+/** Creates the next release key, signs it with the current one, and appends this rotation to the public file. */
 export const rotateReleaseKey = ({ key, passphrase, out, newPassphrase, publicFile, now }: RotateOptions) => {
   refuseExisting(out)
   const file = readReleaseKeyFile(publicFile)

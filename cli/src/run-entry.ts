@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Runs an entry of the server in a process of its own; what it says is what it says.
- * @param whenKilled exit code when a signal ended it
+ * Runs an entry of the server in a child process with the same input and output.
+ *
+ * @param whenKilled exit code if a signal ended the child
  */
 export const runEntry = async (name: string, args: readonly string[], whenKilled = 1): Promise<void> => {
   const entry = fileURLToPath(new URL(`../../server/src/entry/${name}.ts`, import.meta.url))

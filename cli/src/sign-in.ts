@@ -15,15 +15,15 @@ import { CliError, createClient } from './client.ts'
 export interface SignInOptions {
   server: string
   user: string
-  /** File whose first line is the password; `-` reads it from standard input. Without one it is asked for. */
+  /** File whose first line is the password; `-` reads it from standard input. If absent, the command prompts for it. */
   passwordFile?: string
-  /** Code of the authenticator app, for accounts with a second factor. Without one it is asked for. */
+  /** Verification code, for accounts with a second factor. If absent, the command prompts for it. */
   code?: string
 }
 
-/** Asks at the terminal without echoing the input. */
+/** Prompts at the terminal without echoing the input. */
 const ask = async (question: string, instead: string): Promise<string> => {
-  if (!process.stdin.isTTY) throw new CliError(`There is no terminal to ask at. Instead, ${instead}.`)
+  if (!process.stdin.isTTY) throw new CliError(`Cannot prompt without a terminal. Instead, ${instead}.`)
   process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
@@ -36,17 +36,17 @@ const ask = async (question: string, instead: string): Promise<string> => {
 }
 
 const passwordOf = async ({ user, passwordFile }: SignInOptions): Promise<string> => {
-  if (passwordFile === undefined) return ask(`Password of ${user}: `, 'give the password with --password-file')
+  if (passwordFile === undefined) return ask(`Password of ${user}: `, 'set the password with --password-file')
   let text: string
   try {
     text = readFileSync(passwordFile === '-' ? 0 : passwordFile, 'utf8')
   } catch (error) {
-    throw new CliError(`The password cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read the password file: ${(error as Error).message}.`)
   }
   return text.split(/\r?\n/, 1)[0] as string
 }
 
-/** Opens a session, which stays fresh for five minutes, and returns how to end it. */
+/** Opens a session, which counts as fresh for five minutes, and returns a function that ends it. */
 export const signIn = async (options: SignInOptions): Promise<{ token: string; signOut: () => Promise<unknown> }> => {
   const { server, user } = options
   const anonymous = createClient({ server, token: null })
@@ -57,7 +57,7 @@ export const signIn = async (options: SignInOptions): Promise<{ token: string; s
       throw new CliError(
         `The second factor of ${user} is a passkey, which the command line cannot use. Use the console.`,
       )
-    const code = options.code ?? (await ask('Code from the authenticator app: ', 'give the code with --code'))
+    const code = options.code ?? (await ask('Verification code: ', 'set the verification code with --code'))
     return anonymous.post<LocalLoginAnswer>(finishSignIn.path, { mfaToken, code })
   }
   const { token } = 'mfaRequired' in answer ? await finish(answer) : answer

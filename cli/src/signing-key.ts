@@ -4,10 +4,10 @@ import { releaseKeyFingerprint } from '@portcullis/domain'
 import type { OptionValues } from 'commander'
 import { CliError } from './client.ts'
 
-/** Public half as the server knows it: base64 of its SPKI DER. */
+/** Returns a public key as base64 SPKI DER. */
 export const publicText = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64')
 
-/** Makes a key that only its owner can read; answers its fingerprint. Never overwrites one. */
+/** Creates a key file that only its owner can read and returns its fingerprint. Never overwrites a file. */
 export const makeSigningKey = (out: string, passphrase: string | undefined): string => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({
@@ -18,24 +18,26 @@ export const makeSigningKey = (out: string, passphrase: string | undefined): str
   try {
     writeFileSync(out, pem, { mode: 0o600, flag: 'wx', flush: true })
   } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    throw new CliError(isThere ? `${out} already exists.` : `The key cannot be written: ${(error as Error).message}.`)
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new CliError(
+      exists ? `${out} already exists. Choose another name.` : `Cannot write the key: ${(error as Error).message}.`,
+    )
   }
   return releaseKeyFingerprint(publicText(publicKey))
 }
 
-/** OpenSSL names its own routines; an operator needs to know what to change. */
+/** Replaces the messages of OpenSSL with what the operator has to change. */
 const whyUnreadable = (file: string, passphrase: string | undefined, { message }: Error): string => {
   if (/bad decrypt|interrupted or cancelled|bad password/i.test(message))
     return passphrase === undefined
-      ? `${file} is encrypted. Name the file with its passphrase: --passphrase-file FILE.`
-      : `The passphrase does not open ${file}.`
+      ? `${file} is encrypted. Set the file that contains its passphrase with --passphrase-file.`
+      : `The passphrase for ${file} is incorrect.`
   if (/unsupported|no start line/i.test(message))
-    return `${file} is not a private key in PEM format. Name the private key file, not the public one.`
-  return `The key cannot be read: ${message}.`
+    return `${file} is not a private key in PEM format. Use the private key file, not the public one.`
+  return `Cannot read the key: ${message}.`
 }
 
-/** The private key of a file. @throws CliError when it cannot be read or is of another kind */
+/** Reads a private key. @throws CliError if it cannot be read or is not an Ed25519 key */
 export const readSigningKey = (file: string, passphrase: string | undefined): KeyObject => {
   try {
     const key = createPrivateKey({
@@ -50,12 +52,12 @@ export const readSigningKey = (file: string, passphrase: string | undefined): Ke
   throw new CliError(`${file} is not an Ed25519 key.`)
 }
 
-/** Passphrase of a key, from the file that was named; undefined: the key has none. */
+/** Reads the passphrase of a key from --passphrase-file. Returns undefined without that option. */
 export const passphraseOf = ({ passphraseFile }: OptionValues): string | undefined => {
   if (typeof passphraseFile !== 'string') return undefined
   try {
     return readFileSync(passphraseFile, 'utf8').trim()
   } catch (error) {
-    throw new CliError(`The passphrase cannot be read: ${(error as Error).message}.`)
+    throw new CliError(`Cannot read the passphrase file: ${(error as Error).message}.`)
   }
 }

@@ -12,7 +12,7 @@ const read = (text: string) => {
   return readConfigFile(file)
 }
 
-it('a document comes back from the file it was written into, its secret by reference', () => {
+it('a document is unchanged after writing and reading its file, with its secret as a reference', () => {
   const document = {
     settings: {
       SMTP_HOST: 'mail',
@@ -41,7 +41,7 @@ it('a document comes back from the file it was written into, its secret by refer
   }
 })
 
-it('takes numbers and switches as people write them, and secrets from files', () => {
+it('accepts plain numbers and booleans, and secrets from files', () => {
   writeFileSync(join(dir, 'secret'), 'from a file\n')
   expect(
     read(
@@ -54,15 +54,15 @@ it('takes numbers and switches as people write them, and secrets from files', ()
 
 it.each([
   ['settings: { SMTP_PASSWORD: plain }', /is a secret/],
-  ['settings: { SMTP_PASSWORD: { fromEnv: NO_SUCH_VARIABLE } }', /NO_SUCH_VARIABLE is not set/],
+  ['settings: { SMTP_PASSWORD: { fromEnv: NO_SUCH_VARIABLE } }', /NO_SUCH_VARIABLE, which is not set/],
   [
     'notificationGroups: [{ id: 1, channels: { webhook: { secret: whsec_plain } } }]',
-    /webhook of group 1 does not belong into the file/,
+    /webhook secret of group 1 must not be in the file/,
   ],
-  ['settings: { SMTP_HOST: [1] }', /neither a text nor a reference/],
-  ['setings: {}', /has setings; known are settings, tags, notificationGroups, rules/],
-  ['- a', /holds no document/],
-  ['a: [', /cannot be read/],
+  ['settings: { SMTP_HOST: [1] }', /must be a text, a number, true, false, or a reference/],
+  ['setings: {}', /unknown member setings. Known members are settings, tags, notificationGroups, rules/],
+  ['- a', /contains no configuration document/],
+  ['a: [', /Cannot read/],
 ])('%s is refused', (text, message) => {
   expect(() => read(text)).toThrow(message)
 })

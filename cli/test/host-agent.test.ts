@@ -19,7 +19,7 @@ import { NoAnswer } from '../simulator/transport.ts'
 
 type Script = (path: string, body: Record<string, unknown>) => Partial<Answer> | undefined
 
-/** A server that checks proofs and shapes, and answers as scripted; by default it agrees. */
+/** Creates a server that checks proofs and shapes and answers as scripted, by default with success. */
 const createPeer = (script: Script = () => undefined) => {
   const sent: { path: string; text: string; body: Record<string, unknown>; token: string | undefined }[] = []
   let key: KeyObject | undefined
@@ -85,12 +85,12 @@ const once = (answer: (body: Record<string, unknown>) => Partial<Answer> | undef
 }
 
 describe('a simulated host', () => {
-  it('enrols, proves its key, sends facts and full inventory first, then only what changed', async () => {
+  it('enrols, proves its key, and sends facts and the full inventory first, then only changes', async () => {
     const { agent, sent, checkIns } = createPeer()
     await agent.join('pce_x')
     await agent.checkIn(undefined, () => {})
     await agent.checkIn(undefined, () => {})
-    agent.happen()
+    agent.changeDevices()
     await agent.checkIn(undefined, () => {})
     expect(sent.map((s) => s.path)).toEqual([
       agentPaths.enrol,
@@ -113,14 +113,14 @@ describe('a simulated host', () => {
   ])('repeats the same bytes after %s', async (_, answer) => {
     const peer = createPeer(once(() => answer))
     await peer.agent.join('pce_x')
-    peer.agent.happen()
+    peer.agent.changeDevices()
     await peer.agent.checkIn(undefined, () => {})
     const [first, second] = peer.checkIns()
     expect(second?.text).toBe(first?.text)
     expect(peer.failures.length).toBe(1)
   })
 
-  it('opens a new session when its own has ended, and repeats the same bytes under it', async () => {
+  it('opens a new session when the old one expired, and repeats the same bytes in it', async () => {
     const peer = createPeer(once(() => ({ status: 401, body: { code: 'agent_session_expired' } })))
     await peer.agent.join('pce_x')
     await peer.agent.checkIn(undefined, () => {})
@@ -139,7 +139,7 @@ describe('a simulated host', () => {
     expect(peer.checkIns().map((s) => s.token)).toEqual(['token-1', 'token-2'])
   })
 
-  it('sends the full inventory at once when asked, and does not spin when asked for ever', async () => {
+  it('sends the full inventory at once on request, but not forever', async () => {
     const peer = createPeer((path) =>
       path === agentPaths.checkIn ? { body: { nextCheckInSeconds: 60, needInventory: true } } : undefined,
     )
@@ -153,13 +153,13 @@ describe('a simulated host', () => {
     expect(peer.checkIns().map((s) => s.body.seq)).toEqual([1, 2, 3, 4])
   })
 
-  it('drops a report that is refused as invalid and sends the full inventory instead', async () => {
+  it('drops a report that is refused as invalid, and sends the full inventory instead', async () => {
     const peer = createPeer()
     await peer.agent.join('pce_x')
     await peer.agent.checkIn(undefined, () => {})
     const refusing = createPeer(once(() => ({ status: 400, body: { code: 'agent_report_invalid' } })))
     await refusing.agent.join('pce_x')
-    refusing.agent.happen()
+    refusing.agent.changeDevices()
     await refusing.agent.checkIn(undefined, () => {})
     const [first, second] = refusing.checkIns().map((s) => s.body as unknown as CheckInRequest)
     expect(first?.changes?.length).toBe(1)
@@ -167,7 +167,7 @@ describe('a simulated host', () => {
     expect(second?.inventory?.length).toBeGreaterThanOrEqual(5)
   })
 
-  it.each(['agent_revoked', 'agent_unknown'])('stops for good when it is answered %s', async (code) => {
+  it.each(['agent_revoked', 'agent_unknown'])('stops permanently after %s', async (code) => {
     const peer = createPeer((path) => (path === agentPaths.checkIn ? { status: 403, body: { code } } : undefined))
     await peer.agent.join('pce_x')
     await expect(peer.agent.checkIn(undefined, () => {})).rejects.toThrow(Refused)
@@ -175,7 +175,7 @@ describe('a simulated host', () => {
     expect(peer.checkIns().length).toBe(1)
   })
 
-  describe('takes commands:', () => {
+  describe('after a command', () => {
     const id = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
     const command = (counter: number, rest: Record<string, unknown>) => ({
       payload: JSON.stringify({
@@ -187,7 +187,7 @@ describe('a simulated host', () => {
       }),
       signature: '',
     })
-    /** Answers check-ins with these commands, one list each, and policy requests with no rules. */
+    /** Answers each check-in with one list of commands, and policy requests with an empty policy. */
     const peerWith = (...lists: ReturnType<typeof command>[][]) =>
       createPeer((path) => {
         if (path === agentPaths.policy)
@@ -197,7 +197,7 @@ describe('a simulated host', () => {
         return { body: { nextCheckInSeconds: 60, ...(commands === undefined ? {} : { commands }) } }
       })
 
-    it('armed at once, it blocks what no rule allows, says so, and is free again', async () => {
+    it('to arm with applyToPresent, blocks devices that no rule allows, reports it, and can be freed', async () => {
       const peer = peerWith(
         [command(1, { kind: 'configure', mode: 'Armed', applyToPresent: true })],
         [],
@@ -221,16 +221,16 @@ describe('a simulated host', () => {
       expect(last.inventoryHash).toBe(inventoryHash(peer.agent.inventory.devices()))
     })
 
-    it('armed without more, it spares what is attached, and blocks what comes', async () => {
+    it('to arm, exempts attached devices and blocks new ones', async () => {
       const peer = peerWith([command(1, { kind: 'configure', mode: 'Armed', applyToPresent: false })])
       await peer.agent.join('pce_x')
       await peer.agent.checkIn(undefined, () => {})
       expect(peer.agent.inventory.devices().every((d) => d.authorized === true)).toBe(true)
-      for (let n = 0; n < 20; n++) peer.agent.happen()
+      for (let n = 0; n < 20; n++) peer.agent.changeDevices()
       expect(peer.agent.inventory.devices().some((d) => d.authorized === false)).toBe(true)
     })
 
-    it('a repeated command is answered alike, an old counter not at all', async () => {
+    it('that is repeated, gives the same answer, and ignores one with an old counter', async () => {
       const logs = command(5, { kind: 'collect-logs' })
       const peer = peerWith([logs], [logs, command(4, { kind: 'collect-logs' })])
       await peer.agent.join('pce_x')

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const run = promisify(execFile)
 
-/** Runs the command line without a server: what it says before it would look for one. */
+/** Runs a command without a server and returns its error. */
 const refusal = async (...args: string[]): Promise<string> => {
   const failed = await run(process.execPath, [main, 'admin', ...args], {
     env: { ...process.env, PORTCULLIS_KEY_FILE: '/nowhere/key', PORTCULLIS_DATA_DIR: '/nowhere' },
@@ -21,7 +21,7 @@ describe('recovery commands on the server', () => {
   it.each(['lift-suspension', 'reset-second-factor', 'exempt-second-factor'])(
     '%s takes the account from --user and needs one',
     async (command) => {
-      expect(await refusal(command)).toContain('Name the account with --user <name>.')
+      expect(await refusal(command)).toContain('Set the account with --user <name>.')
       const named = await refusal(command, '--user', 'ada')
       expect(named).not.toContain('--user')
       expect(named).toContain('/nowhere')

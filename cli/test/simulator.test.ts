@@ -21,7 +21,7 @@ const hostOf = (index: number) => {
 
 const apply = (
   devices: readonly DeviceReport[],
-  change: ReturnType<ReturnType<typeof hostOf>['inventory']['happen']>,
+  change: ReturnType<ReturnType<typeof hostOf>['inventory']['changeDevices']>,
 ) => {
   const port = change.op === 'removed' ? change.portPath : change.device.portPath
   const others = devices.filter((d) => d.portPath !== port)
@@ -29,7 +29,7 @@ const apply = (
 }
 
 describe('fleet model', () => {
-  it('gives every host 5 to 14 devices of its own ports, the hubs they hang on among them, in reports the contract takes', () => {
+  it('gives every host 5 to 14 valid device reports on its own ports, including the hubs above them', () => {
     for (let index = 0; index < 500; index++) {
       const { host, inventory } = hostOf(index)
       const devices = inventory.devices()
@@ -54,7 +54,7 @@ describe('fleet model', () => {
     }
   })
 
-  it('is the same fleet for the same seed, and another for another', () => {
+  it('gives the same fleet for the same seed, and another for another seed', () => {
     const of = (seed: number) => {
       const random = createRandom(seed)
       const host = createHost(3, random, `seed ${seed}`)
@@ -64,7 +64,7 @@ describe('fleet model', () => {
     expect(of(5)).not.toBe(of(6))
   })
 
-  it('builds descriptors that say what the catalogue says', () => {
+  it('builds descriptors that match the catalogue', () => {
     for (const model of [...Object.values(models).flat(), ...attackTools]) {
       expect(model.vid).toMatch(/^[0-9A-F]{4}$/)
       expect(model.pid).toMatch(/^[0-9A-F]{4}$/)
@@ -78,7 +78,7 @@ describe('fleet model', () => {
       }
   })
 
-  it('has no ordinary device that counts as an attack tool, and no attack tool that does not', () => {
+  it('detects all of its attack tools and no other device as one', () => {
     const random = createRandom(1)
     const levelOf = (model: Model): string | null =>
       judge({ ...makeDevice(model, random, true), portPath: '1-1' }).attackTool?.level ?? null
@@ -88,21 +88,21 @@ describe('fleet model', () => {
     expect(named(attackTools, (level) => level === null)).toEqual([])
   })
 
-  it('visits about 3 of 1,000 hosts with an attack tool', () => {
-    const visited = Array.from({ length: 4_000 }, (_, i) => hostOf(i).inventory.isVisited).filter(Boolean).length
-    expect(visited).toBeGreaterThanOrEqual(2)
-    expect(visited).toBeLessThanOrEqual(40)
+  it('uses an attack tool on about 3 of 1,000 hosts', () => {
+    const attacked = Array.from({ length: 4_000 }, (_, i) => hostOf(i).inventory.isAttacked).filter(Boolean).length
+    expect(attacked).toBeGreaterThanOrEqual(2)
+    expect(attacked).toBeLessThanOrEqual(40)
   })
 })
 
-describe('plugging in and taking away', () => {
-  it('keeps the hash that of the devices present, and every change applies to what was there', () => {
+describe('a device change', () => {
+  it('keeps the hash equal to that of the present devices, and always applies to them', () => {
     fc.assert(
       fc.property(fc.nat(5_000), fc.integer({ min: 1, max: 60 }), (index, steps) => {
         const { inventory } = hostOf(index)
         let known: readonly DeviceReport[] = inventory.devices()
         for (let at = 0; at < steps; at++) {
-          const change = inventory.happen(at)
+          const change = inventory.changeDevices(at)
           const port = change.op === 'removed' ? change.portPath : change.device.portPath
           const wasThere = known.some((d) => d.portPath === port)
           expect(wasThere).toBe(change.op === 'removed')
@@ -115,11 +115,11 @@ describe('plugging in and taking away', () => {
     )
   })
 
-  it('brings the same device back under the same serial number', () => {
+  it('attaches the same device again with the same serial number', () => {
     const seen = new Map<string, number>()
     const { inventory } = hostOf(11)
     for (let at = 0; at < 200; at++) {
-      const change = inventory.happen(at)
+      const change = inventory.changeDevices(at)
       if (change.op === 'removed') continue
       const key = `${change.device.descriptors} ${change.device.serial}`
       seen.set(key, (seen.get(key) ?? 0) + 1)
@@ -130,7 +130,7 @@ describe('plugging in and taking away', () => {
 })
 
 describe('percentiles', () => {
-  it('lie within 3 % of the exact ones', () => {
+  it('are within 3 % of the exact ones', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0.02, max: 60_000, noNaN: true }), { minLength: 1, maxLength: 300 }),
@@ -155,7 +155,7 @@ describe('percentiles', () => {
 describe('arguments', () => {
   const given = ['--server', 'http://127.0.0.1:8080', '--token', 'pce_a', '--agents', '10']
 
-  it('reads what npm run simulate is given', () => {
+  it('are parsed from the command line of npm run simulate', () => {
     const args = readArguments([...given, '--interval', '2', '--duration', '30', '--token', 'kiosk=pce_b', '--json'])
     expect(args).toMatchObject({ agents: 10, intervalSeconds: 2, durationSeconds: 30, json: true, seed: 1 })
     expect([...args.tokens]).toEqual([
@@ -172,7 +172,7 @@ describe('arguments', () => {
     [[...given, '--interval', '0']],
     [[...given, '--duration', 'long']],
     [[...given, '--unknown']],
-  ])('refuses %j', (args) => {
+  ])('are rejected: %j', (args) => {
     expect(() => readArguments(args)).toThrow(UsageError)
   })
 })

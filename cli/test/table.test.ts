@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { plain, table } from '../src/table.ts'
 
 describe('table', () => {
-  it('lets no text of a host or device move the cursor or break a line', () => {
+  it('replaces characters of hosts and devices that move the cursor or break a line', () => {
     const hostile = '\u001b[2J\u001b]0;owned\u0007a\r\nb\u2028c\u202Ed\u0000'
     const text = plain(hostile)
     expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
@@ -10,7 +10,7 @@ describe('table', () => {
     expect(table(['a', 'b'], [[hostile, 1]]).split('\n').length).toBe(2)
   })
 
-  it('puts columns under one another', () => {
+  it('aligns columns', () => {
     expect(
       table(
         ['host', 'n'],

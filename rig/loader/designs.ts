@@ -100,13 +100,13 @@ export const seedDesigns = async (options: {
     const agent = createHostAgent({
       host: createHost(start, random, 'designs'),
       inventory: {
-        isVisited: false,
+        isAttacked: false,
         devices: () => reports,
         hash: () => inventoryHash(reports),
         enforce: () => {},
         changes: () => [],
-        happen: () => {
-          throw new Error('nothing happens on a host that only brings designs')
+        changeDevices: () => {
+          throw new Error('a host that only loads fingerprints does not change its devices')
         },
       },
       transport,

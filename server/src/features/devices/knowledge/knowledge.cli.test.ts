@@ -71,8 +71,8 @@ describe('portcullis knowledge', () => {
     const sign = (folder: string, ...more: string[]) =>
       cli('knowledge', 'sign', folder, '--version', '2031.6', '--key', key, '--out', join(dir, 'some.json'), ...more)
     expect((await sign(dir, '--only', 'genuine', 'supplement')).files).toEqual(['genuine', 'supplement'])
-    await expect(sign(dir, '--only', 'malware')).rejects.toThrow('--only takes usbIds')
-    await expect(sign(join(dir, 'nowhere'))).rejects.toThrow('holds none of')
-    await expect(online('knowledge', 'upload', key)).rejects.toThrow('is no signed knowledge')
+    await expect(sign(dir, '--only', 'malware')).rejects.toThrow('--only does not accept malware')
+    await expect(sign(join(dir, 'nowhere'))).rejects.toThrow('contains none of the files')
+    await expect(online('knowledge', 'upload', key)).rejects.toThrow('is not a signed knowledge file')
   })
 })

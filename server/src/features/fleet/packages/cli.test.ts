@@ -148,7 +148,7 @@ describe('portcullis package', () => {
     writeFileSync(at('manifest.json'), JSON.stringify({ version: '0.1.0', files: [{ name: 'agent', sha256 }] }))
     try {
       const answer = await sign('1.6.0', 'other.pkg', '--key', at('release.key'))
-      expect([answer.code, answer.err]).toEqual([1, expect.stringContaining('is version 0.1.0, not 1.6.0.')])
+      expect([answer.code, answer.err]).toEqual([1, expect.stringContaining('has version 0.1.0, not 1.6.0')])
       expect(() => statSync(at('other.pkg'))).toThrow()
     } finally {
       rmSync(at('manifest.json'))
@@ -156,8 +156,8 @@ describe('portcullis package', () => {
   })
 
   it('refuses a file that is not a package before sending it', async () => {
-    expect((await portcullis('publish', at('agent'))).err).toBe(`${at('agent')} is no agent package.\n`)
-    expect((await portcullis('publish', at('nothing'))).err).toContain('cannot be read')
+    expect((await portcullis('publish', at('agent'))).err).toBe(`${at('agent')} is not an agent package.\n`)
+    expect((await portcullis('publish', at('nothing'))).err).toContain('Cannot read')
   })
 })
 
