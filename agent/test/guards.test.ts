@@ -135,7 +135,7 @@ describe('a device that worked recently', () => {
 })
 
 describe('the last keyboard', () => {
-  it('is kept if all would be blocked: only one of them, the least suspicious', async () => {
+  it('is kept if no keyboard is allowed: only one of them, the least suspicious', async () => {
     const second = plainKeyboard({ portPath: '1-4', product: 'Other' })
     const host = await startHost({
       devices: [keyboard, second],
