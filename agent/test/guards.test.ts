@@ -204,7 +204,7 @@ describe('the disks of the running system', () => {
   it.each([
     ['root on device mapper', 'self/mountinfo', '22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/mapper/vg-root rw\n'],
     [
-      'root on btrfs, which has a number of its own',
+      'root on btrfs, which has an anonymous device number',
       'self/mountinfo',
       '22 1 0:33 / / rw - btrfs /dev/mapper/vg-root rw\n',
     ],

@@ -185,7 +185,7 @@ describe('an update that did not begin', () => {
     skipped = 61_000
     host.begin()
     await until('answered', () => ackOf(id) !== undefined)
-    expect(ackOf(id)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('Expired') })
+    expect(ackOf(id)).toMatchObject({ outcome: 'failed', message: expect.stringContaining('expired before') })
     expect(content()).toBe(script('1.0.0').toString())
   })
 })

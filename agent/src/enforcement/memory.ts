@@ -58,7 +58,7 @@ export interface EnforcementMemory {
 }
 
 /** Reason of Free after root freed the host. Only this release also releases held ports. */
-export const RELEASED = 'Root freed the host locally.'
+export const RELEASED = 'Freed by root on the host.'
 
 export const freshMemory = (agentId: string, kernelBoot: string): EnforcementMemory => ({
   agentId,

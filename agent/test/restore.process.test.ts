@@ -40,7 +40,7 @@ describe('an agent that dies', { timeout: 90_000 }, () => {
     expect(runAgentCommand(['restore', ...args])).toEqual({ code: 0, output: 'Nothing to restore.\n' })
     const again = spawnAgent(all)
     await until('armed again', () => tree.read('usb1', 'authorized_default') === '0', 30_000)
-    expect(runAgentCommand(['restore', ...args]).output).toContain('nothing to restore')
+    expect(runAgentCommand(['restore', ...args]).output).toContain('Nothing to restore')
     expect(tree.read('usb1', 'authorized_default')).toBe('0')
     again.child.kill('SIGTERM')
     expect(await again.exit).toBe(0)
