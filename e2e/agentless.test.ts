@@ -32,7 +32,7 @@ describe('hosts without an agent', unless(whyNoSshd), () => {
   }
   const worker = () => call<{ id: string | null; adminStatus: string | null }>('GET', `${base}/workerpollerdetails`)
 
-  it('are polled by the worker that the server starts, once it is activated, and are among the agents then', async () => {
+  it('are polled by the activated worker of the server, and then appear among the agents', async () => {
     const { value } = await until('the worker of the server', async () => {
       const found = await worker()
       return found.id === null ? undefined : found
@@ -65,7 +65,7 @@ describe('hosts without an agent', unless(whyNoSshd), () => {
     expect(data).toMatchObject([{ hostKeyFingerprint: sshd.fingerprint, platform: 'linux' }])
   })
 
-  it('are left alone after the worker is deleted; the own one comes back as a new, pending one', async () => {
+  it('are not polled after the worker is deleted, and the server registers a new pending one', async () => {
     const before = await worker()
     await call('DELETE', `${base}/workerpollerdetails`)
     const { value } = await until(

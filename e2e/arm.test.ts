@@ -52,7 +52,7 @@ const within = async (what: string, look: () => boolean | Promise<boolean>): Pro
 const device = async (portPath: string) =>
   (await server.agent(uuid)).peripherals.find((p) => p.hierarchy === portPath && p.present)
 
-it('is armed by one request, blocks, lets approved devices in at once, and is freed', async () => {
+it('is armed by one request, blocks devices, authorises approved ones at once, and is freed', async () => {
   await server.post('agents/configuration', [
     { uuid, hostIdentifier: null, ipAddress: null, agentConfigViewResource: { isSystemArmed: 'ARM' } },
   ])

@@ -26,7 +26,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** The same choices for the same seed (mulberry32). */
+/** Returns pseudo-random numbers that are the same for the same seed (mulberry32). */
 const seeded = (seed: number) => {
   let state = seed
   return (below: number): number => {
@@ -40,8 +40,8 @@ const seeded = (seed: number) => {
 const seed = Number(process.env.ASSETS_SEED ?? 7)
 const steps = Number(process.env.ASSETS_STEPS ?? 400)
 
-describe('who follows the asset stream from zero', unless(reason), () => {
-  it('holds the inventory, over HTTP and over NATS, whatever is killed while it changes', async () => {
+describe('a consumer of the asset stream from zero', unless(reason), () => {
+  it('has the complete inventory over HTTP and NATS, even if processes are killed while it changes', async () => {
     nats = await startNats()
     const broker = nats
     const env = {
@@ -54,7 +54,7 @@ describe('who follows the asset stream from zero', unless(reason), () => {
     const bearer = await server.signIn()
     const enrolment = await server.enrolmentToken()
     const url = (): string => server.url
-    /** A call of a person, repeated while the server is away. A refusal is an answer, too. */
+    /** Sends a request of an operator and repeats it while the server is unreachable. A refusal is an answer as well. */
     const call = async (method: string, path: string, body?: unknown): Promise<number> => {
       for (;;) {
         const answer = await fetch(`${url()}/prime/webui/${path}`, {
@@ -73,7 +73,7 @@ describe('who follows the asset stream from zero', unless(reason), () => {
       }
     }
 
-    // The reader: what it holds outlives its connection.
+    // The consumer keeps its state over connections.
     const follower = createFollower()
     let connection = new AbortController()
     let isOver = false
@@ -95,7 +95,7 @@ describe('who follows the asset stream from zero', unless(reason), () => {
           const input = Readable.fromWeb(answer.body as never)
           input.on('error', () => {})
           for await (const line of createInterface({ input })) {
-            // A connection that breaks may leave half a line: it comes again, whole.
+            // A broken connection may leave a partial line. The server sends that line again.
             if (line !== '' && !line.endsWith('}}')) break
             try {
               for (const message of messagesOf(line)) follower.apply(message)
@@ -126,7 +126,7 @@ describe('who follows the asset stream from zero', unless(reason), () => {
           hosts.splice(hosts.indexOf(host), 1)
           deleted++
           await call('POST', 'agents/deleteAgents', [host.agentId])
-          // What it says now comes too late.
+          // Messages after this point are too late.
           return host.plug(storageStick({ portPath: port, serial: `late-${serial++}` }))
         case 2:
           return host.becomes({ hostname: `renamed-${serial++}` })
@@ -186,7 +186,7 @@ describe('who follows the asset stream from zero', unless(reason), () => {
       }
       if (step % 100 === 80) await broker.start()
       if (step % 100 === 99) {
-        // In the middle of what it does: hosts go on talking while it dies.
+        // The kill happens while hosts send reports.
         const busy = Promise.all(
           hosts.map((host) => host.plug(storageStick({ portPath: '2-1', serial: `K${serial++}` }))),
         )

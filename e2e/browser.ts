@@ -6,17 +6,17 @@ import { adminPassword } from './harness.ts'
 const chromiumPath = process.env.PORTCULLIS_CHROMIUM ?? '/usr/bin/chromium'
 const shellPath = '/usr/bin/chromium-headless-shell'
 
-/** Why no browser can be started; null when one can. */
+/** Reason why no browser can be started, or null. */
 export const whyNoChromium = existsSync(chromiumPath) ? null : `no Chromium at ${chromiumPath} (PORTCULLIS_CHROMIUM)`
 
 export interface LaunchOptions {
-  /** False where the signal is handled already: else the browser ends its process by it. */
+  /** False if the test handles the signal. Otherwise the browser ends the process. */
   handleSIGINT?: boolean
-  /** The browser as people have it, windows and all, also where there is Chromium's headless shell. */
+  /** Uses full Chromium even if its headless shell is installed. */
   isWhole?: boolean
 }
 
-/** Chromium's headless shell when it is there: the same engine for less than half the processor time; else Chromium. */
+/** Starts Chromium's headless shell if installed, because it takes less than half the CPU time, or else Chromium. */
 export const launchBrowser = ({ isWhole = false, ...options }: LaunchOptions = {}): Promise<Browser> =>
   chromium.launch({
     ...options,
@@ -35,7 +35,7 @@ export const launchBrowser = ({ isWhole = false, ...options }: LaunchOptions = {
 
 const pages = new Set<Page>()
 
-/** What the windows that are still open show: their addresses and the beginning of their text. */
+/** Returns the addresses and the first text of all open windows. */
 export const shownByWindows = (): Promise<string[]> =>
   Promise.all(
     [...pages].map(async (page) => {
@@ -44,7 +44,7 @@ export const shownByWindows = (): Promise<string[]> =>
     }),
   )
 
-/** A window that remembers whatever went wrong in it: errors, refusals of the content security policy, dialogs. */
+/** Opens a window that records errors, violations of the content security policy and dialogs. */
 export const openWindow = async (browser: Browser, url: string, width: number, height: number) => {
   const context = await browser.newContext({ viewport: { width, height }, baseURL: url })
   const page: Page = await context.newPage()
@@ -62,7 +62,7 @@ export const openWindow = async (browser: Browser, url: string, width: number, h
       wrong.push(`console: ${message.text()}`)
   })
   page.on('requestfailed', (request) => {
-    // Leaving a page ends its streams.
+    // Navigation ends the streams of a page.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED')
       wrong.push(`${request.failure()?.errorText} ${request.url()}`)
   })
@@ -74,8 +74,8 @@ export const openWindow = async (browser: Browser, url: string, width: number, h
 }
 
 /**
- * A window of somebody who signed in before, where the console is at `path`. For tests that do not ask how people sign in:
- * doing it by hand in each window is a third of the work of some.
+ * Opens a window with an existing session at `path`. For tests that do not cover the sign-in, which takes a third of the
+ * time of some tests.
  */
 export const openSignedIn = async (
   browser: Browser,
@@ -84,7 +84,7 @@ export const openSignedIn = async (
   { width = 1440, height = 900, username = 'admin', password = adminPassword } = {},
 ) => {
   const window = await openWindow(browser, url, width, height)
-  // As the console does it: the session is a cookie, and the mark says that there is one.
+  // As in the console, the session is a cookie, and a mark says that it exists.
   const answer = await window.context.request.post('/prime/webui/Auth/LocalLogin', {
     data: { username, password },
     headers: { [consoleHeader]: '1' },

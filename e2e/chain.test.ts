@@ -16,7 +16,7 @@ import {
   until,
 } from './harness.ts'
 
-/** A device plugged into a host, and everything that is to come of it: no step is played. */
+/** Attaches a device to a host and checks all its effects, without simulated steps. */
 let server: RunningServer
 let agent: Started
 const dirs: string[] = []
@@ -59,8 +59,8 @@ afterAll(async () => {
   for (const dir of dirs) remove(dir)
 })
 
-describe('an attack tool that is plugged in', () => {
-  it('is a notice, a mail, a signed webhook, a line in the SIEM and a message of the asset stream', async () => {
+describe('an attached attack tool', () => {
+  it('causes an alert, a mail, a signed webhook, a line in the SIEM and a message of the asset stream', async () => {
     const { port } = smtp.server.address() as { port: number }
     await server.post('generalconfig/AddOrUpdateSMPTConfig', {
       SMTP_HOST: '127.0.0.1',
@@ -86,7 +86,7 @@ describe('an attack tool that is plugged in', () => {
     await until('its inventory', async () =>
       (await server.agent(host.uuid)).recentEvents.some(({ eventCode }) => eventCode === '0x120001'),
     )
-    // It says of itself what breaks out of mails, headers and lines where one of them is formed by hand.
+    // The device has strings that would break mails, headers and log lines without encoding.
     const { product = '' } = hostileStrings('html')
     const startedAt = performance.now()
     tree.plug(rubberDucky({ product }))
@@ -117,7 +117,7 @@ describe('an attack tool that is plugged in', () => {
     expect(messages.some(({ subject, data }) => subject.startsWith(`peripheral/${host.uuid}/`) && data.present)).toBe(
       true,
     )
-    // Once each, and every event of the host in the SIEM exactly once.
+    // Each arrives once, and the SIEM has every event of the host exactly once.
     expect([mails.length, webhook.seen.length]).toEqual([1, 1])
     const ids = siem.texts().map((text) => Number(/externalId=(\d+)/.exec(text)?.[1]))
     const stored = (await server.events()).map(({ eventID }) => eventID)

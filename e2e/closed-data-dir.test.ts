@@ -15,9 +15,9 @@ afterAll(() => remove(closed))
 interface Refused {
   code: number | null
   text: string
-  /** Until the reason was printed. */
+  /** Time until the reason was printed. */
   ms: number
-  /** Whether a process of it is still there when it ended. */
+  /** Whether a process of the group remained. */
   isLeft: boolean
 }
 
@@ -28,7 +28,7 @@ const start = (script: string, args: readonly string[], dataDir: string): Promis
       cwd: root,
       env: { PATH: process.env.PATH ?? '', PORTCULLIS_DATA_DIR: dataDir, PORTCULLIS_PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that whatever it leaves is found.
+      // A separate process group, so that remaining processes are found.
       detached: true,
     })
     const said: Refused = { code: null, text: '', ms: Number.POSITIVE_INFINITY, isLeft: false }
@@ -42,7 +42,7 @@ const start = (script: string, args: readonly string[], dataDir: string): Promis
         process.kill(-(child.pid as number), 'SIGKILL')
         said.isLeft = true
       } catch {
-        // No process of the group is left.
+        // No process of the group remains.
       }
       resolve({ ...said, code })
     })
@@ -57,7 +57,7 @@ describe('a data directory that the database user cannot reach', unless(whyNotRo
   ])('is refused by %s within one second, with the reason, and leaves no process', async (_what, script, args) => {
     const dataDir = join(closed, 'deeper', 'data')
     const tries: Refused[] = []
-    // The machine may be busy: the fastest of three counts.
+    // The machine may be busy, so the fastest of three runs counts.
     for (let i = 0; i < 3 && !tries.some(({ ms }) => ms < 1_000); i++) tries.push(await start(script, args, dataDir))
     for (const { code, text, isLeft } of tries) {
       expect([code, isLeft]).toEqual([1, false])

@@ -16,7 +16,7 @@ const folder = (): string => {
 }
 afterAll(() => dirs.forEach(remove))
 
-/** A host that sends one stick after the other and repeats each report until it is acknowledged. */
+/** Runs a host that attaches one stick after the other and repeats each report until it is acknowledged. */
 const restless = async (url: () => string, token: string, name: string) => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -95,7 +95,7 @@ const freePort = (): Promise<number> =>
   })
 
 describe('a server that is killed', () => {
-  it('has stored what it acknowledged, starts again over its orphaned database, and takes the rest once', async () => {
+  it('has stored all acknowledged reports, starts again with its orphaned database, and accepts the others once', async () => {
     const dataDir = folder()
     const env = { PORTCULLIS_ADMIN_PASSWORD: adminPassword, PORTCULLIS_PORT: String(await freePort()) }
     let server = await startServer(dataDir, env)
@@ -140,7 +140,7 @@ describe('a server that cannot start', () => {
     await server.stop()
   })
 
-  /** One line on what is wrong, exit code 1, and no stack. */
+  /** Checks that the server prints one line with the reason, no stack, and exits with 1. */
   const refuses = async (dir: string, env: Record<string, string>, sentence: RegExp) => {
     const started = spawnServer(dir, env)
     const { value: code } = await until(
@@ -161,30 +161,30 @@ describe('a server that cannot start', () => {
     expect(lines).toHaveLength(1)
   }
 
-  it('says that the port is in use', async () => {
+  it('reports that the port is in use', async () => {
     const data = folder()
     await refuses(data, { PORTCULLIS_PORT: new URL(server.url).port }, /^Port \d+ on 127\.0\.0\.1 is in use\..*\.$/m)
-    // The first password was not made, so that the first start with a free port tells it.
+    // No first password was created, so the first start with a free port prints it.
     const next = await startServer(data, {})
     await next.stop()
     expect(next.output()).toMatch(/^First sign-in: user admin, password \S+/m)
   })
 
-  it('says that another one runs on the same data, which goes on undisturbed', async () => {
+  it('reports that another server uses the same data, which keeps running', async () => {
     await refuses(dataDir, {}, /.*(another|already|second|running).*\.$/im)
     expect((await server.request('/readyz')).status).toBe(200)
     expect((await server.agents()).length).toBe(0)
   })
 
-  it('says that the data directory cannot be written', async () => {
-    // /proc takes no folders, also from root.
+  it('reports that the data directory cannot be written', async () => {
+    // Not even root can create folders in /proc.
     await refuses('/proc/portcullis', {}, /\/proc\/portcullis.*\.$/m)
     const dir = folder()
     writeFileSync(join(dir, 'file'), '')
     await refuses(join(dir, 'file'), {}, /file.*\.$/m)
   })
 
-  it('names a setting that it does not know or cannot read', async () => {
+  it('names an unknown or invalid setting', async () => {
     await refuses(folder(), { PORTCULLIS_PROT: '1' }, /PORTCULLIS_PROT/)
     await refuses(folder(), { PORTCULLIS_PORT: '80a' }, /PORTCULLIS_PORT must be a number/)
     await refuses(folder(), { PORTCULLIS_ADMIN_PASSWORD: 'short' }, /12 to 128 characters/)

@@ -17,10 +17,10 @@ interface Finding {
   seen: string
 }
 
-/** A checkout without a release key builds agents that refuse updates: the doctor warns of it. */
+/** A checkout without a release key builds agents that refuse updates, so the doctor warns. */
 const withoutKey = existsSync(fileURLToPath(new URL('../release-key.pub', import.meta.url))) ? [] : ['release key']
 
-/** What says more of the machine that tests run on than of the product. */
+/** Checks that depend on the machine that runs the tests. */
 const ofMachine = ['free space', 'memory', 'open files', 'builds', 'database answers']
 
 const doctor = async (dataDir: string, port: string) => {
@@ -57,7 +57,7 @@ describe('portcullis doctor on a real installation', () => {
     remove(dataDir)
   })
 
-  it('looks at the running server, and at its database when it is stopped; finds both in order', async () => {
+  it('reports no problem for a running server, nor for its database when it is stopped', async () => {
     server = await startServer(dataDir, { PORTCULLIS_HOST: '0.0.0.0' })
     const { port } = new URL(server.url)
     const running = await doctor(dataDir, port)
@@ -87,7 +87,7 @@ describe('commands beside a running server', () => {
     remove(dataDir)
   })
 
-  it('judges the release key of the running server, and lifts a suspension while it runs', async () => {
+  it('check its release key and lift a suspension while it runs', async () => {
     const keyFile = join(dataDir, 'release-key.pub')
     writeFileSync(keyFile, formatReleaseKeyFile(releaseKeyFileOf(key)), { mode: 0o644 })
     const running = await startServer(dataDir, {

@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** One data directory with an empty database for the run; most servers start on a copy of it. */
+/** Creates one data directory with an empty database for the run. Most servers start with a copy of it. */
 export default async function setup(project: TestProject) {
   const prepared = await makePreparedDataDir()
   project.provide('preparedDataDir', prepared.dir)

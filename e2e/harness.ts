@@ -20,7 +20,7 @@ import { codeCache } from '../server/test/code-cache.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 export const adminPassword = 'correct horse battery staple'
 
-/** Polls until a value is there; fails with `what` after the deadline. Gives the value and how long it took. */
+/** Waits for a value and fails with `what` after the deadline. Returns the value and the time it took. */
 export const until = async <T>(
   what: string,
   look: () => T | undefined | false | null | Promise<T | undefined | false | null>,
@@ -36,15 +36,15 @@ export const until = async <T>(
   }
 }
 
-/** A folder that others may pass through, since the database of a server run by root belongs to another user. */
+/** Creates a folder that other users can traverse, because the database of a root server belongs to another user. */
 export const temporaryDir = (): string => mkdtempSync(join(tmpdir(), 'portcullis-e2e-'))
 export const remove = (dir: string): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
 
 export interface Started {
   child: ChildProcess
-  /** All it printed. */
+  /** Returns all output. */
   output(): string
-  /** Exit code, when it ended. */
+  /** Resolves to the exit code. */
   ended: Promise<number | null>
 }
 
@@ -60,7 +60,7 @@ const start = (script: string, args: readonly string[], env: Record<string, stri
       text += chunk.toString()
     })
   const ended = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)))
-  // Nothing outlives the tests, however they end.
+  // Kills the process however the tests end.
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
   void ended.then(() => process.removeListener('exit', kill))
@@ -69,24 +69,24 @@ const start = (script: string, args: readonly string[], env: Record<string, stri
 
 const servers: { server: Started; told: number }[] = []
 
-/** What servers answered that the contract does not say, since it was asked last; each of them logs it. */
+/** Returns the answers of all servers that violated the contract since the last call, from their logs. */
 export const brokenAnswers = (): string[] =>
   servers.flatMap((one) => {
     const lines = one.server.output().split('\n')
     const from = one.told
-    // The last line may still be on its way.
+    // The last line may be incomplete.
     one.told = Math.max(0, lines.length - 1)
     return lines.slice(from, one.told).filter((line) => line.includes('answers what its contract does not say'))
   })
 
-/** Starts the real server; it may refuse to. */
+/** Starts the real server, which may refuse to start. */
 export const spawnServer = (dataDir: string, env: Record<string, string> = {}): Started => {
   const server = start('server/src/entry/start.ts', [], {
     PORTCULLIS_DATA_DIR: dataDir,
     PORTCULLIS_PORT: '0',
     PORTCULLIS_LOG_LEVEL: 'warn',
     PORTCULLIS_VALIDATE_RESPONSES: '1',
-    // Mail servers, directories and receivers of tests are on this machine.
+    // Mail servers, directories and receivers of tests run on this machine.
     PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8,::1',
     ...env,
   })
@@ -96,7 +96,7 @@ export const spawnServer = (dataDir: string, env: Record<string, string> = {}): 
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>
 
-/** Starts the real server and waits until it says where it is. */
+/** Starts the real server and waits until it prints its address. */
 export const startServer = async (
   dataDir: string,
   env: Record<string, string> = { PORTCULLIS_ADMIN_PASSWORD: adminPassword },
@@ -142,7 +142,7 @@ export const startServer = async (
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
     let answer = await send()
-    // Fresh for five minutes, and tests on a busy machine take longer.
+    // A session is fresh for five minutes, and tests on a busy machine take longer.
     if (answer.status === 401 && answer.text.includes('reauthentication_required')) {
       await signIn()
       answer = await send()
@@ -168,7 +168,7 @@ export const startServer = async (
         .data,
     enrolmentToken: async () =>
       (await call<{ token: string }>('POST', 'agents/enrollmenttokens', { name: 'e2e', maxUses: 10_000 })).token,
-    /** Stops it as Ctrl+C does; gives its exit code. */
+    /** Stops the server as Ctrl+C does and returns its exit code. */
     stop: async (): Promise<number | null> => {
       server.child.kill('SIGTERM')
       return server.ended
@@ -176,7 +176,7 @@ export const startServer = async (
   }
 }
 
-/** A fake `/sys` whose devices come and go, with a log of kernel events to follow. */
+/** Creates a fake `/sys` on which devices can be attached and removed, with a log of kernel events. */
 export const createTree = (devices: readonly DeviceReport[] = []) => {
   const dir = temporaryDir()
   const log = join(dir, 'uevents')
@@ -194,7 +194,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
     )
     closeSync(file)
   }
-  /** As a kernel does it: a new device is as usable as the default of its controller says. */
+  /** Applies the controller's default to a new device, as a kernel does. */
   const asAttached = (device: DeviceReport): DeviceReport => {
     const controller = join(dir, 'bus/usb/devices', `usb${device.portPath.split('-')[0]}`, 'authorized_default')
     const isHeld = existsSync(controller) && readFileSync(controller, 'utf8').trim() === '0'
@@ -228,7 +228,7 @@ export const createTree = (devices: readonly DeviceReport[] = []) => {
       write(device)
       say('change', device.portPath)
     },
-    /** Stands for `udevadm monitor`. */
+    /** Command to use instead of `udevadm monitor`. */
     monitor: `tail -n 0 -f ${log}`,
   }
 }

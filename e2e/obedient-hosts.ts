@@ -10,16 +10,16 @@ export interface HostInput {
   devices: readonly DeviceReport[]
 }
 
-// Between two check-ins of a host: short, so that a command is carried out before a person would look again.
+// Interval of check-ins, short enough that a command is executed before the test checks its result.
 const pause = 250
 
 /**
- * Hosts that speak the real protocol over the network and do what they are told at once: arm, free, send a log. Real
- * agents would all have the name of this machine; these have their own.
+ * Starts hosts that use the real protocol over the network and execute commands at once (arm, free, send a log). Unlike
+ * real agents on this machine, each has its own host name.
  */
 export const startHosts = async (server: RunningServer, hosts: readonly HostInput[]) => {
   const token = await server.enrolmentToken()
-  // All that the builder takes of a test app, when it has a token.
+  // The members of a test app that the builder uses if it has a token.
   const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
   const agents = await Promise.all(
     hosts.map(({ name, devices }) =>
@@ -47,7 +47,7 @@ export const startHosts = async (server: RunningServer, hosts: readonly HostInpu
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
-  // A host that is cut off when the test ends has nothing to say.
+  // The connection of a host may break when the test ends.
   const running = agents.map((agent) =>
     obey(agent).catch((error: unknown) => {
       if (!stop.signal.aborted) throw error

@@ -48,7 +48,7 @@ afterAll(async () => {
   for (const dir of dirs) remove(dir)
 })
 
-/** Starts an agent on a tree and waits for its host; each test has a host of its own. */
+/** Starts an agent on a tree and waits for its host. Each test has its own host. */
 const host = async (tree: { dir: string; monitor?: string }) => {
   const known = new Set((await server.agents()).map((a) => a.uuid))
   const agent = startAgent(server, token, tree, folder())
@@ -58,7 +58,7 @@ const host = async (tree: { dir: string; monitor?: string }) => {
     async () => {
       const fresh = (await server.agents()).find((a) => !known.has(a.uuid))
       if (fresh === undefined) return undefined
-      // All agents of this machine share its host name: only the detail tells whose inventory came.
+      // All agents of this machine share its host name, so only the details identify the inventory.
       const { recentEvents } = await server.agent(fresh.uuid)
       return recentEvents.some((e) => e.eventCode === '0x120001') ? fresh : undefined
     },
@@ -69,7 +69,7 @@ const host = async (tree: { dir: string; monitor?: string }) => {
 
 const lastEvent = async (): Promise<number> => (await server.events())[0]?.eventID ?? 0
 
-/** From the moment of the change in the tree to the list and the events of the server. */
+/** Times from the change in the tree to the list and the events of the server. */
 const measured: number[] = []
 const shows = async (
   uuid: string,
@@ -95,8 +95,8 @@ const shows = async (
   return value
 }
 
-describe('a device that is plugged in while the agent runs', () => {
-  it('is in the list and the events within a second: right kind, right name, right verdict', async () => {
+describe('a device that is attached while the agent runs', () => {
+  it('appears in the list and the events within a second, with the correct kind, name and verdict', async () => {
     const tree = createTree([plainKeyboard({ portPath: '1-1' })])
     dirs.push(tree.dir)
     const { uuid, ms } = await host(tree)
@@ -176,12 +176,12 @@ describe('a device that is plugged in while the agent runs', () => {
     const at = (share: number) =>
       Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
     console.log(`change to list and events: ${sorted.length} changes, median ${at(0.5)} ms, slowest ${at(1)} ms`)
-    // One slow one is forgiven: the machine has other work.
+    // One slow result is accepted, because the machine may be busy.
     expect(sorted.filter((ms) => ms > 1_000).length).toBeLessThanOrEqual(1)
     expect(at(0.5)).toBeLessThan(1_000)
   })
 
-  it('is noticed by polling where the kernel says nothing', async () => {
+  it('is detected by polling if the kernel sends no events', async () => {
     const tree = createTree()
     dirs.push(tree.dir)
     const { uuid } = await host({ dir: tree.dir })
@@ -190,7 +190,7 @@ describe('a device that is plugged in while the agent runs', () => {
     await shows(uuid, after, 'the stick is shown', (p) => p.hierarchy === '1-1', '0x110001')
   })
 
-  it('while the server was away is told when it is back', async () => {
+  it('during an outage of the server is reported afterwards', async () => {
     const tree = createTree([plainKeyboard()])
     dirs.push(tree.dir)
     const { uuid, agent } = await host(tree)
@@ -208,7 +208,7 @@ describe('a tree with links, as in a kernel', () => {
   it.each([
     ['a keyboard behind hubs', keyboardBehindHubs(), ['05F3:0007', '05F3:0081']],
     ['a security key behind a hub', securityKeyBehindHub(), ['1050:0120']],
-  ])('is shown with its devices: %s', async (_what, devices, expected) => {
+  ])('is reported with its devices: %s', async (_what, devices, expected) => {
     const { uuid } = await host({ dir: createKernelTree(devices, folder()) })
     const rows = (await server.agent(uuid)).peripherals
     expect(rows.map((p) => `${p.vid}:${p.pid}`)).toEqual(expect.arrayContaining(expected))

@@ -3,8 +3,8 @@ import { copyPreparedDataDir } from '../server/test/prepared-data-dir.ts'
 import { temporaryDir } from './harness.ts'
 
 /**
- * A data directory for a server of which the test does not ask how it starts for the first time: the database is made
- * already. Accounts, keys and certificates are not.
+ * Creates a data directory with an existing database, for tests that do not cover the first start. Accounts, keys and
+ * certificates do not exist yet.
  */
 export const serverDir = (): string => {
   const dir = temporaryDir()

@@ -16,7 +16,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Asks every few milliseconds whether a server is ready and signs in at the first yes; gives the status of that. */
+/** Polls /readyz every few milliseconds, signs in after the first 200, and returns the status of the sign-in. */
 const firstSignIn = async (port: number, server: Started): Promise<number> => {
   const url = `http://127.0.0.1:${port}`
   await until(
@@ -39,7 +39,7 @@ const firstSignIn = async (port: number, server: Started): Promise<number> => {
   return answer.status
 }
 
-it('item 9: the first sign-in after the first 200 of /readyz succeeds, on one server and on two that start at once', async () => {
+it('the first sign-in after the first 200 of /readyz succeeds, on one server and on two that start at once', async () => {
   const folder = temporaryDir()
   chmodSync(folder, 0o711)
   const postgres = await startEmbeddedPostgres({

@@ -9,7 +9,7 @@ import {
 } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
 
-/** A host that says what it is told to, and repeats each report until it is acknowledged; until it is deleted. */
+/** Creates a host that sends given reports and repeats each one until it is acknowledged or the host is deleted. */
 export const restlessHost = async (url: () => string, token: string, name: string) => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -33,7 +33,7 @@ export const restlessHost = async (url: () => string, token: string, name: strin
   let isGone = false
   let seq = 0
 
-  /** Repeats until there is an answer; null: the host was deleted. */
+  /** Retries until the server answers. Returns null if the host was deleted. */
   const post = async (path: string, body: unknown, session?: string): Promise<Record<string, unknown> | null> => {
     for (;;) {
       const answer = await fetch(url() + path, {

@@ -1,4 +1,4 @@
-/** Of every end-to-end test: no server answered what the contract does not say. */
+/** Checks after every end-to-end test that no answer of a server violated the contract. */
 import { afterAll, afterEach, expect } from 'vitest'
 import { shownByWindows } from './browser.ts'
 import { brokenAnswers } from './harness.ts'

@@ -16,7 +16,7 @@ import { canRefuseTls } from './old-tls.ts'
 
 const foreign = 'evil.example'
 
-/** What is wrong with the headers of an answer. */
+/** Returns the faults in the headers of an answer. */
 const faultsOf = ({ status, headers }: Got, isTls = false): string[] => {
   const faults: string[] = []
   const expect = (name: string, wanted: string | RegExp): void => {
@@ -57,7 +57,7 @@ const faultsOf = ({ status, headers }: Got, isTls = false): string[] => {
   return faults
 }
 
-/** All answers, of every kind, with their headers judged. */
+/** Checks the headers of every kind of answer. */
 const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: string[]) => {
   let answers = 0
   let wrong = 0
@@ -118,7 +118,7 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
     judge(JSON.stringify(bytes.slice(0, 120)), got)
     if (got.status === 200) notes.push(`let in: ${JSON.stringify(bytes.slice(0, 120))}`)
   }
-  // A table that is gone makes an answer of 500: it tells nothing of the inside.
+  // A missing table causes a 500, which must not reveal internals.
   await rows('ALTER TABLE tags RENAME TO tags_elsewhere')
   const broken = await wire.send({ method: 'GET', path: `${api}/generalconfig/gethashtags`, token: admin.token })
   await rows('ALTER TABLE tags_elsewhere RENAME TO tags')
@@ -130,7 +130,7 @@ const tryHeaders = async ({ wire, rows, admin, server }: Environment, notes: str
   return { answers, wrong, kinds: statuses.size, tells: tells ? 1 : 0 }
 }
 
-/** What another site can do through the browser of somebody who is signed in: the cookie goes with it, no token. */
+/** Checks what another site can do through the browser of a signed-in user: the cookie is sent, but no token. */
 const tryForeignSites = async ({ wire, admin, call, server }: Environment, notes: string[]) => {
   let letIn = 0
   let tried = 0
@@ -170,7 +170,7 @@ const tryForeignSites = async ({ wire, admin, call, server }: Environment, notes
         415,
       )
   }
-  // Forms can send these three types without asking; none may reach an operation even with a token.
+  // Forms can send these three types without a preflight. None may reach an operation, even with a token.
   const posts = offeredBy(await readDocument({ wire })).filter(
     ({ method, id, isUpload }) => method === 'POST' && !isUpload && id !== 'agentDebugLogs',
   )
@@ -237,7 +237,7 @@ const tryWakeSocket = async (environment: Environment, notes: string[]) => {
   return wrong
 }
 
-/** Links and addresses that an answer makes of what the caller says it was called. */
+/** Checks the links and addresses that answers derive from the Host header. */
 const trySpoofedHost = async ({ wire, call, admin }: Environment, notes: string[]) => {
   const headers = {
     host: foreign,

@@ -6,7 +6,7 @@ import { forEachOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
 import { ambiguous, converse } from './smuggling.ts'
 
-/** Media types under which a body could get past its schema, by the advisories of frameworks. */
+/** Media types with which a body could bypass its schema, from advisories of frameworks. */
 const types: readonly string[] = [
   'application/json',
   'application/json; charset=utf-8',
@@ -34,7 +34,7 @@ const types: readonly string[] = [
   '*/*',
 ]
 
-/** No operation takes it: a member that nobody named, where an object is asked for, and where none is. */
+/** A body that no operation accepts, because it has an unknown member. */
 const wrong = '{"gate_unknown_member":[1]}'
 
 const standard = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
@@ -50,7 +50,7 @@ doorTest(
       const tokenFor = (id: string): string | undefined => {
         const audience = audienceOf(id)
         const is = audience === 'agent' || audience === 'worker' ? audience : undefined
-        // A fresh session: operations that need one refuse a token before they look at its body. Only `logout` would end it.
+        // A fresh session, because operations that need one refuse a token before they read the body. Only `logout` ends it.
         const person = id === 'logout' ? 'API token of an Administrator' : 'Administrator'
         return fixture.principals.find((principal) =>
           is === undefined ? principal.name === person : principal.is === is,
@@ -71,7 +71,7 @@ doorTest(
             headers: { 'content-type': type },
             body: wrong,
           })
-          // Debug logs are any bytes; those of a command that nobody gave are not looked at.
+          // Debug logs can be any bytes. Those of an unknown command are ignored.
           const isRefused =
             got.status === 400 || got.status === 415 || (offered.id === 'agentDebugLogs' && got.status === 404)
           if (!isRefused)
@@ -103,7 +103,7 @@ doorTest(
       const smuggled: string[] = []
       await forEachOf(ambiguous, 4, async ({ what, bytes }) => {
         const { statuses, isClosed } = await converse(server.url, bytes)
-        // A protocol that is none of ours may be hung up on without a word.
+        // The server may close the connection for an unknown protocol without an answer.
         if (!isClosed || statuses.length > 1 || statuses.some((status) => status !== 400 && status !== 505))
           smuggled.push(`${what}: answers ${statuses.join(', ') || 'nothing'}, ${isClosed ? 'closed' : 'left open'}`)
       })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { root } from '../../rig/root.ts'
 import { isMet, type Outcome } from '../../rig/verdict.ts'
 
-/** A test of the whole interface from outside: every figure has to reach its bar, and every part has to run. */
+/** Tests the whole interface from outside. Every figure must reach its limit, and every part must run. */
 export const doorTest = (name: string, run: (options: { root: string }) => Promise<Outcome>): void =>
   it(name, { timeout: 600_000 }, async () => {
     const { findings, notRun = [], notes = [] } = await run({ root })

@@ -44,7 +44,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
   }
   const members = (got: Got): Record<string, unknown> => (jsonOf(got.text) ?? {}) as Record<string, unknown>
 
-  // Ids in paths and queries.
+  // IDs in paths and queries.
   for (const person of [user, manager, administrator])
     await due(
       `session of somebody else, by ${person.userName}`,
@@ -75,7 +75,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
   const own = jsonOf((await ask('GET', 'Auth/Sessions', user.token)).text) as { id: string }[]
   holds('a session of somebody else is listed', !own.some(({ id }) => id === others.session))
 
-  // Arrays: one that is out of reach, and none of them is touched.
+  // Arrays: if one object is not accessible, none is changed.
   const exist = async (names: readonly string[]): Promise<number> =>
     (await rows('select 1 from accounts where user_name = any($1)', [names])).length
   const mixed = await addPerson('gate-mixed', 30)
@@ -118,7 +118,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
   const queued = await rows('select 1 from commands where agent_id = $1', [a.agentId])
   holds('one host of a refused configuration was told', queued.length === 0)
 
-  // A host sees and says what is its own.
+  // A host can access only its own data.
   await call('POST', `${api}/agents/fetchagentsdebuglogs`, [a.agentId], admin.token)
   const [command] = (await call('GET', `${api}/agents/commands?hostUuid=${a.agentId}`, undefined, admin.token))
     .data as { id: string; state: string }[]
@@ -161,7 +161,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
     404,
   )
 
-  // A worker brings results of what it was given, and of nothing else.
+  // A worker can send results only for its own polls.
   const worker = principals.find(({ is }) => is === 'worker')?.token as string
   const brought = members(
     await due(
@@ -174,7 +174,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
   )
   holds('a result nobody asked for is stored', (brought.stored as string[] | undefined)?.length === 0)
 
-  // Files: what one may not read is in no export, and what one may not write comes by no upload.
+  // Files: exports contain only readable data, and uploads change only writable data.
   const allowed: string[] = []
   for (const list of reportListNames) {
     const got = await ask('POST', 'reports/export', tokens[30].token, { list, format: 'csv' })
@@ -195,7 +195,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
     !(await ask('GET', 'generalconfig/gethashtags', admin.token)).text.includes('gate-uploaded'),
   )
 
-  // A ticket has the rights of who made it.
+  // A ticket has the rights of its creator.
   const { ticket } = await call('POST', `${api}/Auth/Ticket`, undefined, user.token)
   await due(
     'the configuration by the ticket of a User',
@@ -205,7 +205,7 @@ const tryObjects = async (environment: Environment, ledger: Ledger): Promise<voi
 }
 
 doorTest(
-  "opens nobody else's objects by their ids",
+  'refuses access to objects of others by their IDs',
   async ({ root }): Promise<Outcome> =>
     withEnvironment({ root }, async (environment) => {
       const ledger: Ledger = { tried: 0, wrong: [] }

@@ -6,7 +6,7 @@ import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
 
-/** Members by which a person became more elsewhere; as JSON, since `__proto__` is a member of its own there only. */
+/** Members that gave more rights in other products. They are JSON, because only JSON can contain an own `__proto__`. */
 const members: readonly string[] = [
   '"role":10',
   '"roles":["admin"]',
@@ -28,16 +28,16 @@ const members: readonly string[] = [
 
 const nameOf = (member: string): string => /^"(\w+)"/.exec(member)?.[1] as string
 
-/** Shapes that clients fill as they like: members of these places are read by nobody. */
+/** Members with free content, which the server does not interpret. */
 const openPlaces = new Set(['agentConfigViewResource', 'response'])
 
-/** The JSON of a body with one member more, in each of its objects in turn that does not have it. */
+/** Returns the JSON of a body with one more member, once for each of its objects without that member. */
 const withMember = (body: unknown, member: string): string[] => {
   const mark = '"gate mark":0'
   const found: string[] = []
   const walk = (value: unknown, put: (changed: unknown) => unknown): void => {
     if (Array.isArray(value)) {
-      // One item stands for all.
+      // The first item represents all.
       if (value.length > 0) walk(value[0], (changed) => put([changed, ...value.slice(1)]))
     } else if (typeof value === 'object' && value !== null) {
       const known = Object.keys(value).map((name) => name.toLowerCase())
@@ -51,7 +51,7 @@ const withMember = (body: unknown, member: string): string[] => {
   return found
 }
 
-/** An account that was read may be sent back: what nobody changes is ignored in it. */
+/** An account can be sent back as it was read. The server ignores read-only members. */
 const readOnly = (id: string, member: string): boolean =>
   nameOf(member) === 'createdAt' && (id === 'addUser' || id === 'updateUser')
 
@@ -64,7 +64,7 @@ interface Ledger {
   other: string[]
 }
 
-/** What accounts and tokens are, but for when they were used. */
+/** Returns all accounts and tokens without their time of last use. */
 const standing = async ({ rows }: Environment): Promise<string> =>
   JSON.stringify([
     await rows(
@@ -83,7 +83,7 @@ const everyBody = async (
   )
   const before = await standing(environment)
   const cases = operations.flatMap((offered) =>
-    // The short form takes every third of them with each operation, in turn.
+    // The short run sends every third member with each operation, in turn.
     members
       .filter((member) => !readOnly(offered.id, member))
       .flatMap((member) => withMember(offered.example, member).map((body) => ({ offered, body, member }))),
@@ -94,7 +94,7 @@ const everyBody = async (
     const roles =
       audience === 'agent' || audience === 'worker'
         ? fixture.principals.filter(({ is }) => is === audience)
-        : // API tokens are refused before the body where fresh authentication is needed.
+        : // API tokens are refused before the body is read if fresh authentication is required.
           fixture.principals.filter(({ name, isApiToken }) =>
             contractById.get(offered.id)?.fresh === true ? sessionNames.has(name) : isApiToken === true,
           )
@@ -122,7 +122,7 @@ const everyBody = async (
   return { operations: operations.length, isSame: before === (await standing(environment)) }
 }
 
-/** Ways up, and ways to leave nobody at the top. */
+/** Tries to gain rights, and to leave no Administrator. */
 const climb = async (environment: Environment, ledger: Ledger): Promise<number> => {
   const { wire, admin, addPerson, rows, renew } = environment
   const user = await addPerson('climbing-user', 30)
@@ -179,7 +179,7 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
   if (stored?.created_at.getFullYear() === 2000 || stored?.auth_source !== 'Local')
     ledger.taken.push('a member that nobody changes was changed by updateuser')
 
-  // Two Administrators who take each other down at once: one of them stays.
+  // If two Administrators demote each other at once, one of them stays.
   for (let round = 0; round < 5; round++) {
     const answers = await Promise.all(
       [[admin, second] as const, [second, admin] as const].map(([by, whom]) =>
@@ -212,9 +212,9 @@ const climb = async (environment: Environment, ledger: Ledger): Promise<number> 
   return steps
 }
 
-doorTest('takes no member of a body that gives its sender more rights', async ({ root }): Promise<Outcome> => {
+doorTest('ignores members of a body that would give its sender more rights', async ({ root }): Promise<Outcome> => {
   const ledger: Ledger = { requests: 0, taken: [], other: [] }
-  // Apart: the Administrators of the one would be somebody left in the other.
+  // Run separately, because the Administrators of one part would remain in the other.
   const steps = await withEnvironment({ root }, (environment) => climb(environment, ledger))
   const { operations, isSame } = await withEnvironment({ root }, (environment) => everyBody(environment, ledger))
   return {

@@ -20,17 +20,17 @@ import { forEachOf, type Got, type Sent } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
 import { nothing, sameAs } from './path-variants.ts'
 
-/** Operations that an account that has to change its password still reaches. */
+/** Operations that remain available to an account that must change its password. */
 const ownAccount = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])
 
-/** What a principal has to be answered: a refusal, or anything that is none. */
+/** Returns the expected answer for a principal: a specific refusal, or any other status. */
 const expected = (
   id: string,
   audience: For,
   { token, profile, is, isApiToken, mustChangePassword }: Principal,
 ): 401 | 403 | 'let in' => {
   if (audience === 'public' || audience === 'proof') return 'let in'
-  // The gate sits on the server's own machine.
+  // The test runs on the server's machine.
   if (contractById.get(id)?.openOnLoopback === true && token === undefined) return 'let in'
   if (audience === 'agent' || audience === 'worker') return is === audience ? 'let in' : 401
   if (profile === undefined) return 401
@@ -50,11 +50,11 @@ interface Ledger {
 
 const isSuccess = ({ status }: Got): boolean => status >= 200 && status < 400
 
-/** The console's page answers any path that could be a view of it; it is the same for everybody. */
+/** The console's page answers every path that could be one of its views. It is the same for all users. */
 const isConsolePage = ({ status, headers, text }: Got): boolean =>
   status === 200 && (headers['content-type'] ?? '').startsWith('text/html') && text.includes('<div id="root">')
 
-/** Who is let in is asked with a parameter nobody knows: past the guard that is a 400, and nothing happens. */
+/** Unknown parameter for permission checks: after the guard, the server answers 400 and does nothing. */
 const probe = 'gate-unknown=1'
 
 const bodyFor = (offered: Offered, fixture: Fixture): Pick<Sent, 'body' | 'headers'> => {
@@ -64,7 +64,7 @@ const bodyFor = (offered: Offered, fixture: Fixture): Pick<Sent, 'body' | 'heade
   return offered.example === undefined ? {} : { body: offered.example }
 }
 
-/** Every operation as every principal. */
+/** Calls every operation as every principal. */
 const tryPrincipals = async (
   { wire }: Environment,
   fixture: Fixture,
@@ -91,7 +91,7 @@ const tryPrincipals = async (
       if (due !== 'let in' && isSuccess(got)) ledger.unexpected.push(line)
       else ledger.wrong.push(line)
     }
-    // A refusal does not tell whether the object is there.
+    // A refusal does not reveal whether the object exists.
     if (due !== 'let in') {
       for (const isThere of [true, false]) {
         const got = await asked(pathFor(fixture, offered, isThere))
@@ -100,7 +100,7 @@ const tryPrincipals = async (
       }
       return
     }
-    // Open on loopback, or to anybody: asked like the rest, it has to get past the guard.
+    // Open on loopback or to all: called like the others, it must pass the guard.
     const got = await asked(audience === 'agent' ? pathFor(fixture, offered) : `${pathFor(fixture, offered)}?${probe}`)
     if (audience === 'proof' ? isSuccess(got) : got.status === 401 || got.status === 403 || got.status >= 500)
       wrong('let in', got)
@@ -108,7 +108,7 @@ const tryPrincipals = async (
   })
 }
 
-/** Every operation by other spellings of its path, as nobody, as a User and as an Administrator. */
+/** Calls every operation with other spellings of its path, anonymously, as a User and as an Administrator. */
 const trySpellings = async (
   { wire }: Environment,
   fixture: Fixture,
@@ -124,12 +124,12 @@ const trySpellings = async (
     const audience = audienceOf(offered.id)
     const template = variant.of(offered.path)
     if (audience === undefined || template === undefined || template === offered.path) return
-    // The check-in is taken before the router, by its one spelling; hosts know no other.
+    // The server handles the check-in before the router, with only one spelling.
     if (isSame && offered.id === 'agentCheckIn') return
     const path = filled(template, valuesFor(fixture, offered, true))
     for (const principal of isSame ? [anonymous, user] : [anonymous, user, administrator]) {
       const due = expected(offered.id, audience, principal)
-      // Whoever may call it by its own name may by another spelling of it, too.
+      // A principal with permission may use another spelling as well.
       if (isSame && due === 'let in') continue
       ledger.requests++
       const got = await wire.send({
@@ -146,7 +146,7 @@ const trySpellings = async (
   })
 }
 
-/** Headers by which a proxy or a framework is told another path, method or sender. */
+/** Headers that give a proxy or framework another path, method or sender. */
 const tricks: readonly Readonly<Record<string, string>>[] = [
   { 'x-original-url': '/healthz' },
   { 'x-rewrite-url': '/healthz' },
@@ -179,10 +179,10 @@ const tryHeaders = async ({ wire }: Environment, fixture: Fixture, operations: r
   })
 }
 
-/** Objects that are not there, asked for by who may ask. */
+/** Requests missing objects as a principal with permission. */
 const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: readonly Offered[], ledger: Ledger) => {
   const administrator = fixture.principals[3] as Principal
-  // A name that means nothing is left out of the answer; an unknown host has been nowhere.
+  // These operations omit unknown names from the answer, or answer with an empty list for an unknown host.
   const lenient = new Set([
     'getAssetLocations',
     'getConfigItemsByName',
@@ -205,13 +205,13 @@ const tryMissing = async ({ wire }: Environment, fixture: Fixture, operations: r
   }
 }
 
-/** Words that servers of this kind leave doors under. */
+/** Paths under which servers often have undocumented routes. */
 const doors =
   'debug debug/pprof debug/vars pprof actuator actuator/env server-status server-info admin admin/ console phpmyadmin graphql swagger swagger.json api-docs v2/api-docs openapi.yaml .env .git/config .git/HEAD config config.json package.json backup backup.sql dump test trace heapdump internal private prime prime/webui prime/webui/debug prime/webui/admin prime/webui/internal prime/webui/test prime/webui/graphql prime/webui/users agent agent/v1 agent/v1/debug agent/v2/enrol worker worker/v1 worker/v1/debug metrics/prometheus healthz/verbose readyz/details docs/internal assets assets/ assets/../package.json assets/%2e%2e/package.json assets/..%2fpackage.json node_modules/fastify/package.json'.split(
     ' ',
   )
 
-/** Routes that the server has and does not tell of: by what it registered, and by guessing. */
+/** Looks for undocumented routes, among the registered ones and by guessing. */
 const tryHidden = async (
   { wire }: Environment,
   fixture: Fixture,
@@ -231,7 +231,7 @@ const tryHidden = async (
     if (!registered.has(name) && name !== 'POST /agent/v1/check-in')
       ledger.hidden.push(`${name} is told of and not there`)
   await forEachOf(
-    // HEAD answers wherever GET is told of.
+    // HEAD answers for every documented GET.
     routes.filter(
       ({ method, path }) =>
         !told.has(`${method} ${path.toLowerCase()}`) && !(method === 'HEAD' && told.has(`GET ${path.toLowerCase()}`)),
@@ -252,51 +252,47 @@ const tryHidden = async (
   return routes.length
 }
 
-doorTest(
-  'answers each operation only to those whom the permission table lets in',
-  async ({ root }): Promise<Outcome> => {
-    const folder = temporaryFolder('routes')
-    const routesFile = join(folder, 'routes')
-    const env = {
-      GATE_ROUTES_FILE: routesFile,
-      NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('e2e/door/route-spy.mjs'))}`,
-    }
-    const ledger: Ledger = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
-    try {
-      return await withEnvironment({ root, env }, async (environment) => {
-        const fixture = await seedFixture(environment)
-        const operations = offeredBy(await readDocument(environment))
-        for (const { id } of operations)
-          if (audienceOf(id) === undefined) ledger.unknown.push(`${id} is in no contract`)
-        await tryPrincipals(environment, fixture, operations, ledger)
-        await trySpellings(environment, fixture, operations, ledger)
-        await tryHeaders(environment, fixture, operations, ledger)
-        const routes = await tryHidden(environment, fixture, operations, routesFile, ledger)
-        await tryMissing(environment, fixture, operations, ledger)
-        return {
-          findings: [
-            { what: 'operations', value: operations.length, atLeast: 200 },
-            { what: 'routes registered', value: routes, atLeast: operations.length - 1 },
-            { what: 'principals', value: fixture.principals.length },
-            { what: 'requests', value: ledger.requests, atLeast: operations.length * fixture.principals.length },
-            { what: 'let in where refusal is due', value: ledger.unexpected.length, atMost: 0 },
-            { what: 'other answer than due', value: ledger.wrong.length, atMost: 0 },
-            { what: 'operations without an audience', value: ledger.unknown.length, atMost: 0 },
-            { what: 'routes nobody tells of', value: ledger.hidden.length, atMost: 0 },
-            { what: 'missing objects not answered 404', value: ledger.objects.length, atMost: 0 },
-            { what: 'server ended', value: environment.server.isRunning() ? 0 : 1, atMost: 0 },
-          ],
-          notes: [
-            ...ledger.unexpected.slice(0, 10),
-            ...ledger.wrong.slice(0, 20),
-            ...ledger.unknown,
-            ...ledger.hidden.slice(0, 10),
-            ...ledger.objects.slice(0, 20),
-          ],
-        }
-      })
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
-)
+doorTest('answers each operation only to principals with permission', async ({ root }): Promise<Outcome> => {
+  const folder = temporaryFolder('routes')
+  const routesFile = join(folder, 'routes')
+  const env = {
+    GATE_ROUTES_FILE: routesFile,
+    NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('e2e/door/route-spy.mjs'))}`,
+  }
+  const ledger: Ledger = { requests: 0, wrong: [], unexpected: [], unknown: [], hidden: [], objects: [] }
+  try {
+    return await withEnvironment({ root, env }, async (environment) => {
+      const fixture = await seedFixture(environment)
+      const operations = offeredBy(await readDocument(environment))
+      for (const { id } of operations) if (audienceOf(id) === undefined) ledger.unknown.push(`${id} is in no contract`)
+      await tryPrincipals(environment, fixture, operations, ledger)
+      await trySpellings(environment, fixture, operations, ledger)
+      await tryHeaders(environment, fixture, operations, ledger)
+      const routes = await tryHidden(environment, fixture, operations, routesFile, ledger)
+      await tryMissing(environment, fixture, operations, ledger)
+      return {
+        findings: [
+          { what: 'operations', value: operations.length, atLeast: 200 },
+          { what: 'routes registered', value: routes, atLeast: operations.length - 1 },
+          { what: 'principals', value: fixture.principals.length },
+          { what: 'requests', value: ledger.requests, atLeast: operations.length * fixture.principals.length },
+          { what: 'let in where refusal is due', value: ledger.unexpected.length, atMost: 0 },
+          { what: 'other answer than due', value: ledger.wrong.length, atMost: 0 },
+          { what: 'operations without an audience', value: ledger.unknown.length, atMost: 0 },
+          { what: 'routes nobody tells of', value: ledger.hidden.length, atMost: 0 },
+          { what: 'missing objects not answered 404', value: ledger.objects.length, atMost: 0 },
+          { what: 'server ended', value: environment.server.isRunning() ? 0 : 1, atMost: 0 },
+        ],
+        notes: [
+          ...ledger.unexpected.slice(0, 10),
+          ...ledger.wrong.slice(0, 20),
+          ...ledger.unknown,
+          ...ledger.hidden.slice(0, 10),
+          ...ledger.objects.slice(0, 20),
+        ],
+      }
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:tls'
 import { temporaryFolder } from '../../rig/database.ts'
 import { ensureOwnCertificate } from '../../server/src/platform/tls/index.ts'
 
-/** Whether this Node can speak TLS 1.1 at all: else a server's refusal of it is none. */
+/** Returns whether this Node supports TLS 1.1. Without it, a server's refusal proves nothing. */
 export const canRefuseTls = async (): Promise<boolean> => {
   const dir = temporaryFolder('old-tls')
   const { cert, key } = await ensureOwnCertificate({

@@ -1,24 +1,24 @@
-/** Other spellings of a path: those that mean the same, and those that mean nothing. */
+/** Other spellings of a path, with the same meaning or without a meaning. */
 
 export interface Variant {
   what: string
-  /** Undefined: this path has no such spelling. */
+  /** Returns undefined if the path has no such spelling. */
   of(path: string): string | undefined
 }
 
 const hex = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`
 
-/** Segments from the n-th on, 0 being the first; parameters may be among them. */
+/** Changes the segment with index n and all later ones, including parameters. */
 const at = (path: string, n: number, change: (segment: string) => string): string =>
   path
     .split('/')
     .map((segment, i) => (i === n + 1 ? change(segment) : segment))
     .join('/')
 
-/** A value in the path is opaque: a suffix makes another value of it, and no other spelling. */
+/** Returns whether the path ends with a parameter. A suffix then gives another value, not another spelling. */
 const endsOpen = (template: string): boolean => template.endsWith('}')
 
-/** Spellings that the router has to take for the path itself; authorisation sees the route. */
+/** Spellings that the router must treat as the path itself. */
 export const sameAs: readonly Variant[] = [
   {
     what: 'upper case',
@@ -34,7 +34,7 @@ export const sameAs: readonly Variant[] = [
   { what: 'a query of its own', of: (path) => `${path}?_=1` },
 ]
 
-/** Spellings that are no path of ours. */
+/** Spellings that are not paths of the server. */
 export const nothing: readonly Variant[] = [
   { what: 'doubled slash in front', of: (path) => `/${path}` },
   { what: 'doubled slash inside', of: (path) => at(path, 1, (s) => `/${s}`) },

@@ -1,7 +1,7 @@
-/** Requests that two readers of HTTP would take apart differently: each hides a second one. */
+/** Requests that two HTTP parsers split differently. Each hides a second request. */
 import { connect } from 'node:net'
 
-/** What a front would take for a body and a server for the next request. */
+/** A request that a proxy would treat as a body and a server as the next request. */
 const hidden = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 const post = (lines: readonly string[], body: string, host = 'host: x\r\n'): string =>
@@ -61,7 +61,7 @@ export interface Heard {
   isClosed: boolean
 }
 
-/** Sends bytes and listens until the server hangs up, three seconds at most. */
+/** Sends bytes and reads until the server closes the connection, for three seconds at most. */
 export const converse = (url: string, bytes: string): Promise<Heard> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(url)

@@ -14,12 +14,12 @@ import type { Outcome } from '../../rig/verdict.ts'
 import { forEachOf, jsonOf } from '../../rig/wire.ts'
 import { doorTest } from './door-test.ts'
 
-/** One spelling of a name: without case and underscores. */
+/** Returns a name in lower case without underscores. */
 const folded = (name: string): string => name.toLowerCase().replaceAll('_', '')
 
 const camel = (column: string): string => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Names that a list may be sorted or filtered by: its parameters, and members of what it answers. */
+/** Returns the names by which a list can be sorted or filtered: its parameters and the members of its answer. */
 const namesOf = (document: OpenApi, offered: Offered): Set<string> => {
   const resolve = resolverOf(document)
   const names = new Set((offered.described.parameters ?? []).map(({ name }) => folded(name)))
@@ -37,7 +37,7 @@ const namesOf = (document: OpenApi, offered: Offered): Set<string> => {
   return names
 }
 
-/** Documented names of fields of the field's clients, beside those of query and answer. */
+/** Documented field names of connectors, in addition to those of query and answer. */
 const aliases = new Set(
   [
     'date',
@@ -51,7 +51,7 @@ const aliases = new Set(
   ].map(folded),
 )
 
-/** What sort keys were smuggled in as, elsewhere. */
+/** Sort keys that were injected in other products. */
 const injections = [
   'uuid;select pg_sleep(3)--',
   '(select 1)',
@@ -133,7 +133,7 @@ doorTest(
           }
         }
       })
-      // The answer says which keys there are: none of them may be one that the answer of the list does not have.
+      // The answer names the valid keys. Each must be a member of the list's answer.
       const told: string[] = []
       for (const offered of lists) {
         const path = filled(offered.path, { uuid: fixture.hosts[0].agentId })

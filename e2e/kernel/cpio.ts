@@ -1,6 +1,6 @@
 /** A file of an initramfs. */
 export interface CpioEntry {
-  /** Without a leading slash; folders above it are made by `cpio`. */
+  /** Path without a leading slash. `cpio` creates the parent folders. */
   path: string
   /** Permission bits; the default is 0644. */
   mode?: number
@@ -14,7 +14,7 @@ const LINK = 0o120777
 
 const pad4 = (length: number): Buffer => Buffer.alloc((4 - (length % 4)) % 4)
 
-/** Archive in the "newc" format, which is what the kernel unpacks as its first root (Documentation: initramfs buffer format). */
+/** Returns an archive in the "newc" format, which the kernel unpacks as its initial root file system. */
 export const cpio = (entries: readonly CpioEntry[]): Buffer[] => {
   const chunks: Buffer[] = []
   let inode = 0

@@ -1,4 +1,4 @@
-/** USB descriptors as a device sends them (USB 2.0, chapter 9), and the envelopes in which gadgetfs and FunctionFS take them. */
+/** USB descriptors (USB 2.0, chapter 9) and the formats in which gadgetfs and FunctionFS accept them. */
 const word = (value: number): number[] => [value & 0xff, value >>> 8]
 const long = (value: number): number[] => [...word(value & 0xffff), ...word(value >>> 16)]
 const base64 = (...parts: readonly number[][]): string => Buffer.from(parts.flat()).toString('base64')
@@ -22,7 +22,7 @@ export const DISK: InterfaceClass = [8, 6, 0x50]
 export const VENDOR: InterfaceClass = [0xff, 0xff, 0xff]
 
 export type Endpoint = (isHighSpeed: boolean) => number[]
-/** @param address with 0x80 for what comes from the device */
+/** @param address includes 0x80 for endpoints from the device to the host */
 export const bulk =
   (address: number): Endpoint =>
   (isHighSpeed) => [7, 5, address, 2, ...word(isHighSpeed ? 512 : 64), 0]
@@ -30,7 +30,7 @@ export const interrupt =
   (address: number): Endpoint =>
   () => [7, 5, address, 3, ...word(8), 4]
 
-/** Report descriptor of a keyboard: the HID specification, appendix B.1. */
+/** Report descriptor of a keyboard (HID specification, appendix B.1). */
 export const KEYBOARD_REPORT = Buffer.from(
   '05010906a101050719e029e71500250175019508810295017508810395057501050819012905910295017503910395067508150025650507190029658100c0',
   'hex',
@@ -54,7 +54,7 @@ const configurationDescriptor = (isHighSpeed: boolean, interfaces: readonly Inte
 }
 
 /**
- * A whole device as gadgetfs takes it: both configurations, then the device.
+ * Returns a device in the format of gadgetfs: both configurations, then the device.
  *
  * @param claimed `bNumInterfaces`; a device may claim more than it describes
  */
@@ -70,14 +70,14 @@ export const gadgetfsDevice = (
     deviceDescriptor(ids),
   )
 
-/** What is written to a file of gadgetfs to use it as that endpoint. */
+/** Returns the bytes that configure a file of gadgetfs as an endpoint. */
 export const gadgetfsEndpoint = (endpoint: Endpoint): string => base64(long(1), endpoint(false), endpoint(true))
 
 const MAGIC = { descriptors: 3, strings: 2 }
-/** Full speed, high speed, and every control request that no other function wants. */
+/** Flags: full speed, high speed, and all control requests that no other function handles. */
 const FLAGS = 1 | 2 | 64
 
-/** One interface as FunctionFS takes it: its descriptors, and that it has no strings. */
+/** Returns an interface in the format of FunctionFS: its descriptors and an empty list of strings. */
 export const functionFs = (one: Interface): { descriptors: string; strings: string } => {
   const [full, high] = [interfaceDescriptors(false, [one]), interfaceDescriptors(true, [one])]
   const count = long(1 + one.endpoints.length)

@@ -1,8 +1,8 @@
 import { eventually, type Vm } from './vm.ts'
 
-/** A USB device that the machine makes and plugs into itself. */
+/** A USB device that the virtual machine creates and attaches to itself. */
 export interface Gadget {
-  /** Its name among the gadgets of the machine. */
+  /** Name of the gadget. */
   name: string
   /** Four hex digits. */
   vid: string
@@ -11,13 +11,13 @@ export interface Gadget {
   product: string
   serial: string
   functions: readonly ('keyboard' | 'storage')[]
-  /** The controller it is plugged into; each has one port. */
+  /** Controller to which it is attached; each has one port. */
   controller: 0 | 1 | 2 | 3
 }
 
-// Keyboards of usb_f_hid look like those of hobby stacks, which is a finding. Vendors of open keyboard firmware are exempt.
+// Keyboards of usb_f_hid resemble those of hobby USB stacks, which is a finding. Vendors of open keyboard firmware are exempt.
 
-/** Nobody ever approved it. */
+/** A keyboard that no rule allows. */
 export const typist: Gadget = {
   name: 'typist',
   vid: '8968',
@@ -28,7 +28,7 @@ export const typist: Gadget = {
   functions: ['keyboard'],
   controller: 0,
 }
-/** Rules allow it by its ids. */
+/** A keyboard that rules allow by its IDs. */
 export const approved: Gadget = {
   name: 'approved',
   vid: 'A103',
@@ -39,7 +39,7 @@ export const approved: Gadget = {
   functions: ['keyboard'],
   controller: 1,
 }
-/** Stays plugged in from before the host is armed. */
+/** A device that is attached before the host is armed. */
 export const desk: Gadget = { ...approved, name: 'desk', pid: '0003', serial: 'D-1', controller: 3 }
 export const stick: Gadget = {
   ...approved,
@@ -50,15 +50,15 @@ export const stick: Gadget = {
   functions: ['storage'],
   controller: 2,
 }
-/** Says it is the approved keyboard, and has a disk besides. */
+/** A device with the IDs of the approved keyboard that also has a disk. */
 export const impostor: Gadget = { ...approved, name: 'impostor', functions: ['keyboard', 'storage'] }
 
 export const gadgets = [typist, approved, desk, stick, impostor]
 
-/** A keystroke takes 4 to 8 ms, under load several times that. */
+/** Limit of typing. A keystroke takes 4 to 8 ms, and several times as long under load. */
 export const TYPING_MS = 120_000
 
-/** Makes it, without plugging it in. */
+/** Creates a gadget without attaching it. */
 export const makeGadget = async (vm: Vm, g: Gadget): Promise<void> => {
   await vm.run(
     [
@@ -68,13 +68,13 @@ export const makeGadget = async (vm: Vm, g: Gadget): Promise<void> => {
   )
 }
 
-/** Plugs it in, and waits until the kernel has read its descriptors. */
+/** Attaches a gadget and waits until the kernel has read its descriptors. */
 export const plug = async (vm: Vm, g: Gadget): Promise<void> => {
   await vm.run(`plug ${g.name} ${g.controller}`)
   await kernelSays(vm, g, 'New USB device found')
 }
 
-/** Pulls it out, and waits until the kernel has noticed. */
+/** Removes a gadget and waits until the kernel has noticed. */
 export const unplug = async (vm: Vm, g: Gadget): Promise<void> => {
   await vm.run(`unplug ${g.name}`)
   await eventually(
@@ -83,18 +83,18 @@ export const unplug = async (vm: Vm, g: Gadget): Promise<void> => {
   )
 }
 
-/** Whether the kernel lets it be used. */
+/** Returns whether the kernel authorised a gadget. */
 export const isAuthorized = async (vm: Vm, g: Gadget): Promise<boolean> =>
   (await vm.run(`authorized ${g.controller}`)) === '1'
 
-/** What the kernel logged since a gadget was last plugged in, that included: seconds since boot, and text. */
+/** Returns the kernel log since the last attachment of a gadget, with seconds since boot. */
 const logSincePlug = async (vm: Vm, g: Gadget): Promise<{ at: number; text: string }[]> =>
   (await vm.run(`log_since_plug ${g.name}`)).split('\n').flatMap((line) => {
     const [, at, text] = /^\[ *(\d+\.\d+)\] (.*)$/.exec(line) ?? []
     return at === undefined || text === undefined ? [] : [{ at: Number(at), text }]
   })
 
-/** Waits until the kernel logged a text since a gadget was plugged in; gives the ms in between, by the kernel's clock. */
+/** Waits until the kernel logs a text after the attachment of a gadget. Returns the time in between in ms. */
 export const kernelSays = async (vm: Vm, g: Gadget, text: string): Promise<number> => {
   const { value } = await eventually(`the kernel says after ${g.name} was plugged in: ${text}`, async () => {
     const [first, ...rest] = await logSincePlug(vm, g)
@@ -104,13 +104,13 @@ export const kernelSays = async (vm: Vm, g: Gadget, text: string): Promise<numbe
   return value.ms
 }
 
-/** Types on a keyboard that is plugged in as soon as the host listens to it, and gives how many keystrokes arrived at input devices once all did. */
+/** Types on an attached keyboard as soon as the host reads it. Returns the number of keystrokes that reached input devices. */
 export const typeOn = async (vm: Vm, g: Gadget, keystrokes: number): Promise<number> => {
   await eventually(`something listens to ${g.name}`, async () =>
     (await vm.run('ls /tmp/keys')).includes(`${g.vid}:${g.pid}`),
   )
   await vm.run(`type_keys ${g.name} ${keystrokes}`, TYPING_MS)
-  // The last reports may still be on their way.
+  // The last reports may still be in transit.
   const { value } = await eventually(`${keystrokes} keystrokes arrive`, async () => {
     const arrived = Number(await vm.run('keystrokes'))
     return arrived >= keystrokes && arrived

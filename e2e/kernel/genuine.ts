@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A controller, and what the devices of QEMU need on this side: a disk image, a folder of a phone, a serial line. */
+/** Creates a controller and the host side of QEMU devices: a disk image, a folder of a phone, a serial line. */
 export const genuineHardware = (dir: string) => {
   const [image, phone, serial, control] = ['stick.img', 'phone', 'serial', 'qmp'].map((name) => join(dir, name)) as [
     string,

@@ -7,7 +7,7 @@ import { type CpioEntry, cpio } from './cpio.ts'
 import type { KernelFiles } from './kernel-files.ts'
 import { moduleFiles } from './modules.ts'
 
-/** What the machine needs beyond what Debian builds into its kernel: gadgets, the host side, input, disks, a network card, the test's shell. */
+/** Modules that the virtual machine needs in addition to those built into Debian's kernel. */
 const MODULES = [
   'configfs',
   'dummy_hcd',
@@ -39,9 +39,9 @@ const MODULES = [
 const guest = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`guest/${name}`, import.meta.url)))
 
 /**
- * A program and the libraries that its loader would load, each at the place where it looks for them.
+ * Returns a program and the libraries that its loader needs, at the paths where the loader searches for them.
  *
- * @param unpacked folder of a package that was unpacked and not installed: its libraries come first, as if from `/`
+ * @param unpacked folder of an unpacked package, whose libraries take precedence as if they were in `/`
  */
 const program = (file: string, path: string, unpacked = ''): CpioEntry[] => {
   const libraries = execFileSync('ldd', [file], {
@@ -57,7 +57,7 @@ const program = (file: string, path: string, unpacked = ''): CpioEntry[] => {
   }))
 }
 
-/** Writes the first and only root of the machine: busybox, modules, the scripts of `guest/`, and the agent as it is installed. */
+/** Writes the root file system of the virtual machine: busybox, modules, the scripts of `guest/` and the agent. */
 export const writeInitramfs = (files: KernelFiles, to: string): void => {
   const modules = moduleFiles(files.modules, MODULES)
   const entries: CpioEntry[] = [

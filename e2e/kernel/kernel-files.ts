@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url'
 export interface KernelFiles {
   qemu: string
   kernel: string
-  /** Folder of the modules of that kernel. */
+  /** Folder with the modules of the kernel. */
   modules: string
   busybox: string
   udevadm: string
-  /** Folder that stands for `/` to the libraries that came with udevadm. */
+  /** Root folder of the libraries of udevadm. */
   unpacked: string
-  /** The executable that hosts install. */
+  /** Executable that hosts install. */
   agent: string
 }
 
 const build = fileURLToPath(new URL('../../build', import.meta.url))
-/** Filled by scripts/debian-packages.mjs. */
+/** Folder that scripts/debian-packages.mjs fills. */
 const unpacked = join(build, 'kernel')
 
 const imageIn = (dir: string): string =>
@@ -32,7 +32,7 @@ export const kernelFiles: KernelFiles = {
   agent: join(build, 'agent', 'portcullis-agent-linux-x64'),
 }
 
-/** Why no kernel can be booted here; undefined when it can. */
+/** Reason why no kernel can be booted, or undefined. */
 export const whyNoKernel = ((): string | undefined => {
   if (process.arch !== 'x64') return `this machine is ${process.arch}, the machine that is booted is x64`
   const missing = Object.values(kernelFiles).find((file) => !existsSync(file))

@@ -26,14 +26,14 @@ import { type Peer, startPeer } from './peer.ts'
 import { bootVm, eventually, type Vm } from './vm.ts'
 
 const KEYSTROKES = 1_000
-/** The old values, one of them not the kernel's own: what comes back has to be what was there. */
+/** Old values of the defaults. One differs from the kernel's default, to prove that the old value is restored. */
 const OLD_DEFAULTS = '1 1 1 2'
 const ARMED_DEFAULTS = '0 0 0 0'
 
 const allowApproved: PolicyRule = { id: 'r1', effect: 'allow', level: 'global', vid: approved.vid, pid: approved.pid }
 const allowStick: PolicyRule = { id: 'r2', effect: 'allow', level: 'host', vid: stick.vid, serial: stick.serial }
 
-/** One machine for all: each test goes on where the one before ended. */
+/** All tests share one virtual machine, and each continues from the previous one. */
 describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
   let vm: Vm
   let peer: Peer
@@ -69,7 +69,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     await eventually('the agent has ended', async () => (await vm.attempt('agent_runs')).code !== 0)
   }
 
-  it(`without the agent all of ${KEYSTROKES} keystrokes of an unapproved keyboard arrive`, async () => {
+  it(`without the agent, all ${KEYSTROKES} keystrokes of an unapproved keyboard arrive`, async () => {
     await vm.run('record')
     await plug(vm, typist)
     expect(await typeOn(vm, typist, KEYSTROKES)).toBe(KEYSTROKES)
@@ -77,7 +77,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     bindWithoutAgent = await bindTime(vm, approved)
   })
 
-  it('the agent reports the devices of the kernel, and that it can stop a device before its driver', async () => {
+  it('the agent reports the devices of the kernel and the grade before-driver', async () => {
     await startAgent()
     await eventually('the first inventory is here', () => peer.seen.facts !== undefined && reported(desk))
     expect(peer.seen.facts).toMatchObject({ hostname: 'gadgets', enforcement: 'before-driver' })
@@ -85,7 +85,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect(await defaults()).toBe(OLD_DEFAULTS)
   })
 
-  it('arming is confirmed when the kernel holds it, and what was plugged in goes on working', async () => {
+  it('arming is confirmed after the kernel applied it, and attached devices keep working', async () => {
     peer.setRules(allowApproved)
     const ack = await peer.command('configure', { mode: 'Armed', applyToPresent: false })
     expect(ack).toMatchObject({ outcome: 'confirmed' })
@@ -96,7 +96,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect(await typeOn(vm, desk, 10)).toBe(10)
   })
 
-  it(`armed, 0 of ${KEYSTROKES} keystrokes of an unapproved keyboard arrive: it has no input device`, async () => {
+  it(`an armed host blocks all ${KEYSTROKES} keystrokes of an unapproved keyboard, which gets no input device`, async () => {
     const before = await vm.run('input_devices')
     await vm.run('record')
     await plug(vm, typist)
@@ -112,7 +112,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect(await vm.run('portcullis-agent status --state-dir /root/agent')).toContain(number)
   })
 
-  it('armed, an approved keyboard works as soon as it does without the agent', async () => {
+  it('on an armed host, an approved keyboard works as soon as without the agent', async () => {
     const bind = await bindTime(vm, approved)
     const slower = await slowness(vm)
     const more = (bind - bindWithoutAgent) / slower
@@ -130,7 +130,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     await unplug(vm, approved)
   })
 
-  it('armed, an unapproved stick has no disk until a rule allows it', async () => {
+  it('on an armed host, an unapproved stick has no disk until a rule allows it', async () => {
     await plug(vm, stick)
     await eventually('it is reported as blocked', () => reported(stick)?.enforced?.effect === 'block')
     expect(await vm.run('disks')).toBe('0')
@@ -141,7 +141,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     await unplug(vm, stick)
   })
 
-  it('armed, a keyboard with a disk is blocked though it has the ids of the approved keyboard', async () => {
+  it('an armed host blocks a keyboard with a disk despite the IDs of the approved keyboard', async () => {
     const before = await vm.run('input_devices; disks')
     await plug(vm, impostor)
     await eventually('it is reported as blocked', () => reported(impostor)?.enforced?.effect === 'block')
@@ -150,7 +150,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     await unplug(vm, impostor)
   })
 
-  it('armed, what worked a moment ago works again at the same port, also with new firmware', async () => {
+  it('on an armed host, a device that worked recently works again at its port, even with new firmware', async () => {
     await unplug(vm, desk)
     await plug(vm, desk)
     await kernelSays(vm, desk, 'hid-generic')
@@ -174,7 +174,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     await peer.command('policy', { version: peer.policyVersion() })
   })
 
-  it('offline the last policy holds, also for an agent that starts without the server', async () => {
+  it('without the server, the last policy stays in force, even after a restart of the agent', async () => {
     peer.setAway(true)
     await plug(vm, approved)
     await kernelSays(vm, approved, 'hid-generic')
@@ -188,7 +188,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect([await isAuthorized(vm, typist), await isAuthorized(vm, desk)]).toEqual([false, true])
   })
 
-  it('the old defaults are back when the agent is stopped, and within 2 s when it is killed', async () => {
+  it('the old defaults are restored when the agent stops, and within 2 s when it is killed', async () => {
     await stopAgent('TERM')
     expect([await defaults(), await isAuthorized(vm, typist)]).toEqual([OLD_DEFAULTS, false])
     await startAgent()
@@ -210,7 +210,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     await eventually('it is armed again', async () => (await defaults()) === ARMED_DEFAULTS)
   })
 
-  it('freed, what was blocked works at once', async () => {
+  it('when the host is freed, blocked devices work at once', async () => {
     const ack = await peer.command('configure', { mode: 'Free', applyToPresent: false })
     expect(ack).toMatchObject({ outcome: 'confirmed' })
     expect([await defaults(), await isAuthorized(vm, typist)]).toEqual([OLD_DEFAULTS, true])
@@ -218,7 +218,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect(await typeOn(vm, typist, 10)).toBe(10)
   })
 
-  it('applied to what is present, it spares the last keyboard as long as it is the last, and the disk of /boot', async () => {
+  it('with applyToPresent, the last keyboard keeps working while it is the last, and so does the disk of /boot', async () => {
     await unplug(vm, typist)
     await plug(vm, stick)
     await eventually('it has a disk', async () => (await vm.run('disks')) === '1')
@@ -236,7 +236,7 @@ describe('a real kernel with USB gadgets', unless(whyNoKernel), () => {
     expect(await vm.run('echo kept >/boot/file; sync; cat /boot/file; umount /boot')).toBe('kept')
   })
 
-  it('released by root at the host, with the agent running or not, what was blocked works at once', async () => {
+  it('when root releases the host, with or without a running agent, blocked devices work at once', async () => {
     for (const isRunning of [true, false]) {
       const ack = await peer.command('configure', { mode: 'Armed', applyToPresent: true })
       expect(ack).toMatchObject({ outcome: 'confirmed' })

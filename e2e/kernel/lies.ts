@@ -17,42 +17,42 @@ import type { DeviceCommand } from './device-commands.ts'
 type Plug = Extract<DeviceCommand, { do: 'plug' }>
 type Harm = 'frames' | 'sectors' | 'keystrokes'
 
-/** A device that is not what it says. */
+/** A device with a false claim. */
 export interface Lie {
   name: string
-  /** How it lies, as a test title says it. */
+  /** Its false claim, for the name of a test. */
   what: string
-  /** What it gets through to a host that stops nothing; undefined: a foreign driver is all. */
+  /** Harm to an unprotected host. If undefined, only a foreign driver binds. */
   harm?: Harm
-  /** Driver that a host that stops nothing binds to it, and that what it claims to be never needs. */
+  /** Driver that an unprotected host binds and that the claimed device never needs. */
   foreign: string
-  /** Drivers of what it claims to be. */
+  /** Drivers of the claimed device. */
   honest: readonly string[]
-  /** Rules of the host that it would like to slip through. */
+  /** Rules of the host that it tries to bypass. */
   rules: readonly PolicyRule[]
-  /** By gadgetfs at controller 0, or as a gadget of configfs at controller 1. */
+  /** Uses gadgetfs at controller 0, or configfs at controller 1. */
   device: { plug: Plug } | ConfigfsDevice
-  /** Product id that it has after it made the host reset it; until then it is the disk that a rule allows. */
+  /** Product ID after it made the host reset it. Before, it is a disk that a rule allows. */
   changesTo?: string
 }
 
 interface ConfigfsDevice {
-  /** Files of the gadget, as they are each time it is plugged in. */
+  /** Files of the gadget at each attachment. */
   attributes: Record<string, string>
-  /** Lines of shell that make its functions; `$g` is its folder. */
+  /** Shell commands that create its functions. `$g` is its folder. */
   functions: readonly string[]
   offers: readonly Extract<DeviceCommand, { do: 'offer' }>[]
-  /** It has a keyboard by usb_f_hid, that types whenever it can. */
+  /** Has a keyboard with usb_f_hid that types whenever possible. */
   types?: boolean
 }
 
 const allow = (...kinds: NonNullable<PolicyRule['kinds']>): PolicyRule[] => [
-  // Gadget keyboards resemble attack tools. The rules let them in anyway, so that only the kernel's drivers give them away.
+  // Gadget keyboards resemble attack tools. The rules allow them, so that only the kernel's drivers reveal them.
   { id: 'kinds', effect: 'allow', level: 'global', kinds, overrideAttackTool: true },
 ]
 
 const RTL8150 = { vid: 0x0bda, pid: 0x8150 }
-/** As the driver expects them, whatever the descriptors say: frames in by 1, out by 2, events by 3. */
+/** Endpoints that the driver expects, whatever the descriptors contain: frames in 1 and out 2, events 3. */
 const adapterEndpoints = [bulk(0x81), bulk(0x02), interrupt(0x83)]
 const adapterFiles: Plug['endpoints'] = [
   { file: 'ep1in-bulk', config: gadgetfsEndpoint(bulk(0x81)), does: 'frames-in' },
@@ -98,7 +98,7 @@ const offer = (
 })
 const disk = [bulk(0x81), bulk(0x02)]
 
-/** Interfaces that fit into the 256 bytes that gadgetfs gives a host of a configuration. */
+/** Number of interfaces that fit into the 256 bytes of a configuration that gadgetfs sends. */
 const DESCRIBED = 25
 
 const quirk = 'quirk-disk'

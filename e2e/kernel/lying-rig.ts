@@ -9,28 +9,28 @@ import { startPeer } from './peer.ts'
 import { connectQmp } from './qmp.ts'
 import { bootVm, eventually } from './vm.ts'
 
-/** What a device got out of the host while it was plugged in. */
+/** Effects of a device on the host while it was attached. */
 export interface Loot {
-  /** Ethernet frames that the host took from it, and that it took from the host. */
+  /** Ethernet frames that the host received from it and sent to it. */
   frames: number
   sectors: number
   keystrokes: number
   networks: number
   disks: number
   sounds: number
-  /** Drivers that are not of what it claims to be, and for how long each was bound, ms. */
+  /** Drivers that do not match its claim, and the time in ms for which each was bound. */
   foreign: { driver: string; ms: number }[]
-  /** Of those, how many are bound still. */
+  /** Number of such drivers that are still bound. */
   stillBound: number
 }
 
-/** Time that an unstopped device gets to do harm. */
+/** Time for an unblocked device to cause harm. */
 const STOPPED_MS = 5_000
 
 const portOf = ({ device }: Lie): { controller: number; path: string } =>
   'plug' in device ? { controller: 0, path: '1-1' } : { controller: 1, path: '2-1' }
 
-/** Bound drivers by device, from the lines of `bindings` (guest.sh). A device of the bus itself has the driver `usb`. */
+/** Returns the foreign drivers by device, from the output of `bindings` (guest.sh). Devices themselves have the driver `usb`. */
 const foreignOf = (lines: string, now: number, honest: readonly string[]) => {
   const open = new Map<string, { driver: string; at: number }>()
   const foreign: { driver: string; ms: number }[] = []
@@ -48,13 +48,13 @@ const foreignOf = (lines: string, now: number, honest: readonly string[]) => {
   return { foreign, stillBound: open.size }
 }
 
-/** From its device descriptor; empty without a report. */
+/** Returns the product ID in the device descriptor; empty without a report. */
 const productIdOf = (report: { descriptors: string } | undefined): string =>
   report === undefined ? '' : Buffer.from(report.descriptors, 'base64').readUInt16LE(10).toString(16).padStart(4, '0')
 
 export type LyingRig = Awaited<ReturnType<typeof startLyingRig>>
 
-/** A machine into which devices that lie are plugged, its agent, and the server that the agent obeys. */
+/** Starts a virtual machine for devices with false claims, with an agent and its server. */
 export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
   const dir = temporaryDir()
   const peer = await startPeer()
@@ -80,7 +80,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
   }
 
   let before: DeviceCounts | undefined
-  /** Left over when a test ended before it pulled its device out. */
+  /** Device of a test that ended before it removed its device. */
   let plugged: Lie | undefined
   const rig = {
     vm,
@@ -95,12 +95,12 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       await peer.command('configure', { mode: 'Armed', applyToPresent: false })
       await eventually('the agent says that it is armed', () => peer.seen.enforcement?.mode === 'Armed')
     },
-    /** From here on the host has the rules that a device would like to slip through. */
+    /** Sets the rules that a device tries to bypass. */
     setRules: async (...rules: PolicyRule[]): Promise<void> => {
       peer.setRules(...rules)
       await peer.command('policy', { version: peer.policyVersion() })
     },
-    /** Plugs it into the armed host, waits until it is judged, and pulls it out; a port that is held is released after. */
+    /** Attaches a device to the armed host, waits until it is judged, removes it and releases its port. */
     tryArmed: async (lie: Lie, onceJudged?: () => Promise<void>): Promise<{ loot: Loot; held: HeldPort[] }> => {
       await rig.plug(lie)
       if (lie.changesTo !== undefined)
@@ -111,16 +111,16 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         return isThis && report?.enforced !== undefined
       })
       await onceJudged?.()
-      // What was let in may do harm from here on: a test that would not wait for it would not see it.
+      // An authorised device may cause harm from here on, so the test waits.
       await eventually(`${lie.name} is stopped`, () => rig.isStopped(lie), STOPPED_MS).catch(() => {})
       const all = await rig.loot(lie)
-      // Before it changed it was a disk that a rule allows.
+      // Before the change, it was a disk that a rule allows.
       const loot = lie.changesTo === undefined ? all : { ...all, sectors: 0, disks: 0 }
       await rig.unplug(lie)
       await eventually(`${lie.name} is reported as gone`, () => rig.reported(lie) === undefined)
       return { loot, held: await rig.releasePorts() }
     },
-    /** As a person does; gives the ports that were held. */
+    /** Releases all held ports as an operator does, and returns them. */
     releasePorts: async (): Promise<HeldPort[]> => {
       const held = peer.seen.enforcement?.held ?? []
       if (held.length === 0) return held
@@ -128,7 +128,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
       await eventually('no port is held', () => (peer.seen.enforcement?.held ?? []).length === 0)
       return held
     },
-    /** Plugs it in and waits until the kernel knows it. */
+    /** Attaches a device and waits until the kernel has read it. */
     plug: async (lie: Lie): Promise<void> => {
       const { device, name } = lie
       if (plugged !== undefined) await rig.unplug(plugged)
@@ -156,7 +156,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         async () => (await vm.attempt(`test -e /sys/bus/usb/devices/${path}`)).code === 1,
       )
     },
-    /** What was got out of all USB devices together since something was last plugged in: one number by name. */
+    /** Returns the counters of all USB devices since the last attachment, by name. */
     used: async (): Promise<ReadonlyMap<string, number>> =>
       new Map(
         (await vm.run('used')).split('\n').map((line) => {
@@ -164,7 +164,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
           return [what, Number(count)]
         }),
       ),
-    /** What it got so far. */
+    /** Returns the effects so far. */
     loot: async (lie: Lie): Promise<Loot> => {
       const [uptime = '', ...rest] = (await vm.run('uptime_ms; used; echo; bindings')).split('\n')
       const split = rest.indexOf('')
@@ -183,7 +183,7 @@ export const startLyingRig = async (files: KernelFiles = kernelFiles) => {
         ...foreignOf(rest.slice(end + 1).join('\n'), Number(uptime) / 1000, lie.honest),
       }
     },
-    /** Whether nothing of it can be used. */
+    /** Returns whether no part of a device is usable. */
     isStopped: async (lie: Lie): Promise<boolean> => (await vm.attempt(`stopped ${portOf(lie).controller}`)).code === 0,
     isAuthorized: async (lie: Lie): Promise<boolean> => (await vm.run(`authorized ${portOf(lie).controller}`)) === '1',
     productId: async (lie: Lie): Promise<string> =>

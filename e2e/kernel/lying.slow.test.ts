@@ -8,7 +8,7 @@ import { type LyingRig, startLyingRig } from './lying-rig.ts'
 import type { Qmp } from './qmp.ts'
 import { eventually } from './vm.ts'
 
-/** Plugs of each device into the armed host; the gate does more (`npm run gate -- lying-devices`). */
+/** Attachments of each device to the armed host. The gate runs more (`npm run gate -- lying-devices`). */
 const PLUGS = 2
 
 const lieOf = (name: string): Lie => {
@@ -17,10 +17,10 @@ const lieOf = (name: string): Lie => {
   return lie
 }
 
-/** One machine for all: each test goes on where the one before ended. */
-describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
+/** All tests share one virtual machine, and each continues from the previous one. */
+describe('USB devices with false claims on a real kernel', unless(whyNoKernel), () => {
   let rig: LyingRig
-  /** Time that a foreign driver was bound, ms in the machine. */
+  /** Time in ms for which a foreign driver was bound. */
   let longest = 0
 
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
     await rig.unplug(lie)
   })
 
-  it('a free host reports the driver that a device must not have, and blocks nothing', async () => {
+  it('a Free host reports the driver mismatch, and blocks nothing', async () => {
     await rig.startAgent()
     const lie = lieOf('hub-adapter')
     await rig.plug(lie)
@@ -58,7 +58,7 @@ describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
     expect(await rig.vm.run('authorized_defaults')).toBe('0 0 0 0')
   })
 
-  it.each(lies)('finding 3: an armed host stops $what', async (lie) => {
+  it.each(lies)('an armed host stops $what', async (lie) => {
     await rig.setRules(...lie.rules)
     for (let i = 0; i < PLUGS; i++) {
       const { loot, held } = await rig.tryArmed(lie)
@@ -66,14 +66,14 @@ describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
       expect({ plug: i, frames, sectors, keystrokes, networks, disks, sounds, stillBound }).toEqual({
         ...{ plug: i, frames: 0, sectors: 0, keystrokes: 0, networks: 0, disks: 0, sounds: 0, stillBound: 0 },
       })
-      // Whatever was bound for a moment is on record, and its port is held.
+      // A driver that was bound briefly is reported, and its port is held.
       const drivers = held.flatMap(({ mismatch }) => mismatch.bound.map(({ driver }) => driver))
       expect(drivers).toEqual(foreign.length > 0 ? [lie.foreign] : [])
       longest = Math.max(longest, ...foreign.map(({ ms }) => ms))
     }
   })
 
-  it('a driver on the HID bus is compared as well, and its port is held with the evidence', async () => {
+  it('a driver on the HID bus is checked as well, and its port is held with the evidence', async () => {
     const lie = lieOf('hid-bridge')
     await rig.setRules(...lie.rules)
     const { held } = await rig.tryArmed(lie)
@@ -115,7 +115,7 @@ describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
     expect(rig.peer.seen.enforcement?.held ?? []).toEqual([])
   }
 
-  it('an armed host lets a genuine hub and the allowed keyboard behind it work', async () => {
+  it('a genuine hub and the allowed keyboard behind it work on an armed host', async () => {
     await plugGenuine(['Keyboard'], 'usb-hub', 'hub', '2')
     await eventually('the hub is reported', () => reported('QEMU USB Hub')?.enforced?.source === 'hub')
     await plugGenuine(['Keyboard'], 'usb-kbd', 'keyboard', '2.1')
@@ -128,33 +128,33 @@ describe('lying USB devices on a real kernel', unless(whyNoKernel), () => {
     await pullOut('hub', 'QEMU USB Hub')
   })
 
-  it('an armed host lets an allowed genuine stick be read', async () => {
+  it('an allowed genuine stick can be read on an armed host', async () => {
     await plugGenuine(['Mass Storage'], 'usb-storage', 'stick', '1', { drive: 'stick' })
     await uses('sectors', 64)
     await pullOut('stick', 'QEMU USB HARDDRIVE')
   })
 
-  it('an armed host lets an allowed genuine headset be a sound card', async () => {
+  it('an allowed genuine headset is a sound card on an armed host', async () => {
     await plugGenuine(['Audio'], 'usb-audio', 'headset', '3', { audiodev: 'sound' })
     await uses('sounds', 1)
     expect(await rig.vm.run('cat /proc/asound/cards')).toContain('QEMU USB Audio')
     await pullOut('headset', 'QEMU USB Audio')
   })
 
-  it('an armed host lets programs use an allowed genuine phone', async () => {
+  it('programs can use an allowed genuine phone on an armed host', async () => {
     await plugGenuine(['Phone', 'Imaging'], 'usb-mtp', 'phone', '4', { rootdir: rig.hardware.phone })
     const path = await eventually('it is reported as allowed', () => {
       const device = reported('QEMU filesharing')
       return device?.enforced?.effect === 'allow' && device.authorized === true && device.portPath
     })
     const folder = `/sys/bus/usb/devices/${path.value}:1.0`
-    // A program claims it through /dev/bus/usb, which the kernel allows for interfaces that are authorised.
+    // A program claims it through /dev/bus/usb, which the kernel permits for authorised interfaces.
     await eventually('its interface is authorised', async () => (await rig.vm.run(`cat ${folder}/authorized`)) === '1')
     expect((await rig.vm.attempt(`readlink ${folder}/driver`)).output).toBe('')
     await pullOut('phone', 'QEMU filesharing')
   })
 
-  it('an armed host lets bytes through an allowed genuine serial adapter, both ways', async () => {
+  it('an allowed genuine serial adapter transfers bytes in both directions on an armed host', async () => {
     const line = connect(rig.hardware.serial)
     let heard = ''
     line.on('data', (chunk) => {

@@ -3,12 +3,12 @@ import { type Gadget, kernelSays, plug, unplug } from './gadgets.ts'
 import { kernelFiles } from './kernel-files.ts'
 import type { Vm } from './vm.ts'
 
-/** Plugs of the same keyboard that a time is the median of. */
+/** Number of attachments for the median of a time. */
 export const PLUGS = 5
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-/** From the plug to the bound driver: the median of several plugs, ms by the kernel's clock. */
+/** Returns the median time from attachment to bound driver, in ms of the kernel's clock. */
 export const bindTime = async (vm: Vm, gadget: Gadget): Promise<number> => {
   const times: number[] = []
   for (let i = 0; i < PLUGS; i++) {
@@ -19,7 +19,7 @@ export const bindTime = async (vm: Vm, gadget: Gadget): Promise<number> => {
   return median(times)
 }
 
-/** How much longer the agent's own program takes in the machine than beside it: its start, the best of three each. */
+/** Returns how much longer the agent takes to start in the virtual machine than outside, with the best of three runs each. */
 export const slowness = async (vm: Vm): Promise<number> => {
   const inside: number[] = []
   const outside: number[] = []

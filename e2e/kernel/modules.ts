@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 const MODULE = /^(.+)\.ko$/
-/** The kernel knows `usb-storage.ko` as `usb_storage`. */
+/** Returns the name in the kernel, which is `usb_storage` for `usb-storage.ko`. */
 const nameOf = (file: string): string => (MODULE.exec(basename(file))?.[1] ?? '').replaceAll('-', '_')
 
-/** The `depends=` of a module's own .modinfo: an unpacked package has no modules.dep, that is written at installation. */
+/** Returns the `depends=` of a module's .modinfo. An unpacked package has no modules.dep, because installation creates it. */
 const dependsOf = (content: Buffer): string[] => {
   const start = content.indexOf('\0depends=')
   if (start < 0) return []
@@ -18,8 +18,8 @@ const dependsOf = (content: Buffer): string[] => {
 }
 
 /**
- * Files of the named kernel modules and all they depend on, each after what it depends on: the order to load them in.
- * A name without a file is built into the kernel.
+ * Returns the files of kernel modules and their dependencies in load order. A name without a file is built into the
+ * kernel.
  */
 export const moduleFiles = (dir: string, names: readonly string[]): { name: string; content: Buffer }[] => {
   const files = new Map<string, string>()

@@ -33,8 +33,8 @@ const knowledgeHash = createHash('sha256').update(knowledge).digest('hex')
 export type Peer = Awaited<ReturnType<typeof startPeer>>
 
 /**
- * The server's side of the agent protocol for one agent: hands out a signed policy and signed commands, and remembers
- * what the agent says. It trusts the agent; who checks him is the server's own tests.
+ * Starts the server side of the agent protocol for one agent. It sends a signed policy and signed commands and stores
+ * reports. It trusts the agent, because tests of the server check requests.
  */
 export const startPeer = async () => {
   const keys = generateKeyPairSync('ed25519')
@@ -81,7 +81,7 @@ export const startPeer = async () => {
     seen.enforcement = request.enforcement ?? seen.enforcement
     seen.errors.push(...(request.errors ?? []))
     queue = queue.filter(({ id }) => !acks.has(id))
-    // The wake socket is refused here, so a command waits for the next check-in: half a second at most.
+    // The peer refuses the wake socket, so a command waits for the next check-in, half a second at most.
     const answer: CheckInResponse = { nextCheckInSeconds: 0.5 }
     if (queue.length > 0) answer.commands = queue.map((command) => command.signed)
     seq = { bootId: request.bootId, last: request.seq, answer: JSON.stringify(answer) }
@@ -131,17 +131,17 @@ export const startPeer = async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
   return {
-    /** Address as the machine sees this one. */
+    /** Address of this peer inside the virtual machine. */
     url: `http://10.0.2.2:${(server.address() as AddressInfo).port}`,
     token,
     seen,
     devices,
-    /** From now on the rules of the host; a host learns of them by a command. */
+    /** Sets the rules of the host, which fetches them after a command. */
     setRules: (...rules: PolicyRule[]): void => {
       policy = { version: policy.version + 1, rules }
     },
     policyVersion: (): number => policy.version,
-    /** Sends a command and waits for what the agent says of it. */
+    /** Sends a command and waits for its acknowledgement. */
     command: async <K extends AgentCommandKind>(kind: K, body: AgentCommandBodies[K]): Promise<Ack> => {
       const id = randomUUID()
       const expiresAt = new Date(Date.now() + 600_000).toISOString()
@@ -149,7 +149,7 @@ export const startPeer = async () => {
       const { value } = await until(`the agent answers ${kind}`, () => acks.get(id), 60_000)
       return value
     },
-    /** Away: connections are cut without an answer, as by a network that is down. */
+    /** Makes the server unreachable: connections are closed without an answer. */
     setAway(value: boolean): void {
       isAway = value
       for (const socket of isAway ? sockets : []) socket.destroy()

@@ -4,7 +4,7 @@ const HOLD_MS = 100
 
 export type Qmp = Awaited<ReturnType<typeof connectQmp>>
 
-/** The control socket of QEMU: devices that it emulates are plugged in and pulled out through it. */
+/** Connects to the control socket of QEMU, which attaches and removes emulated devices. */
 export const connectQmp = async (path: string) => {
   const socket = connect(path)
   socket.setEncoding('utf8')
@@ -21,7 +21,7 @@ export const connectQmp = async (path: string) => {
     text = lines.pop() ?? ''
     for (const line of lines) {
       const message = JSON.parse(line)
-      // What is neither greeting nor event is the answer to the oldest command.
+      // A message that is neither greeting nor event answers the oldest command.
       if ('return' in message || 'error' in message) waiting.shift()?.(message)
     }
   })
@@ -36,7 +36,7 @@ export const connectQmp = async (path: string) => {
     plug: (driver: string, id: string, port: string, more: Record<string, unknown> = {}) =>
       execute('device_add', { driver, id, bus: 'xhci.0', port, ...more }),
     unplug: (id: string) => execute('device_del', { id }),
-    /** Types one letter on the keyboard that was plugged in last, and waits until the key is up again. */
+    /** Types one letter on the keyboard that was attached last, and waits until the key is released. */
     type: async (letter: string): Promise<void> => {
       await execute('send-key', { keys: [{ type: 'qcode', data: letter }], 'hold-time': HOLD_MS })
       await new Promise((resolve) => setTimeout(resolve, 3 * HOLD_MS))

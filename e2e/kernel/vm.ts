@@ -10,7 +10,7 @@ export interface VmOptions {
   initramfs: string
   /** Folder for the console log and the control socket. */
   dir: string
-  /** More arguments of QEMU. */
+  /** Additional arguments of QEMU. */
   options?: readonly string[]
 }
 
@@ -19,10 +19,10 @@ export interface Answer {
   output: string
 }
 
-/** A question costs the machine some ms of its slow processors: often asked, it would hold up what it waits for. */
+/** Interval of polls. Each poll takes some ms of the slow virtual processors, so frequent polls would delay the result. */
 const ASK_EVERY_MS = 50
 
-/** As `until`, for what happens in the machine: asked less often, and with the time that a machine under load may take. */
+/** Like `until`, for conditions in the virtual machine: polls less often and has a longer deadline. */
 export const eventually: typeof until = (what, look, deadlineMs = 60_000) => {
   let askedAt = Number.NEGATIVE_INFINITY
   return until(
@@ -36,15 +36,15 @@ export const eventually: typeof until = (what, look, deadlineMs = 60_000) => {
   )
 }
 
-/** Emulated, a boot takes 10 to 20 s alone and more beside other work. */
+/** Limit of a boot. An emulated boot takes 10 to 20 s, and longer under load. */
 const BOOT_MS = 120_000
 const RUN_MS = 60_000
 
 export type Vm = Awaited<ReturnType<typeof bootVm>>
 
 /**
- * Boots a kernel in QEMU and gives a shell in it. Emulated on purpose (`tcg`): hardware virtualisation is missing or
- * broken where the tests run, and a test that behaves differently there proves nothing here.
+ * Boots a kernel in QEMU and returns a shell in it. Uses emulation (`tcg`), because hardware virtualisation is not
+ * available on all test machines and results must be the same everywhere.
  */
 export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmOptions) => {
   const consoleLog = join(dir, 'console.log')
@@ -75,13 +75,13 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
   const child = spawn(
     qemu,
     [
-      // No i8042: every keyboard of the machine is a USB keyboard.
+      // Without i8042, every keyboard of the machine is a USB keyboard.
       ...['-nodefaults', '-display', 'none', '-no-reboot', '-machine', 'pc,i8042=off', '-accel', 'tcg,thread=multi'],
       ...['-cpu', 'max', '-smp', '2', '-m', '1024', '-kernel', kernel, '-initrd', initramfs],
-      // A panic ends QEMU, which the test sees at once. Only warnings go to the serial console: each letter of it costs time.
+      // A panic ends QEMU, which the test detects at once. The serial console gets only warnings, because it is slow.
       ...['-append', 'console=ttyS0 panic=-1 loglevel=4 mitigations=off printk.devkmsg=on'],
       ...['-chardev', `file,id=console,path=${consoleLog}`, '-serial', 'chardev:console'],
-      // Not a second serial port: on that an answer got lost once in some hundreds.
+      // A second serial port lost one of some hundred answers.
       ...['-chardev', `socket,id=shell,path=${socketPath}`, '-device', 'virtio-serial-pci'],
       ...['-device', 'virtserialport,chardev=shell,name=shell'],
       ...['-netdev', 'user,id=net', '-device', 'e1000,netdev=net'],
@@ -101,7 +101,7 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
       resolve()
     }),
   )
-  // Nothing outlives the tests, however they end.
+  // Kills QEMU however the tests end.
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
 
@@ -119,7 +119,7 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
   }
 
   let next = 0
-  /** Runs a script in the machine's shell, with the functions of guest.sh; the exit code is the caller's to judge. */
+  /** Runs a script in the machine's shell with the functions of guest.sh. Returns its exit code and output. */
   const attempt = async (script: string, deadlineMs = RUN_MS): Promise<Answer> => {
     const number = String(++next)
     let answer: Answer | undefined
@@ -153,7 +153,7 @@ export const bootVm = async ({ qemu, kernel, initramfs, dir, options = [] }: VmO
   }
   return {
     attempt,
-    /** Runs a script that has to succeed; gives what it printed. */
+    /** Runs a script that must succeed and returns its output. */
     run: async (script: string, deadlineMs?: number): Promise<string> => {
       const { code, output } = await attempt(script, deadlineMs)
       if (code !== 0) throw new Error(`exit code ${code}: ${script}\n${output}`)

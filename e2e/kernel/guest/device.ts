@@ -1,12 +1,12 @@
 /**
- * The device side of gadgets that answer for themselves, by gadgetfs (all descriptors are the device's own) and by
- * FunctionFS (one function of a configfs gadget). Runs in the machine; obeys one JSON command per line.
+ * Implements the device side of gadgets with gadgetfs (all descriptors come from the device) and FunctionFS (one function
+ * of a configfs gadget). Runs in the virtual machine and executes one JSON command per line.
  */
 import fs from 'node:fs'
 import { promisify } from 'node:util'
 import type { DeviceCommand, DeviceCounts, EndpointOf } from '../device-commands.ts'
 
-/** A read of length 0 acknowledges a control request without data; the public functions make none. */
+/** Internal functions, because a read of length 0, which acknowledges a control request, has no public function. */
 const raw = (
   process as unknown as {
     binding(name: 'fs'): { read(fd: number, buffer: Buffer, offset: number, length: number, position: number): number }
@@ -31,14 +31,14 @@ const countsOf = (name: string): DeviceCounts => {
 }
 
 /**
- * An Ethernet broadcast, and the four bytes by which the adapter says how it was received. More than 64 bytes: dummy_hcd
- * takes the first 64 from the device whether a host reads them or not.
+ * An Ethernet broadcast with the four status bytes of the adapter. It is longer than 64 bytes, because dummy_hcd takes the
+ * first 64 bytes from the device even if no host reads them.
  */
 const frame = Buffer.alloc(128)
 frame.fill(0xff, 0, 6).set([0x02, 0, 0, 0, 0, 0x66], 6)
 frame.writeUInt16BE(0x88b5, 12)
 
-/** What endpoints do until the device is gone; an error is the host, which took the endpoint away. */
+/** Loops of endpoints until the device is removed. The host causes an error when it disables the endpoint. */
 const endpointLoops: Record<EndpointOf, (fd: number, name: string) => Promise<void>> = {
   'frames-in': async (fd, name) => {
     for (;;) {
@@ -66,7 +66,7 @@ const endpointLoops: Record<EndpointOf, (fd: number, name: string) => Promise<vo
 
 const inquiry = Buffer.concat([Buffer.from([0, 0x80, 2, 2, 31, 0, 0, 0]), Buffer.from('Liar    Disk            0001')])
 
-/** SCSI commands of a disk; undefined: not known. */
+/** Returns the answer to a SCSI command, or undefined for an unknown command. */
 const scsi = (command: Buffer, name: string): Buffer | undefined => {
   const code = command[0]
   if (code === 0x12) return inquiry
@@ -86,7 +86,7 @@ const scsi = (command: Buffer, name: string): Buffer | undefined => {
   return code === 0x00 || code === 0x1b || code === 0x1e || code === 0x35 ? Buffer.alloc(0) : undefined
 }
 
-/** Bulk-only transport. When `spoil` says so it fails in a way for which the host resets the device. */
+/** Implements the bulk-only transport. If `spoil` returns true, it fails so that the host resets the device. */
 const disk = async (toHost: number, fromHost: number, name: string, spoil: () => boolean) => {
   const buffer = Buffer.alloc(64 * 1024)
   for (;;) {
@@ -99,7 +99,7 @@ const disk = async (toHost: number, fromHost: number, name: string, spoil: () =>
       const answer = scsi(request.subarray(15), name)
       let left = wanted
       if (wanted > 0 && isIn) {
-        // What it has less than wanted is made up with zeros: no endpoint has to be halted.
+        // Pads a short answer with zeros, so that no endpoint must be halted.
         const data = Buffer.alloc(wanted)
         answer?.copy(data)
         await write(toHost, data, 0, wanted)
@@ -109,7 +109,7 @@ const disk = async (toHost: number, fromHost: number, name: string, spoil: () =>
       const status = Buffer.alloc(13)
       status.write('USBS')
       request.copy(status, 4, 4, 8)
-      // 2: the phase error, after which the host resets the device.
+      // Status 2 is the phase error, after which the host resets the device.
       status[12] = spoil() ? 2 : answer === undefined ? 1 : 0
       await write(toHost, status, 0, 13)
     } catch {
@@ -118,11 +118,11 @@ const disk = async (toHost: number, fromHost: number, name: string, spoil: () =>
   }
 }
 
-/** Answers to control requests of drivers; undefined: stalled. */
+/** Returns the answer to a control request of a driver, or undefined to stall it. */
 const control = (setup: Buffer, report: Buffer | undefined): Buffer | undefined => {
   const [type = 0, request = 0] = setup
   const [value, length] = [setup.readUInt16LE(2), setup.readUInt16LE(6)]
-  // A register of the network adapter. 0x0120 is its address; bit 3 of 0x014C says that a cable is plugged in.
+  // A register of the network adapter. 0x0120 is its address; bit 3 of 0x014C means that a cable is connected.
   if (type === 0xc0 && request === 0x05) {
     const answer = Buffer.alloc(length, 0)
     if (value === 0x0120) Buffer.from([2, 0, 0, 0, 0, 0x66]).copy(answer)
@@ -135,7 +135,7 @@ const control = (setup: Buffer, report: Buffer | undefined): Buffer | undefined 
   return undefined
 }
 
-/** Reads and answers what the host sends to endpoint 0. */
+/** Reads and answers requests of the host to endpoint 0. */
 const serveControl = async (
   fd: number,
   {
@@ -153,7 +153,7 @@ const serveControl = async (
     try {
       bytesRead = (await read(fd, events, 0, 12, null)).bytesRead
     } catch {
-      // A request before was given up half way, by a reset for instance.
+      // A previous request was aborted, for example by a reset.
     }
     if (bytesRead < 12) continue
     const event = names[events[8] ?? 0] ?? ''
@@ -165,20 +165,20 @@ const serveControl = async (
     try {
       if (isIn) {
         const answer = control(setup, report)
-        // To read where the host waits for data is how a request is stalled.
+        // Reading where the host expects data stalls the request.
         if (answer === undefined) acknowledge(fd)
         else fs.writeSync(fd, answer)
       } else if (length > 0) {
-        // And to write where it sends some. No driver here needs an answer to that, and a read could wait for ever.
+        // Writing where the host sends data stalls it as well. No driver here needs an answer, and a read could block forever.
         fs.writeSync(fd, Buffer.alloc(1))
       } else acknowledge(fd)
     } catch {
-      // Stalled, or another request came before it was answered.
+      // The request is stalled, or another one arrived before the answer.
     }
   }
 }
 
-/** The whole device; it is pulled out by killing this process, which takes it from whatever the kernel is doing. */
+/** Attaches a device. Killing this process removes it at any moment. */
 const plugGadgetfs = ({ name, descriptors, endpoints, report }: Extract<DeviceCommand, { do: 'plug' }>): void => {
   const ep0 = fs.openSync(GADGETFS.ep0, 'r+')
   let isOpen = false
@@ -201,7 +201,7 @@ const plugGadgetfs = ({ name, descriptors, endpoints, report }: Extract<DeviceCo
   })
 }
 
-/** One function of a configfs gadget. Its folder is mounted; it becomes usable once this has written its descriptors. */
+/** Provides one function of a configfs gadget. The function is usable after its descriptors are written. */
 const offerFunction = ({
   name,
   does,
@@ -230,7 +230,7 @@ const offerFunction = ({
   })
 }
 
-/** Boot keyboard by usb_f_hid: it has a node while its gadget is plugged in. */
+/** Types on a boot keyboard of usb_f_hid, which has a device node while its gadget is attached. */
 const typeOnto = async (node: string, name: string): Promise<void> => {
   for (let i = 0; ; i++) {
     try {
@@ -259,7 +259,7 @@ const obey = (command: DeviceCommand): unknown => {
 }
 
 const serve = async (channel: string): Promise<void> => {
-  // Opened for writing as well: no end of file when a writer closes.
+  // Opened for writing as well, so that there is no end of file when a writer closes.
   const commands = fs.openSync(`${channel}.in`, 'r+')
   let text = ''
   const buffer = Buffer.alloc(65536)

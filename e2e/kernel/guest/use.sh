@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# Run for every event of the kernel: uses what came by USB as a desktop does that brings up networks, reads disks
-# and listens to keyboards. Each finding is a file of its own, so that none is lost when the device goes.
+# Runs for every kernel event and uses new USB devices as a desktop does: brings up networks, reads disks and listens to
+# keyboards. Each result is a separate file, so that it stays when the device is removed.
 case $ACTION:$DEVPATH in add:*/usb[0-9]*/*) ;; *) exit ;; esac
 to=/tmp/used
 case $SUBSYSTEM in
