@@ -88,7 +88,7 @@ describe('a flood of sign-ins', () => {
     expect(records.at(-1)?.details).toBe('130 failed sign-ins within 15 minutes.')
   })
 
-  it('accepts the owner from an address whose limit others reached', async () => {
+  it('accepts the owner from an address that others have used up to the limit', async () => {
     const user = await person(t)
     expect((await from('198.51.100.10', user.userName, user.password)).statusCode).toBe(200)
     await flood(

@@ -271,7 +271,7 @@ describe('set-password links', () => {
       expect((await set(token, 'a password at last')).statusCode).toBe(400)
   })
 
-  it('point to the configured address, whatever the Host header says', async () => {
+  it('point to the configured address, not to that of the Host header', async () => {
     const hostile = {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',

@@ -42,7 +42,7 @@ describe('scopes of API tokens', () => {
     }
   })
 
-  it('a token without named scopes may only read', async () => {
+  it('a token without given scopes can only read', async () => {
     const { api: token, scopes } = await tokenWith(null)
     expect(scopes).toEqual(permissionsOf(10).filter((name) => name.endsWith(':read')))
     expect((await token.get(`${api}/admin/profile`)).json().permissions).toEqual(scopes)

@@ -124,7 +124,7 @@ describe('tags do not bypass the second approver', () => {
     expect(await tagged()).toEqual({ other: 0, trusted: 3 })
   })
 
-  it('a dry run counts the hosts that newly allow devices, and request and audit trail keep the reason', async () => {
+  it('a dry run counts the hosts that newly allow devices, and the request and the audit trail contain the reason', async () => {
     await alice.api.post(`${base}/generalconfig/addhashtags`, { hashtags: ['trusted'] })
     expect(code(await rule(alice, { effect: 'allow', tag: 'trusted' }))).toBe('second_person_required')
     expect((await approve()).statusCode).toBe(200)
@@ -206,7 +206,7 @@ describe('tags do not bypass the second approver', () => {
     expect(recordsTotal).toBe(3)
   })
 
-  it('stores one request for the tags of all connections in a file, after a preview that shows it', async () => {
+  it('files one request for the tags of all connections in a file, after a preview that announces it', async () => {
     await tag(['kiosk'], uuids())
     expect((await rule(alice, { effect: 'deny', tag: 'kiosk' })).statusCode).toBe(200)
     expect(code(await rule(alice, { effect: 'allow' }))).toBe('second_person_required')

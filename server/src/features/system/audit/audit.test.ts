@@ -50,7 +50,7 @@ describe('the audit trail', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => b - a))
   })
 
-  it('gives the same answer under the path and parameters of newer SIEM connectors', async () => {
+  it('gives the same answer at the path of newer SIEM connectors, with their parameters', async () => {
     await change('for the newer connector')
     const read = async (path: string) => (await (await t.admin()).get(`/prime/webui/${path}`)).json()
     const [start] = await audits()

@@ -263,7 +263,7 @@ describe('a backup', () => {
     await expect(restored(with_([far, '@{"kind":"end"}\n']), null)).rejects.toThrow('names an event')
   }, 60_000)
 
-  it('is verified by a drill in a temporary database, and a changed one fails it', async () => {
+  it('is verified by a drill in a temporary database, which fails for a changed backup', async () => {
     const file = join(dir, 'a.backup')
     writeFileSync(file, await make({}))
     const run = promisify(execFile)

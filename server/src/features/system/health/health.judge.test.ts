@@ -31,7 +31,9 @@ describe('health observations', () => {
     ['uu', ['ou@0']],
     ['uoo', []],
     ['eeuu', ['oe@0', 'eu@2']],
-  ] as const)('turn %s into its changes', (statusLetters, expected) => expect(changes(statusLetters)).toEqual(expected))
+  ] as const)('turn %s into the expected changes', (statusLetters, expected) =>
+    expect(changes(statusLetters)).toEqual(expected),
+  )
 
   it('that flap make one change', () => {
     expect(changes('oe'.repeat(50))).toEqual(['oe@1'])

@@ -112,7 +112,7 @@ describe('health', () => {
 })
 
 describe('a backup', () => {
-  it('is recorded when its client read it completely', async () => {
+  it('is recorded after its client has read it completely', async () => {
     const t = await startTestApp()
     const part = async () =>
       (await (await t.admin()).get(`${admin}/SubsystemHealth`))
