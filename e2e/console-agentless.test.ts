@@ -97,7 +97,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     const step = (words: string) => trial(page).getByRole('listitem').filter({ hasText: words })
     await step('Connect').getByRole('img', { name: 'failed' }).waitFor()
     await trial(page)
-      .getByText(/Start the SSH server of the host, check the port/)
+      .getByText(/Start the SSH server on the host, check the port/)
       .waitFor()
     await step('Sign in').getByText('not reached').waitFor()
     // Nothing was stored by a test.
@@ -240,7 +240,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await until('the failure', async () => (await rowOf('127.0.0.9'))?.cause === 'connection-refused')
     const { page, context, wrong } = await open('/agentless')
     const cause = page.getByRole('list', { name: 'Failures by cause' }).getByRole('button')
-    await cause.getByText('Nothing listens on the port').waitFor()
+    await cause.getByText('The connection was refused').waitFor()
     await cause.click()
     await page.waitForURL(/Cause=connection-refused/)
     await row(page, sshd.host).waitFor({ state: 'detached' })

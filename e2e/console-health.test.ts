@@ -84,7 +84,7 @@ describe('health', unless(whyNoChromium), () => {
   it('lets an Administrator change a threshold, tells of the change as it happens, with what to do', async () => {
     await page.getByRole('region', { name: 'Thresholds' }).getByRole('link', { name: 'Edit' }).click()
     await page.waitForURL('/settings/thresholds')
-    await page.getByLabel('Disk: gigabytes left').fill('1000000')
+    await page.getByLabel('Disk: warning (GB)').fill('1000000')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText(/^Saved as version/).waitFor()
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Health and version' }).click()

@@ -245,7 +245,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     const field = page.getByLabel('Licence', { exact: true }).and(page.locator('textarea'))
     await field.fill('not a licence')
     await page.getByRole('button', { name: 'Save licence' }).click()
-    await page.getByText(/Enter the whole text as it was issued/).waitFor()
+    await page.getByText(/Enter the full text as it was issued/).waitFor()
     expect(await field.inputValue()).toBe('not a licence')
     expect((await items('LICENSE_')).LICENSE_KEY).toBe('')
 
@@ -350,7 +350,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await trial(page).getByRole('button', { name: 'Run test' }).click()
     await trial(page).getByText('Test passed.').waitFor()
     expect(ise.changes).toEqual([])
-    await page.getByRole('switch', { name: 'In use' }).check({ force: true })
+    await page.getByRole('switch', { name: 'Enabled' }).check({ force: true })
     await save(page).click()
     await page.getByText(/^Saved as version/).waitFor()
 

@@ -16,7 +16,7 @@ const errorsFile = (): string => {
     ([code, { status, title, cause, cure }]) =>
       `## ${code}\n\n**${status} ${title}**\n\nCause: ${cause}\n\nCure: ${cure}\n`,
   )
-  return `${generated}\n\n# Problems\n\nEvery answer that is not a success is \`application/problem+json\` (RFC 9457) with one of these codes as \`code\`.\nUnder \`Accept: text/plain\` it is the detail alone.\n\n${sections.join('\n')}`
+  return `${generated}\n\n# Errors\n\nAll error responses are \`application/problem+json\` (RFC 9457) with one of these codes in \`code\`.\nWith \`Accept: text/plain\`, the response contains only the detail.\n\n${sections.join('\n')}`
 }
 
 const contentText = (content: OpenApiResponse['content']): string => {
@@ -47,14 +47,14 @@ const operationText = (
     operation.description ?? '',
     parameters.length === 0
       ? ''
-      : `| Parameter | In | Type | Meaning |\n| --- | --- | --- | --- |\n${parameters.join('\n')}`,
+      : `| Parameter | In | Type | Description |\n| --- | --- | --- | --- |\n${parameters.join('\n')}`,
     operation.requestBody === undefined
       ? ''
       : `Body${operation.requestBody.required ? '' : ' (optional)'}: ${contentText(operation.requestBody.content)}`,
     redirect === undefined
-      ? `Answer: ${contentText((success as OpenApiResponse).content)}`
-      : 'Answer: 302, a redirect for browsers',
-    `Problems: ${codes.join('; ')}`,
+      ? `Response: ${contentText((success as OpenApiResponse).content)}`
+      : 'Response: 302, a redirect for browsers',
+    `Errors: ${codes.join('; ')}`,
   ]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -99,13 +99,13 @@ const settingsFile = (): string => {
     const again = place.map((name) => `\`${name}\``).join(', ')
     return [
       `## ${title}`,
-      again === '' ? '' : `A change of ${again} needs its secrets again: they are sent there.`,
-      `| Item | Value | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`,
+      again === '' ? '' : `If you change ${again}, enter the secrets of this group again, because they are sent there.`,
+      `| Setting | Value | Description |\n| --- | --- | --- |\n${rows.join('\n')}`,
     ]
       .filter((part) => part !== '')
       .join('\n\n')
   })
-  return `${generated}\n\n# Items of the general configuration\n\nThey are strings in the interface and in the configuration file; \`true\` or \`false\` for a boolean. A \`secret\` is written and never read: \`${contract.maskedSecret}\` says that one is set, and keeps it.\n\n${groups.join('\n\n')}\n`
+  return `${generated}\n\n# Settings\n\nAll values are strings in the interface and in the configuration file. A boolean is \`true\` or \`false\`. The server never returns a \`secret\`: \`${contract.maskedSecret}\` means that it is set, and sending \`${contract.maskedSecret}\` keeps it.\n\n${groups.join('\n\n')}\n`
 }
 
 /** The files of docs/reference by name. */
@@ -115,7 +115,7 @@ export const referenceFiles = (): Readonly<Record<string, string>> => ({
   'settings.md': settingsFile(),
 })
 
-/** Where they lie. */
+/** Folder of the generated reference files. */
 export const referenceDir = join(import.meta.dirname, '..', 'docs', 'reference')
 
 if (import.meta.main) {

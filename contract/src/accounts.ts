@@ -1,24 +1,26 @@
-/** Shapes of an account, used by sign-in and by its administration. */
+/** Shapes of an account, for sign-in and administration. */
 import { type Static, Type } from 'typebox'
 import { licenseStatuses } from './agents.ts'
 import { closed, nullable, utcTime } from './operation.ts'
 import { profiles } from './permissions.ts'
 
-/** Bounds of a user name, in characters. */
+/** Limits of a user name, in characters. */
 export const userNameLimits = { min: 1, max: 254 } as const
-/** Bounds of a password, in characters (code points of its NFC form). */
+/** Limits of a password, in characters (code points of its NFC form). */
 export const passwordLimits = {
   min: 12,
   max: 128,
-  description: '12 to 128 characters, not on the list of common passwords, not the user name.',
+  description: '12 to 128 characters. Must not be a common password or the user name.',
 } as const
-/** Largest picture of an account, as characters of its data URI. */
+/** Maximum length of a profile picture, in characters of its data URI. */
 export const imageLimit = 256 * 1024
 
-/** What a client is told about the licence when it signs in. */
+/** The licence as sign-in returns it. */
 export const LicenseSummary = closed({
-  primeAccountName: Type.String({ description: 'Account of the licence; `Community` without one.' }),
-  licenseStatus: Type.Enum([...licenseStatuses], { description: '`Activated` without a licence: nothing is limited.' }),
+  primeAccountName: Type.String({ description: 'Account name in the licence. `Community` if there is no licence.' }),
+  licenseStatus: Type.Enum([...licenseStatuses], {
+    description: 'State of the licence. `Activated` also if there is no licence; nothing is limited then.',
+  }),
 })
 export type LicenseSummary = Static<typeof LicenseSummary>
 
@@ -26,28 +28,32 @@ export const ProfileNumber = Type.Enum([profiles.administrator, profiles.manager
   description: '10 Administrator, 20 Manager, 30 User.',
 })
 
-/** AccountViewResource as it is answered. */
+/** AccountViewResource as the server returns it. */
 export const AccountView = closed({
-  userName: Type.String({ description: 'The key; unique whatever its case.' }),
-  password: Type.Null({ description: 'Write-only: always `null` in answers.' }),
+  userName: Type.String({ description: 'User name. Identifies the account; unique regardless of case.' }),
+  password: Type.Null({ description: 'Write-only. Always `null` in responses.' }),
   userProfile: ProfileNumber,
-  firstName: Type.String({ description: '`""` when not known.' }),
-  lastName: Type.String({ description: '`""` when not known.' }),
-  email: Type.String({ description: '`""` when not known.' }),
-  phone: nullable(Type.String(), { description: '`null` when not known.' }),
-  image: Type.String({ description: 'Picture as a data URI (png, jpeg, webp), at most 256 KiB; `""` = none.' }),
-  authSource: Type.Enum(['Local', 'LDAP', 'OIDC'], { description: 'Where the password is checked.' }),
-  isEnabled: Type.Boolean({ description: 'A disabled account has no sessions and its tokens are refused.' }),
-  mfaEnabled: Type.Boolean({ description: 'Whether a second factor is set up.' }),
-  mustChangePassword: Type.Boolean({ description: 'Until it is changed only the own profile is reachable.' }),
+  firstName: Type.String({ description: 'Empty if unknown.' }),
+  lastName: Type.String({ description: 'Empty if unknown.' }),
+  email: Type.String({ description: 'Empty if unknown.' }),
+  phone: nullable(Type.String(), { description: '`null` if unknown.' }),
+  image: Type.String({
+    description: 'Picture as a data URI (PNG, JPEG or WebP), at most 256 KiB. Empty if there is no picture.',
+  }),
+  authSource: Type.Enum(['Local', 'LDAP', 'OIDC'], { description: 'System that checks the password.' }),
+  isEnabled: Type.Boolean({ description: 'False: the account has no sessions, and its tokens are refused.' }),
+  mfaEnabled: Type.Boolean({ description: 'True if a second factor is set up.' }),
+  mustChangePassword: Type.Boolean({
+    description: 'True: the account can reach only its own profile until it changes its password.',
+  }),
   lastSignIn: nullable(utcTime('Last successful sign-in.'), {
-    description: 'Last successful sign-in; `null` = never.',
+    description: 'Last successful sign-in. `null`: never.',
   }),
-  createdAt: utcTime('When the account was made.'),
-  suspendedUntil: nullable(utcTime('When its suspension ends.'), {
+  createdAt: utcTime('Time at which the account was created.'),
+  suspendedUntil: nullable(utcTime('End of the suspension.'), {
     description:
-      'Until this time the account cannot sign in or approve, and its API tokens are refused. `null` = not suspended.',
+      'Until this time, the account cannot sign in or approve, and its API tokens are refused. `null`: not suspended.',
   }),
-  suspendedBy: nullable(Type.String(), { description: 'Who suspended it; `null` = not suspended.' }),
+  suspendedBy: nullable(Type.String(), { description: 'Account that suspended it. `null`: not suspended.' }),
 })
 export type AccountView = Static<typeof AccountView>

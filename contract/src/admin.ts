@@ -7,58 +7,61 @@ const text = (maxLength: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength, pattern: '^[^\\p{Cc}]*$' }), { description }))
 
 const personal = {
-  firstName: text(254, 'Absent = unchanged; `null` = `""`.'),
-  lastName: text(254, 'Absent = unchanged; `null` = `""`.'),
+  firstName: text(254, 'Absent: unchanged. `null`: set to an empty text.'),
+  lastName: text(254, 'Absent: unchanged. `null`: set to an empty text.'),
   email: Type.Optional(
     nullable(
       Type.String({ maxLength: 254, pattern: '^$|^[^\\s\\p{Cc}@<>(),;:"\\\\\\[\\]]+@[^\\s\\p{Cc}@<>(),;:"\\\\]+$' }),
-      { description: 'One address, or `""`.' },
+      { description: 'One email address, or an empty text.' },
     ),
   ),
-  phone: text(64, 'Absent = unchanged.'),
+  phone: text(64, 'Absent: unchanged.'),
   image: Type.Optional(
     nullable(Type.String({ maxLength: imageLimit }), {
-      description: 'Data URI of a png, jpeg or webp picture, at most 256 KiB; `""` or `null` removes it.',
+      description:
+        'Data URI of a PNG, JPEG or WebP picture, at most 256 KiB. An empty text or `null` removes the picture.',
     }),
   ),
 }
 
-/** Read-only members: accepted and ignored, so that an object that was read can be sent back. */
+/** Read-only fields. The server ignores them, so that a client can send back an object that it read. */
 const readOnly = {
-  authSource: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
-  mfaEnabled: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
-  lastSignIn: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
-  createdAt: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
-  suspendedUntil: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
-  suspendedBy: Type.Optional(Type.Unknown({ description: 'Read-only: ignored.' })),
+  authSource: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
+  mfaEnabled: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
+  lastSignIn: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
+  createdAt: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
+  suspendedUntil: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
+  suspendedBy: Type.Optional(Type.Unknown({ description: 'Read-only. Ignored in requests.' })),
 }
 
 const userName = Type.String({
   minLength: userNameLimits.min,
   maxLength: userNameLimits.max,
-  // No control characters, no blanks at the ends.
+  // No control characters, no spaces at either end.
   pattern: '^[^\\s\\p{Cc}](?:[^\\p{Cc}]*[^\\s\\p{Cc}])?$',
-  description: '1 to 254 characters, no control characters, no blanks at its ends; compared without case.',
+  description: '1 to 254 characters. No control characters, and no spaces at either end. Comparison ignores case.',
 })
 
 const changeable = {
   password: Type.Optional(
-    nullable(Type.String({ maxLength: 1024 }), { description: '12 to 128 characters; absent or `null` = none given.' }),
+    nullable(Type.String({ maxLength: 1024 }), {
+      description: '12 to 128 characters. Absent or `null`: no password is set or changed.',
+    }),
   ),
   ...personal,
-  isEnabled: Type.Optional(nullable(Type.Boolean(), { description: 'Default true.' })),
-  mustChangePassword: Type.Optional(nullable(Type.Boolean(), { description: 'Default false.' })),
+  isEnabled: Type.Optional(nullable(Type.Boolean(), { description: 'Default for a new account: true.' })),
+  mustChangePassword: Type.Optional(nullable(Type.Boolean(), { description: 'Default for a new account: false.' })),
   ...readOnly,
 }
 
-/** AccountViewResource as adduser takes it. */
+/** AccountViewResource in requests to adduser. */
 export const NewAccount = closed({ userName, userProfile: ProfileNumber, ...changeable })
 export type NewAccount = Static<typeof NewAccount>
 
-/** AccountViewResource as updateuser takes it: an absent member is unchanged. */
+/** AccountViewResource in requests to updateuser. Absent fields keep their values. */
 export const AccountChange = closed({
   userName,
-  userProfile: Type.Optional(nullable(ProfileNumber, { description: 'Absent or `null` = unchanged.' })),
+  userProfile: Type.Optional(nullable(ProfileNumber, { description: 'Absent or `null`: unchanged.' })),
   ...changeable,
 })
 export type AccountChange = Static<typeof AccountChange>
@@ -66,8 +69,12 @@ export type AccountChange = Static<typeof AccountChange>
 /** MyAccountUpdateResource. */
 export const MyAccountUpdate = closed({
   ...personal,
-  oldPassword: Type.Optional(nullable(Type.String({ maxLength: 1024 }), { description: 'Needed with newPassword.' })),
-  newPassword: Type.Optional(nullable(Type.String({ maxLength: 1024 }), { description: 'Absent or `null` = keep.' })),
+  oldPassword: Type.Optional(
+    nullable(Type.String({ maxLength: 1024 }), { description: 'Current password. Required with `newPassword`.' }),
+  ),
+  newPassword: Type.Optional(
+    nullable(Type.String({ maxLength: 1024 }), { description: 'New password. Absent or `null`: unchanged.' }),
+  ),
 })
 export type MyAccountUpdate = Static<typeof MyAccountUpdate>
 
@@ -95,7 +102,7 @@ export const getAllUsers = operation({
   method: 'GET',
   path: '/prime/webui/admin/all',
   tag: 'Admin',
-  summary: 'Lists all accounts, sorted by userName',
+  summary: 'Lists all accounts, sorted by user name',
   permission: 'accounts:read',
   response: Type.Array(AccountView),
   examples: { response: [accountExample] },
@@ -106,7 +113,7 @@ export const getUserDetails = operation({
   method: 'GET',
   path: '/prime/webui/admin/getuserdetails',
   tag: 'Admin',
-  summary: 'Reads the own account',
+  summary: 'Returns your account',
   permission: 'self:read',
   response: AccountView,
   examples: { response: accountExample },
@@ -117,19 +124,19 @@ export const getProfile = operation({
   method: 'GET',
   path: '/prime/webui/admin/profile',
   tag: 'Admin',
-  summary: 'Tells a console what it needs to draw itself',
+  summary: 'Returns your account, permissions, sessions and licence',
   permission: 'self:read',
   response: closed({
     account: AccountView,
     permissions: Type.Array(Type.String(), {
-      description: 'What the caller may do, by the names of the permission table.',
+      description: 'Names of the permissions of the caller.',
     }),
-    navigation: closed({ startPage: Type.String({ description: 'Where the console opens.' }) }),
+    navigation: closed({ startPage: Type.String({ description: 'First page of the console.' }) }),
     license: LicenseSummary,
-    sessions: Type.Array(SessionView, { description: 'The own sessions, newest first.' }),
+    sessions: Type.Array(SessionView, { description: 'Your sessions, newest first.' }),
     secondFactorDueAt: nullable(utcTime('Deadline for setting up a second factor.'), {
       description:
-        'After this time the session can reach only its own account until a second factor is set up. `null`: none is required, or the account has one.',
+        'After this time, the session can reach only its own account until a second factor is set up. `null`: no second factor is required, or the account has one.',
     }),
   }),
   examples: {
@@ -149,19 +156,19 @@ export const addUser = operation({
   method: 'POST',
   path: '/prime/webui/admin/adduser',
   tag: 'Admin',
-  summary: 'Makes an account',
-  fresh: 'the account is above profile User',
+  summary: 'Creates an account',
+  fresh: 'the account is above the profile User',
   description:
-    'Needs userName and userProfile. A Manager makes accounts of profile User only. Without a password the answer has a one-time link by which its owner sets one; with a mail server and an address of the account it is mailed.',
+    'Requires `userName` and `userProfile`. A Manager can create only accounts with the profile User. Without a password, the response contains a one-time link for setting one. The server also emails the link if a mail server is configured and the account has an email address.',
   permission: 'accounts:write',
   body: NewAccount,
   response: closed({
     ...AccountView.properties,
     setPasswordUrl: nullable(Type.String(), {
-      description: 'One-time link, shown once; `null` when a password was given.',
+      description: 'One-time link, returned only once. `null` if the request has a password.',
     }),
-    setPasswordExpiresAt: nullable(utcTime('When the link ends.'), { description: 'When the link ends.' }),
-    isMailed: Type.Boolean({ description: 'The link goes to the address of the account by mail, too.' }),
+    setPasswordExpiresAt: nullable(utcTime('Expiry of the link.'), { description: 'Expiry of the link.' }),
+    isMailed: Type.Boolean({ description: 'True if the server also emails the link to the account.' }),
   }),
   errors: ['forbidden_object', 'conflict', 'password_rejected'],
   examples: {
@@ -182,9 +189,9 @@ export const updateUser = operation({
   tag: 'Admin',
   summary: 'Changes an account',
   fresh:
-    'it changes the profile, password, e-mail address or state of an account above profile User, or raises an account above User',
+    'it changes the profile, password, email address or state of an account above the profile User, or raises an account above User',
   description:
-    'Absent members are unchanged, read-only ones ignored, `password: null` keeps. Disabling ends its sessions; a new profile or password ends its access tokens within a second. Nobody disables or demotes himself or the last Administrator.',
+    'Absent fields keep their values, read-only fields are ignored, and `password: null` keeps the password. Disabling an account ends its sessions. A new profile or password ends its access tokens within a second. You cannot disable or demote your own account or the last Administrator.',
   permission: 'accounts:write',
   body: AccountChange,
   response: AccountView,
@@ -197,10 +204,10 @@ export const updateUserDetails = operation({
   method: 'POST',
   path: '/prime/webui/admin/updateuserdetails',
   tag: 'Admin',
-  summary: 'Changes the own account',
-  fresh: 'it changes the e-mail address of an account above profile User',
+  summary: 'Changes your account',
+  fresh: 'it changes the email address of an account above the profile User',
   description:
-    'A new password needs the old one. It ends the other sessions and every access token; this session goes on by its refresh token.',
+    'A new password requires the current one. It ends your other sessions and all access tokens. Continue this session with its refresh token.',
   permission: 'self:write',
   body: MyAccountUpdate,
   response: AccountView,
@@ -214,9 +221,9 @@ export const deleteUsers = operation({
   path: '/prime/webui/admin/deleteUsers',
   tag: 'Admin',
   summary: 'Deletes accounts',
-  fresh: 'one of them is above profile User',
+  fresh: 'one of the accounts is above the profile User',
   description:
-    'Their sessions and tokens end within a second. All or nothing where a right is lacking; unknown names are reported. Deleting yourself or the last Administrator: 409.',
+    'The sessions and tokens of the accounts end within a second. If you may not delete one of them, none is deleted. Unknown names are returned in `notFound`. You cannot delete your own account or the last Administrator (409).',
   permission: 'accounts:write',
   body: nullable(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 100_000 })),
   bodyOptional: true,

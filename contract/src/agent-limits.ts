@@ -1,28 +1,28 @@
 import { Type } from 'typebox'
 
-/** Bounds of the protocol. A body over `bodyBytes` is answered 413, everything else over its bound 400. */
+/** Limits of the agent protocol. A body over `bodyBytes` gets 413. Exceeding any other limit gets 400. */
 export const agentLimits = {
-  /** Bytes of one request body. A full inventory of 256 devices with 4 KiB of descriptors each fits twice. */
+  /** Maximum bytes of a request body. Holds twice a full inventory of 256 devices with 4 KiB of descriptors each. */
   bodyBytes: 4 * 1024 * 1024,
-  /** Devices in one inventory; the USB bus allows 127 per controller. */
+  /** Maximum number of devices in an inventory. A USB controller allows 127. */
   devices: 1024,
-  /** Changes in one check-in; an agent with more sends its full inventory instead. */
+  /** Maximum number of changes in a check-in. An agent with more changes sends its full inventory. */
   changes: 2048,
-  /** UTF-16 units of a device string: a string descriptor holds at most 126, doubled for cleaned text. */
+  /** Maximum UTF-16 units of a device string. A string descriptor holds at most 126; cleaning can double the length. */
   string: 255,
-  /** Base64 characters of a device's raw descriptors (12 KiB of bytes). */
+  /** Maximum Base64 characters of the raw descriptors of a device (12 KiB). */
   descriptors: 16_384,
   nics: 64,
-  /** Bytes of an enrolment or session request: its sender has no credential yet. */
+  /** Maximum bytes of an enrolment or session request, whose sender has no credential yet. */
   newcomerBytes: 16 * 1024,
   errors: 32,
-  /** Rules of one host's policy. */
+  /** Maximum number of rules in the policy of a host. */
   rules: 10_000,
   /** Maximum number of held ports per host. A host at this limit authorises no further device. */
   heldPorts: 64,
-  /** Bytes of a gzip of debug logs. */
+  /** Maximum bytes of compressed debug logs. */
   debugLogBytes: 20 * 1024 * 1024,
-  /** Bytes of an agent executable. */
+  /** Maximum bytes of an agent executable. */
   packageBytes: 256 * 1024 * 1024,
 } as const
 

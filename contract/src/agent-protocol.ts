@@ -1,9 +1,9 @@
 /**
- * The agent protocol, version 1: what a host agent says to `/agent/v1/...` and what it hears back.
+ * Defines version 1 of the agent protocol: the requests of agents to `/agent/v1/...` and the responses.
  *
- * Shapes are closed and bounded, because a USB device chooses many of these strings. A server speaks the protocol
- * versions N to N-2; the version is the number in the path. Every answer other than 200 is problem details with a code
- * of `errors.ts`; `agentProblemActions` says what an agent does about it.
+ * Shapes are closed and bounded, because a USB device chooses many of these strings. A server supports the protocol
+ * versions N to N-2; the version is the number in the path. Every response other than 200 is problem details with a code
+ * from `errors.ts`; `agentProblemActions` lists the reactions of agents.
  */
 import { type Static, Type } from 'typebox'
 import { agentLimits, boundedText } from './agent-limits.ts'
@@ -16,30 +16,30 @@ export * from './agent-reports.ts'
 export * from './command-keys.ts'
 export * from './release-keys.ts'
 
-/** The number in the path of this protocol version. */
+/** Version of the protocol. It is part of the paths. */
 export const AGENT_PROTOCOL_VERSION = 1
 
-/** Paths of the protocol, all POST with a JSON body unless said otherwise. */
+/** Paths of the protocol. Calls are POST with a JSON body unless noted otherwise. */
 export const agentPaths = {
   enrol: '/agent/v1/enrol',
   session: '/agent/v1/session',
   checkIn: '/agent/v1/check-in',
-  /** WebSocket; carries only the text `check-in`, from server to agent. */
+  /** WebSocket. The server sends only the text `check-in`. */
   wake: '/agent/v1/wake',
-  /** The policy of the asking agent, signed at once. */
+  /** Returns the signed policy of the agent. */
   policy: '/agent/v1/policy',
-  /** GET with the SHA-256 (hex) as last segment: the attack-tool knowledge a policy names, JSON of `AgentKnowledge`. */
+  /** GET with the SHA-256 (hex) as the last segment. Returns the knowledge that a policy names, as JSON of `AgentKnowledge`. */
   knowledge: '/agent/v1/knowledge',
-  /** GET with the SHA-256 (hex) as last segment: a published agent build, as the bytes of its executable. */
+  /** GET with the SHA-256 (hex) as the last segment. Returns the executable of a published agent build. */
   packages: '/agent/v1/packages',
-  /** POST with the id of the command as last segment: gzip of the debug logs (`application/gzip`). */
+  /** POST with the ID of the command as the last segment. Takes the debug logs as gzip (`application/gzip`). */
   debugLogs: '/agent/v1/debug-logs',
 } as const
 
-/** POST enrol: exchanges an enrolment token and a public key for an agent id. */
+/** Body of `enrol`, which exchanges an enrolment token and a public key for an agent ID. */
 export const EnrolRequest = Type.Object(
   {
-    token: Type.String({ minLength: 1, maxLength: 512, description: 'Enrolment token as shown once by the server.' }),
+    token: Type.String({ minLength: 1, maxLength: 512, description: 'Enrolment token, as the server returned it.' }),
     keyAlgorithm: Type.Enum(['Ed25519', 'ES256']),
     publicKey: Type.String({
       pattern: '^[A-Za-z0-9+/]+={0,2}$',
@@ -47,7 +47,7 @@ export const EnrolRequest = Type.Object(
       description: 'Base64 of the SPKI DER of the public key. The private key never leaves the host.',
     }),
     machineIdHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
-      description: 'SHA-256 (hex) of `portcullis:` + /etc/machine-id; tells a known host.',
+      description: 'SHA-256 (hex) of `portcullis:` + /etc/machine-id. The server recognises known hosts by it.',
     }),
     smbiosHash: Type.Union([Type.Null(), Type.String({ pattern: '^[0-9a-f]{64}$' })], {
       description: 'SHA-256 (hex) of `portcullis:` + SMBIOS system UUID.',
@@ -57,7 +57,7 @@ export const EnrolRequest = Type.Object(
       pattern: '^[A-Za-z0-9+/]+={0,2}$',
       maxLength: 256,
       description:
-        'Base64 signature over `enrolProofText(...)` by the private key: nobody enrols a key he does not hold.',
+        'Base64 signature over `enrolProofText(...)` by the private key. It proves that the agent holds the key.',
     }),
   },
   { additionalProperties: false },
@@ -65,9 +65,9 @@ export const EnrolRequest = Type.Object(
 export type EnrolRequest = Static<typeof EnrolRequest>
 
 export const EnrolResponse = Type.Object({
-  agentId: Type.String({ description: 'The id of this agent: text, at most 128 characters.' }),
+  agentId: Type.String({ description: 'ID of the agent, at most 128 characters.' }),
   serverTime: Type.String({ format: 'date-time' }),
-  /** True when a known, silent host took its previous agent id over. */
+  /** True if the host was known and disconnected, and got its previous agent ID again. */
   tookOver: Type.Boolean(),
   commandKey: Type.String({
     description:
@@ -76,22 +76,22 @@ export const EnrolResponse = Type.Object({
 })
 export type EnrolResponse = Static<typeof EnrolResponse>
 
-/** POST session: proof of possession of the agent's key, answered with a short-lived token. */
+/** Body of `session`, which exchanges a proof of the agent key for a short-lived token. */
 export const SessionRequest = Type.Object(
   {
     agentId: Type.String({ minLength: 1, maxLength: 128 }),
     bootId: Type.String({
       pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-      description: 'A random UUID made at each start of the agent process. `seq` counts within it.',
+      description: 'Random UUID of this start of the agent process. `seq` counts within it.',
     }),
     timestamp: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Host clock, milliseconds since 1970. Only told; freshness comes from the nonce.',
+      description: 'Host clock, in milliseconds since 1970. For information only: the nonce ensures freshness.',
     }),
     nonce: Type.String({
       pattern: '^[A-Za-z0-9_-]{22,64}$',
-      description: 'Random; a nonce seen before is refused for 10 minutes.',
+      description: 'Random value. The server refuses a repeated nonce for 10 minutes.',
     }),
     signature: Type.String({
       pattern: '^[A-Za-z0-9+/]+={0,2}$',
@@ -104,38 +104,38 @@ export const SessionRequest = Type.Object(
 export type SessionRequest = Static<typeof SessionRequest>
 
 export const SessionResponse = Type.Object({
-  token: Type.String({ description: 'Bearer token for check-ins and the wake socket of this boot.' }),
+  token: Type.String({ description: 'Bearer token for the check-ins and the wake socket of this boot.' }),
   expiresInSeconds: Type.Integer({
-    description: 'Life of the token from now; the agent asks for a new one at 80 % of it.',
+    description: 'Lifetime of the token in seconds. The agent requests a new token after 80 % of it.',
   }),
   serverTime: Type.String({ format: 'date-time' }),
-  nextSeq: Type.Integer({ description: 'The next `seq` the server expects for this boot (1 for a new boot).' }),
+  nextSeq: Type.Integer({ description: 'Next `seq` that the server expects for this boot (1 for a new boot).' }),
   commandKeys: Type.Optional(
     Type.Array(CommandKeyRotation, {
       description:
-        'Command key rotations that follow the key named in the `portcullis-command-key` header, oldest first. Absent when that key is the newest or the header is missing.',
+        'Command key rotations after the key in the `portcullis-command-key` header, oldest first. Absent if that key is the newest or the header is missing.',
     }),
   ),
 })
 export type SessionResponse = Static<typeof SessionResponse>
 
-/** POST check-in. Only the first four members are needed when nothing changed. Ordered and de-duplicated by (agent, bootId, seq). */
+/** Body of `check-in`. If nothing changed, only the first four fields are needed. The server orders and deduplicates by (agent, bootId, seq). */
 export const CheckInRequest = Type.Object(
   {
     bootId: SessionRequest.properties.bootId,
     seq: Type.Integer({
       minimum: 1,
       maximum: 2_147_483_647,
-      description: 'Counts from 1 within a boot. A retry repeats the number and the body.',
+      description: 'Sequence number within a boot, starting at 1. A retry repeats the number and the body.',
     }),
     inventoryHash: Type.String({
       pattern: '^[0-9a-f]{32}$',
-      description: '`inventoryHash()` of domain/ over all present devices, after `changes`.',
+      description: '`inventoryHash()` of domain/ over all attached devices, after `changes`.',
     }),
     clock: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Host clock, ms since 1970, when this was sent.',
+      description: 'Host clock at the time of sending, in ms since 1970.',
     }),
     factsHash: Type.Optional(
       Type.String({ pattern: '^[0-9a-f]{32}$', description: '`factsHash()` of domain/ over the current facts.' }),
@@ -146,7 +146,7 @@ export const CheckInRequest = Type.Object(
       Type.Array(DeviceReport, {
         maxItems: agentLimits.devices,
         description:
-          'All present devices (root hubs left out). Sent when the server asked, and in the first check-in of a boot.',
+          'All attached devices except root hubs. Sent in the first check-in of a boot and when the server requests it.',
       }),
     ),
     acks: Type.Optional(
@@ -155,7 +155,7 @@ export const CheckInRequest = Type.Object(
           {
             commandId: Type.String({ maxLength: 64 }),
             outcome: Type.Enum(['confirmed', 'failed']),
-            message: boundedText(500, 'Why it failed, for people; empty when confirmed.'),
+            message: boundedText(500, 'Why the command failed, for display. Empty if it was confirmed.'),
           },
           { additionalProperties: false },
         ),
@@ -168,8 +168,8 @@ export const CheckInRequest = Type.Object(
         Type.Object(
           {
             at: Type.Integer({ minimum: 0 }),
-            code: boundedText(64, 'Short stable word.'),
-            message: boundedText(500, 'What went wrong on the host.'),
+            code: boundedText(64, 'Short, stable code.'),
+            message: boundedText(500, 'Description of the error.'),
           },
           { additionalProperties: false },
         ),
@@ -181,16 +181,16 @@ export const CheckInRequest = Type.Object(
 )
 export type CheckInRequest = Static<typeof CheckInRequest>
 
-/** Answer to a check-in, sent only after COMMIT. A member that says nothing is left out: the common answer is `{"nextCheckInSeconds":60}`. */
+/** Response to a check-in, sent after COMMIT. Fields without information are omitted: the usual response is `{"nextCheckInSeconds":60}`. */
 export const CheckInResponse = Type.Object({
-  nextCheckInSeconds: Type.Number({ description: 'When to check in again, before jitter of 10 %.' }),
+  nextCheckInSeconds: Type.Number({ description: 'Seconds until the next check-in. The agent adds 10 % jitter.' }),
   needInventory: Type.Optional(
-    Type.Boolean({ description: 'The hash differs from what the server holds: send `inventory` at once.' }),
+    Type.Boolean({ description: 'True: the hash differs from the stored inventory. Send `inventory` at once.' }),
   ),
-  needFacts: Type.Optional(Type.Boolean({ description: 'The server holds other facts: send `facts` at once.' })),
+  needFacts: Type.Optional(Type.Boolean({ description: 'True: the stored facts differ. Send `facts` at once.' })),
   needPolicy: Type.Optional(
     Type.Boolean({
-      description: 'The rules of this host changed: fetch the policy at once. Only an armed host is told.',
+      description: 'True: the rules of this host changed. Fetch the policy at once. Only armed hosts get this flag.',
     }),
   ),
   commands: Type.Optional(
@@ -198,7 +198,7 @@ export const CheckInResponse = Type.Object({
       Type.Object({
         payload: Type.String({
           description:
-            'JSON text of the command: `{id, agentId, kind, counter, expiresAt, ...}`; verified as the bytes received.',
+            'JSON text of the command: `{id, agentId, kind, counter, expiresAt, ...}`. The agent verifies the received bytes.',
         }),
         signature: Type.String({ description: 'Base64 Ed25519 signature over the payload by the command key.' }),
       }),
@@ -207,21 +207,21 @@ export const CheckInResponse = Type.Object({
 })
 export type CheckInResponse = Static<typeof CheckInResponse>
 
-/** Text an agent signs to enrol. The server's CA hash binds it to this server. */
+/** Returns the text that an agent signs to enrol. The token contains the CA hash of the server, which binds the text to it. */
 export const enrolProofText = (token: string, publicKey: string): string =>
   `portcullis-enrol-v1\n${token}\n${publicKey}`
 
-/** Text an agent signs to open a session. */
+/** Returns the text that an agent signs to open a session. */
 export const sessionProofText = (r: Pick<SessionRequest, 'agentId' | 'bootId' | 'timestamp' | 'nonce'>): string =>
   `portcullis-session-v1\n${r.agentId}\n${r.bootId}\n${r.timestamp}\n${r.nonce}`
 
-/** What an agent does when the server refuses it, by problem code; any other refusal is retried with back-off. */
+/** Reactions of an agent to refusals, by error code. The agent retries all other refusals with back-off. */
 export const agentProblemActions = {
   agent_session_expired: 'open a new session, then repeat',
   agent_session_superseded: 'open a new session, then repeat',
   agent_revoked:
-    'with a signed revocation of this agent: free the host, stop, exit 3, never enrol again automatically; without one: as agent_unknown',
-  agent_unknown: 'say so, go on as before, ask again slowly; only a new token enrols anew',
-  enrolment_refused: 'say so, exit 2',
-  agent_report_invalid: 'drop what was refused, log it, send the full inventory next',
+    'with a signed revocation of this agent: free the host, stop with exit code 3, and never enrol again automatically; without one: as for agent_unknown',
+  agent_unknown: 'log it, keep enforcing, retry slowly; enrolling again requires a new token',
+  enrolment_refused: 'log it, stop with exit code 2',
+  agent_report_invalid: 'drop the report, log it, send the full inventory next',
 } as const

@@ -14,21 +14,21 @@ import {
 } from './operation.ts'
 import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
-/** Systems a connection can name; `auto`: found out at the first poll, then remembered. */
+/** Platforms of a connection. The worker replaces `auto` with the platform that it detects at the first poll. */
 export const connectionPlatforms = ['auto', ...pollPlatforms] as const
 
-/** Minutes between two polls of a host. */
+/** Limits and default of the polling interval, in minutes. */
 export const pollInterval = { min: 1, max: 10_080, default: 15 } as const
 
 const secret = (max: number, description: string) =>
   Type.Optional(
-    nullable(Type.String({ maxLength: max, description: `${description} Write-only; absent or null: as it was.` })),
+    nullable(Type.String({ maxLength: max, description: `${description} Write-only. Absent or \`null\`: unchanged.` })),
   )
 
 const credentials = {
-  userName: Type.Optional(nullable(Type.String({ maxLength: 255, description: 'Whom to sign in as.' }))),
-  password: secret(1_024, 'Password.'),
-  privateKey: secret(65_536, 'Private key in OpenSSH or PEM form.'),
+  userName: Type.Optional(nullable(Type.String({ maxLength: 255, description: 'SSH user name.' }))),
+  password: secret(1_024, 'SSH password.'),
+  privateKey: secret(65_536, 'Private key in OpenSSH or PEM format.'),
   passphrase: secret(1_024, 'Passphrase of the private key.'),
 }
 const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'TCP port of the SSH server.' })
@@ -36,17 +36,17 @@ const platform = Type.Enum(connectionPlatforms)
 const intervalMinutes = Type.Integer({
   minimum: pollInterval.min,
   maximum: pollInterval.max,
-  description: 'Minutes between two polls.',
+  description: 'Polling interval in minutes.',
 })
 
-/** What is written of a connection. Absent members: the worker's default when it is added, unchanged when it is changed. */
+/** Writable fields of a connection. Absent fields use the defaults of the worker in a new connection and stay unchanged in an existing one. */
 const connectionInput = {
   computerName: Type.String({
     maxLength: 255,
-    description: 'Host name (RFC 1123) or IP address; unique ignoring case.',
+    description: 'Host name (RFC 1123) or IP address. Unique, ignoring case.',
   }),
   port: Type.Optional(
-    nullable(Type.Integer({ minimum: 0, maximum: 65_535, description: 'TCP port; 0: that of the defaults.' })),
+    nullable(Type.Integer({ minimum: 0, maximum: 65_535, description: 'TCP port. 0: the default of the worker.' })),
   ),
   platform: Type.Optional(nullable(platform)),
   ...credentials,
@@ -56,7 +56,7 @@ const connectionInput = {
         pattern: '^SHA256:[A-Za-z0-9+/]{43}$|^$',
         examples: ['SHA256:p2QAMXNIC1TJYWeIOttrVc98/R1BUFWu3/LiyKgUfQM'],
         description:
-          '`SHA256:...` as `ssh-keygen -l` prints it. Empty: a person must confirm the key of the next contact.',
+          'Fingerprint of the SSH host key, `SHA256:...`, as `ssh-keygen -l` prints it. Empty: a person must confirm the key that the host presents at the next connection.',
       }),
     ),
   ),
@@ -65,14 +65,15 @@ const connectionInput = {
       Type.Integer({
         minimum: 0,
         maximum: pollInterval.max,
-        description: 'Minutes between two polls; 0: those of the defaults.',
+        description: 'Polling interval in minutes. 0: the default of the worker.',
       }),
     ),
   ),
   isOverrideDefaults: Type.Optional(
     nullable(
       Type.Boolean({
-        description: 'Own credentials and interval in place of the defaults; giving a credential implies it.',
+        description:
+          'True: use own credentials and an own interval instead of the defaults. Sending a credential sets it to true.',
       }),
     ),
   ),
@@ -80,7 +81,7 @@ const connectionInput = {
     nullable(
       Type.Boolean({
         description:
-          'The default password may be sent to it. `true` needs an Administrator with fresh authentication; a computer that such an Administrator adds is confirmed.',
+          'True: the worker may send the default password to this host. Only an Administrator with fresh authentication can set it. A host that such an Administrator adds is confirmed.',
       }),
     ),
   ),
@@ -91,31 +92,33 @@ const connectionInput = {
 export const ConnectionInput = closed(connectionInput)
 export type ConnectionInput = Static<typeof ConnectionInput>
 
-/** A remote computer that is polled over SSH. Never holds a secret. */
+/** An agentless host that a worker polls over SSH. Contains no secrets. */
 export const Connection = closed({
-  computerName: Type.String({ description: 'Key: name or address, as written.' }),
-  port: nullable(port, { description: 'null: the default of the worker.' }),
-  platform: Type.Enum(connectionPlatforms, { description: '`auto` until it is found out.' }),
-  userName: Type.String({ description: 'Empty: of the defaults.' }),
+  computerName: Type.String({ description: 'Host name or IP address, as entered. Identifies the connection.' }),
+  port: nullable(port, { description: '`null`: the default of the worker.' }),
+  platform: Type.Enum(connectionPlatforms, { description: '`auto` until the worker has detected the platform.' }),
+  userName: Type.String({ description: 'SSH user name. Empty: the default of the worker.' }),
   hasPassword: Type.Boolean(),
   hasPrivateKey: Type.Boolean(),
   hasPassphrase: Type.Boolean(),
-  hostKeyFingerprint: Type.String({ description: 'Pinned key. Empty until one is confirmed.' }),
+  hostKeyFingerprint: Type.String({
+    description: 'Fingerprint of the pinned host key. Empty until a key is confirmed.',
+  }),
   shownHostKeyFingerprint: Type.String({
     description:
-      'Host key that the computer last presented, if it is not the pinned one; otherwise empty. No password is sent before it is confirmed.',
+      'Fingerprint of the host key that the host presented last, if it differs from the pinned key. Otherwise empty. The worker sends no password until the key is confirmed.',
   }),
-  intervalMinutes: nullable(intervalMinutes, { description: 'null: the default of the worker.' }),
+  intervalMinutes: nullable(intervalMinutes, { description: '`null`: the default of the worker.' }),
   isOverrideDefaults: Type.Boolean(),
-  hashtags: Type.String({ description: 'Names joined by commas.' }),
-  isRegistered: Type.Boolean({ description: 'It is polled.' }),
+  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
+  isRegistered: Type.Boolean({ description: 'True if the host is polled.' }),
   isConfirmed: Type.Boolean({
     description:
-      'An Administrator with fresh authentication added or confirmed it: the default password may be sent to it.',
+      'True if an Administrator with fresh authentication added or confirmed the host, so the worker may send it the default password.',
   }),
-  uuid: Type.String({ description: 'uuid of the host among the agents; empty before its first successful poll.' }),
-  createdAt: utcTime('When it was added.'),
-  changedAt: utcTime('When a person changed it last.'),
+  uuid: Type.String({ description: 'UUID of the host in the list of agents. Empty before the first successful poll.' }),
+  createdAt: utcTime('Time at which the connection was added.'),
+  changedAt: utcTime('Time of the last change by a person.'),
 })
 export type Connection = Static<typeof Connection>
 
@@ -137,7 +140,7 @@ export const listConnections = operation({
   method: 'GET',
   path: `${base}/connectiondetails`,
   tag,
-  summary: 'Lists connections, by name',
+  summary: 'Lists connections of agentless hosts, sorted by name',
   permission: 'fleet:read',
   query: closed({ ...connectionFilters, ...listQuery }),
   response: page(Connection),
@@ -151,9 +154,9 @@ export const addConnections = operation({
   method: 'POST',
   path: `${base}/connectiondetails`,
   tag,
-  summary: 'Adds one connection, or many',
+  summary: 'Adds connections of agentless hosts',
   description:
-    'A default password goes only to computers that an Administrator added or confirmed with fresh authentication; default keys and own credentials to all. Either the members of one connection, or `connections` alone. Added ones are registered: they are polled at once while a worker is active. One that exists is not changed: 409 for a single one, named in `existing` among many. One bad item: nothing is added.',
+    'Send either the fields of one connection, or only `connections`. New connections are registered: an active worker polls them at once. An existing connection is not changed: a single one gets 409, and several are returned in `existing`. If one item is invalid, nothing is added. The default password is sent only to hosts that an Administrator added or confirmed with fresh authentication. Default keys and own credentials are used for all hosts.',
   permission: 'fleet:write',
   body: closed({
     ...connectionInput,
@@ -162,7 +165,7 @@ export const addConnections = operation({
   }),
   response: closed({
     added: Type.Integer({ minimum: 0 }),
-    existing: Type.Array(Type.String(), { description: 'Names that were there before.' }),
+    existing: Type.Array(Type.String(), { description: 'Names of connections that already existed.' }),
   }),
   errors: ['conflict'],
   examples: {
@@ -183,11 +186,13 @@ export const updateConnection = operation({
   tag,
   summary: 'Changes a connection',
   description:
-    'By computerName; absent or null members stay. Another name, port or pinned host key needs the secrets of the connection again, so that nobody can have them sent elsewhere; by others than Administrators it takes the confirmation away. `isOverrideDefaults: false` drops own credentials.',
+    '`computerName` identifies the connection. Absent or `null` fields keep their values. To change the name, port or pinned host key, send the secrets of the connection again, so that nobody can redirect them to another host. If a user other than an Administrator makes such a change, the host is no longer confirmed. `isOverrideDefaults: false` deletes the own credentials.',
   permission: 'fleet:write',
   body: closed({
     ...connectionInput,
-    newComputerName: Type.Optional(nullable(connectionInput.computerName, { description: 'Renames it.' })),
+    newComputerName: Type.Optional(
+      nullable(connectionInput.computerName, { description: 'New name of the connection.' }),
+    ),
   }),
   response: Connection,
   errors: ['not_found', 'conflict', 'forbidden_object'],
@@ -198,9 +203,9 @@ export const confirmHostKeys = operation({
   method: 'POST',
   path: `${base}/connectiondetails/confirmhostkeys`,
   tag,
-  summary: 'Confirms the host keys of computers, one by one or from a list',
+  summary: 'Confirms the host keys of agentless hosts',
   description:
-    'No password is sent to a computer before its host key is confirmed. Send either `hosts`, with the fingerprint of each computer, or `list`, with lines of `known_hosts`, of `ssh-keygen -l`, or `name SHA256:...`. A list confirms keys that computers have presented. A computer that presented another key stays as it is. Computers with a pinned key are skipped: change that key in the connection. Only Administrators can confirm computers that use the default credentials.',
+    'The worker sends no password to a host before its host key is confirmed. Send either `hosts`, with the fingerprint of each host, or `list`, with lines from `known_hosts`, from `ssh-keygen -l`, or of the form `name SHA256:...`. A list confirms only keys that hosts have presented. A host that presented another key is not changed. Hosts with a pinned key are skipped: change the key in the connection. Only Administrators can confirm hosts that use the default credentials.',
   permission: 'fleet:write',
   body: closed({
     hosts: Type.Optional(
@@ -212,26 +217,24 @@ export const confirmHostKeys = operation({
         { minItems: 1, maxItems: 10_000 },
       ),
     ),
-    list: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4_194_304, description: 'List of host keys, one per line.' }),
-    ),
+    list: Type.Optional(Type.String({ minLength: 1, maxLength: 4_194_304, description: 'Host keys, one per line.' })),
   }),
   response: closed({
-    confirmed: Type.Array(Type.String(), { description: 'Names of the computers that are now polled.' }),
+    confirmed: Type.Array(Type.String(), { description: 'Names of the hosts that are now polled.' }),
     different: Type.Array(
       closed({
         computerName: Type.String(),
-        shown: Type.String({ description: 'Fingerprint that the computer presented.' }),
+        shown: Type.String({ description: 'Fingerprint that the host presented.' }),
       }),
-      { description: 'Computers that presented a key other than the one given. They stay as they are.' },
+      { description: 'Hosts that presented another key. They are not changed.' },
     ),
-    notShown: Type.Array(Type.String(), { description: 'Listed computers that have not presented a key yet.' }),
+    notShown: Type.Array(Type.String(), { description: 'Hosts in the list that have not presented a key yet.' }),
     unknown: Type.Integer({
       minimum: 0,
-      description: 'Number of names without a connection that waits for a confirmation.',
+      description: 'Number of names that do not match a connection waiting for confirmation.',
     }),
     unreadableLines: Type.Array(Type.Integer({ minimum: 1 }), {
-      description: 'Numbers of the lines that cannot be read, at most 100.',
+      description: 'Line numbers of invalid lines, at most 100.',
     }),
   }),
   examples: {
@@ -255,10 +258,10 @@ export const deleteConnections = operation({
   tag,
   summary: 'Deletes connections',
   description:
-    'Names in the query (comma list) or in the body; neither or both is 400. Running polls of them end without result. What is known of the hosts stays among the agents until they are deleted there.',
+    'Send the names either in the query (separated by commas) or in the body. Neither or both get 400. Running polls of these hosts are cancelled. The hosts stay in the list of agents until you delete them there.',
   permission: 'fleet:write',
   query: closed({
-    computerName: Type.Optional(Type.String({ maxLength: 16_384, description: 'Comma list of names.' })),
+    computerName: Type.Optional(Type.String({ maxLength: 16_384, description: 'Names, separated by commas.' })),
   }),
   body: nullable(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100_000 })),
   bodyOptional: true,
@@ -267,7 +270,7 @@ export const deleteConnections = operation({
 
 const names = closed({
   computerNames: nullable(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100_000 }), {
-    description: 'Names of connections; null or empty: none.',
+    description: 'Names of connections. `null` or empty: none.',
   }),
 })
 
@@ -276,8 +279,8 @@ export const registerConnections = operation({
   method: 'POST',
   path: `${base}/registration`,
   tag,
-  summary: 'Starts polling hosts',
-  description: 'They are polled at once while a worker is active.',
+  summary: 'Starts polling agentless hosts',
+  description: 'An active worker polls them at once.',
   permission: 'fleet:write',
   body: names,
   response: BulkResult,
@@ -288,36 +291,39 @@ export const unregisterConnections = operation({
   method: 'POST',
   path: `${base}/unregistration`,
   tag,
-  summary: 'Stops polling hosts; their details stay',
+  summary: 'Stops polling agentless hosts and keeps their connections',
   permission: 'fleet:write',
   body: names,
   response: BulkResult,
 })
 
-/** Where a connection stands. */
+/** The states of a connection. */
 export const connectionStates = ['Pending', 'Running', 'Success', 'Failed', 'Unregistered'] as const
 
-/** The last run of a connection. */
+/** The last poll of a connection. */
 export const ConnectionStatus = closed({
   computerName: Type.String(),
-  uuid: Type.String({ description: 'uuid of the host among the agents; empty before its first successful poll.' }),
+  uuid: Type.String({ description: 'UUID of the host in the list of agents. Empty before the first successful poll.' }),
   statusString: Type.Enum(connectionStates),
-  statusDescription: Type.String({ description: 'Where it stands, in a sentence; while it runs, the step.' }),
+  statusDescription: Type.String({ description: 'State as text. During a poll, the current step.' }),
   statusErrorDescription: Type.String({
-    description: 'Why the last run failed, and what helps; empty after a success.',
+    description: 'Why the last poll failed, and the cure. Empty after a success.',
   }),
-  prevRunningErrors: Type.String({ description: 'The last three failures, newest first, joined by ` | `.' }),
-  startTime: nullable(zonelessTime('When the last run began; null before the first.')),
-  endTime: nullable(zonelessTime('When it ended; null while it runs or before the first.')),
+  prevRunningErrors: Type.String({ description: 'The last three failures, newest first, separated by ` | `.' }),
+  startTime: nullable(zonelessTime('Start of the last poll. `null` before the first poll.')),
+  endTime: nullable(zonelessTime('End of the last poll. `null` during a poll and before the first.')),
   isOverrideDefaults: Type.Boolean(),
   platform: Type.Enum(connectionPlatforms),
-  peripheralsCount: Type.Integer({ minimum: 0, description: 'Attached devices at the last success.' }),
+  peripheralsCount: Type.Integer({
+    minimum: 0,
+    description: 'Number of attached devices at the last successful poll.',
+  }),
   durationMs: nullable(Type.Integer({ minimum: 0 })),
-  nextRun: nullable(zonelessTime('When it is polled next; null while it is not registered.')),
-  cause: nullable(Type.Enum(pollFailures), { description: 'Kind of the failure; null after a success.' }),
+  nextRun: nullable(zonelessTime('Time of the next poll. `null` while the connection is not registered.')),
+  cause: nullable(Type.Enum(pollFailures), { description: 'Cause of the failure. `null` after a success.' }),
   failures: Type.Integer({
     minimum: 0,
-    description: 'Failures in a row; the next poll is put off the longer the more they are.',
+    description: 'Number of failures in a row. Each one increases the time until the next poll.',
   }),
 })
 export type ConnectionStatus = Static<typeof ConnectionStatus>
@@ -343,7 +349,7 @@ export const connectionDetailsStatus = operation({
   method: 'GET',
   path: `${base}/connectiondetailsstatus`,
   tag,
-  summary: 'Lists the last run of each connection, by name',
+  summary: 'Lists the last poll of each connection, sorted by name',
   permission: 'fleet:read',
   query: closed({ ...connectionStatusFilters, ...listQuery }),
   response: page(ConnectionStatus),
@@ -355,16 +361,16 @@ export const connectionCauses = operation({
   method: 'GET',
   path: `${base}/connectiondetailsstatus/causes`,
   tag,
-  summary: 'Groups failing connections by cause, most hosts first',
+  summary: 'Groups failing connections by cause, most frequent first',
   permission: 'fleet:read',
   response: closed({
     data: Type.Array(
       closed({
         cause: Type.Enum(pollFailures),
         title: Type.String(),
-        cure: Type.String({ description: 'What helps.' }),
+        cure: Type.String({ description: 'How to fix the problem.' }),
         count: Type.Integer({ minimum: 1 }),
-        computerNames: Type.Array(Type.String(), { description: 'The first five.' }),
+        computerNames: Type.Array(Type.String(), { description: 'The first five names.' }),
       }),
     ),
   }),
@@ -375,12 +381,12 @@ export const uploadConnections = operation({
   method: 'POST',
   path: `${base}/uploadconnectiondetailsfile`,
   tag,
-  summary: 'Reads a file of connections',
+  summary: 'Imports connections from a file',
   description:
-    'CSV, UTF-8, header `ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags` in any order and case. Only the first column is required. Known computers are updated; others are added and registered. Lines with errors are reported and not stored; all other lines are stored. Separate tags with `;`. If tags in the file need a second approver, one request for all of them is stored and nothing else; upload the file again after the approval. Without a part `file`, all counts are zero.',
+    'The file is CSV in UTF-8 with the header `ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags`, in any order and case. Only the column `ComputerName` is required. Separate tags with `;`. Existing connections are updated; others are added and registered. Invalid lines are reported and not stored; all other lines are stored. If tags in the file need a second approver, the server stores only one change request for all of them. Upload the file again after the approval. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
   query: closed({
-    dryRun: Type.Optional(Type.Boolean({ description: 'true: says what it would do and stores nothing.' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'True: returns the changes and stores nothing.' })),
     reason: reasonGiven,
   }),
   upload: true,
@@ -388,9 +394,9 @@ export const uploadConnections = operation({
   response: closed({
     added: Type.Integer({ minimum: 0 }),
     updated: Type.Integer({ minimum: 0 }),
-    failed: Type.Integer({ minimum: 0, description: 'Lines in error.' }),
+    failed: Type.Integer({ minimum: 0, description: 'Number of invalid lines.' }),
     errors: Type.Array(closed({ line: Type.Integer({ minimum: 1 }), message: Type.String() }), {
-      description: 'The first 1,000, in the order of the file; the header is line 1.',
+      description: 'The first 1,000 errors, in the order of the file. The header is line 1.',
     }),
     lines: Type.Array(
       closed({
@@ -401,8 +407,8 @@ export const uploadConnections = operation({
       }),
       { description: 'The first 200 lines, for a preview.' },
     ),
-    secondPerson: Type.Boolean({ description: 'In a dry run: the tags in this file need a second approver.' }),
-    newlyAllowed: newlyAllowed('In a dry run: hosts on which the tags in this file newly allow devices.'),
+    secondPerson: Type.Boolean({ description: 'In a dry run: true if the tags in this file need a second approver.' }),
+    newlyAllowed: newlyAllowed('In a dry run: number of hosts on which the tags in this file newly allow devices.'),
     worksAgain: Type.Optional(WorksAgain),
   }),
   errors: ['payload_too_large'],
@@ -410,7 +416,7 @@ export const uploadConnections = operation({
 
 const orNull = <T extends TSchema>(schema: T) => nullable(schema)
 
-/** The worker, and the processes it consists of. All members are null before any worker came, `defaults` never is. */
+/** The worker and its processes. Before the first worker registers, all fields except `defaults` are `null`. */
 export const WorkerPollerDetails = closed({
   id: orNull(Type.String()),
   name: orNull(Type.String()),
@@ -418,12 +424,14 @@ export const WorkerPollerDetails = closed({
   version: orNull(Type.String()),
   status: orNull(Type.Enum(['Connected', 'Disconnected'])),
   adminStatus: orNull(Type.Enum(['Pending', 'Activated', 'Deactivated'])),
-  numOfPollers: orNull(Type.Integer({ minimum: 0, description: 'Processes that are registered.' })),
-  numOfPollersAlive: orNull(Type.Integer({ minimum: 0, description: 'Of these, heard of in the last 30 s.' })),
-  cpu: orNull(Type.Number({ description: 'Percent of one core, all processes.' })),
-  utilization: orNull(Type.Number({ description: 'Percent of the polls that could run at a time.' })),
-  errorCount: orNull(Type.Integer({ description: 'Connections whose last run failed.' })),
-  lastSeen: orNull(zonelessTime('When a process was heard of last.')),
+  numOfPollers: orNull(Type.Integer({ minimum: 0, description: 'Number of registered worker processes.' })),
+  numOfPollersAlive: orNull(
+    Type.Integer({ minimum: 0, description: 'Number of these processes that were seen in the last 30 seconds.' }),
+  ),
+  cpu: orNull(Type.Number({ description: 'CPU use of all processes, in percent of one core.' })),
+  utilization: orNull(Type.Number({ description: 'Running polls, in percent of the capacity.' })),
+  errorCount: orNull(Type.Integer({ description: 'Number of connections whose last poll failed.' })),
+  lastSeen: orNull(zonelessTime('Time at which a process was last seen.')),
   defaults: closed({
     port,
     platform,
@@ -443,16 +451,16 @@ export const WorkerPollerDetails = closed({
       running: Type.Integer({ minimum: 0 }),
       capacity: Type.Integer({ minimum: 0 }),
       cpu: Type.Number(),
-      lastSeen: utcTime('When it was last seen.'),
+      lastSeen: utcTime('Time at which the process was last seen.'),
       isActivated: Type.Boolean({
         description:
-          'It may poll while the worker is activated. A process that registers later waits until an Administrator activates the worker again.',
+          'True if the process may poll while the worker is activated. A process that registers later waits until an Administrator activates the worker again.',
       }),
     }),
   ),
   due: Type.Integer({
     minimum: 0,
-    description: 'Registered connections whose time has come and that wait for a worker.',
+    description: 'Number of registered connections that are due and wait for a worker.',
   }),
 })
 export type WorkerPollerDetails = Static<typeof WorkerPollerDetails>
@@ -462,7 +470,7 @@ export const workerPollerDetails = operation({
   method: 'GET',
   path: `${base}/workerpollerdetails`,
   tag,
-  summary: 'Says how the worker is',
+  summary: 'Returns the status of the worker and its processes',
   permission: 'fleet:read',
   response: WorkerPollerDetails,
 })
@@ -472,9 +480,9 @@ export const updateWorkerDefaults = operation({
   method: 'PUT',
   path: `${base}/workerpollerdetails`,
   tag,
-  summary: 'Changes the defaults of connections',
+  summary: 'Changes the default credentials and settings of connections',
   description:
-    'Absent or null members stay. Connections that do not override them use the new ones from their next poll.',
+    'Absent or `null` fields keep their values. Connections that do not override the defaults use the new ones from their next poll.',
   permission: 'config:write',
   body: closed({
     defaults: closed({
@@ -492,10 +500,10 @@ export const activateWorker = operation({
   method: 'PUT',
   path: `${base}/workerpollerdetails/activatedstatus`,
   tag,
-  summary: 'Lets the worker poll, or stops it',
+  summary: 'Activates or deactivates the worker',
   fresh: 'it activates the worker',
   description:
-    'Activation lets the processes that are registered now poll, and gives them the credentials of polled hosts. It needs a second approver once two Administrators have existed. Processes that register later wait for another activation. When the worker is stopped, running polls end without result; connections stay as they are.',
+    'Activation allows all registered processes to poll and gives them the credentials of agentless hosts. It needs a second approver once two Administrators have existed. Processes that register later wait for the next activation. Deactivation cancels running polls and keeps the connections.',
   permission: 'config:write',
   body: closed({ id: Type.String({ maxLength: 64 }), isActivated: Type.Boolean() }),
   response: WorkerPollerDetails,
@@ -507,11 +515,11 @@ export const deleteWorker = operation({
   method: 'DELETE',
   path: `${base}/workerpollerdetails`,
   tag,
-  summary: 'Forgets the worker and revokes its keys',
+  summary: 'Deletes the worker and revokes its keys',
   description:
-    'Running polls end, connections stay. The worker that the server itself runs comes back as a new, pending one within a minute; others need a new token.',
+    'Running polls are cancelled, and connections are kept. A worker that the server started registers again within a minute and waits for activation. Other workers need a new token.',
   permission: 'config:write',
-  response: closed({ deleted: Type.Boolean({ description: 'false: there was none.' }) }),
+  response: closed({ deleted: Type.Boolean({ description: 'False: there was no worker.' }) }),
 })
 
 export const createWorkerToken = operation({
@@ -519,34 +527,34 @@ export const createWorkerToken = operation({
   method: 'POST',
   path: `${base}/workerpollerdetails/token`,
   tag,
-  summary: 'Creates a token for one more worker process',
+  summary: 'Creates a token for another worker process',
   fresh: true,
   description:
-    'Shown once, for one process, for one hour. The process polls once an Administrator activates the worker again.',
+    'The token is returned only once and registers one process within an hour. The process polls after an Administrator activates the worker again.',
   permission: 'config:write',
   response: closed({
     token: Type.String(),
-    expiresAt: utcTime('Until when it can be used.'),
-    command: Type.String({ description: 'What to run on the other machine.' }),
+    expiresAt: utcTime('Expiry of the token.'),
+    command: Type.String({ description: 'Command to run on the machine of the worker.' }),
   }),
 })
 
-/** How far a test came. */
+/** Progress and result of a connection test. */
 export const ConnectionTest = closed({
   id: Type.String(),
-  state: Type.Enum(['waiting', 'running', 'done'], { description: '`waiting`: for an active worker.' }),
-  ok: nullable(Type.Boolean(), { description: 'null until it is done.' }),
+  state: Type.Enum(['waiting', 'running', 'done'], { description: '`waiting`: no worker has taken the test yet.' }),
+  ok: nullable(Type.Boolean(), { description: '`null` until the test is done.' }),
   cause: nullable(Type.Enum(pollFailures)),
   message: Type.String(),
-  cure: Type.String({ description: 'What helps; empty when nothing has to.' }),
-  step: nullable(Type.Enum(pollSteps), { description: 'The step under way; null before and after.' }),
-  steps: Type.Array(PollStepResult, { description: 'Steps that are over, in order.' }),
+  cure: Type.String({ description: 'How to fix the problem. Empty: none.' }),
+  step: nullable(Type.Enum(pollSteps), { description: 'The current step. `null` before and after the test.' }),
+  steps: Type.Array(PollStepResult, { description: 'The completed steps, in order.' }),
   hostKeyFingerprint: nullable(Type.String()),
   platform: nullable(Type.Enum(pollPlatforms)),
-  hostname: Type.String({ description: 'As the host calls itself; empty until it was read.' }),
+  hostname: Type.String({ description: 'Name that the host reports. Empty until it is known.' }),
   devices: Type.Array(
     closed({ vid: Type.String(), pid: Type.String(), name: Type.String(), serialNumber: Type.String() }),
-    { description: 'The first 50.' },
+    { description: 'The first 50 devices.' },
   ),
   peripheralsCount: Type.Integer({ minimum: 0 }),
 })
@@ -557,9 +565,9 @@ export const testConnection = operation({
   method: 'POST',
   path: `${base}/connectiondetails/test`,
   tag,
-  summary: 'Tries a connection, step by step',
+  summary: 'Starts a connection test',
   description:
-    'As it is stored, with the members that are given in place of the stored ones; the name need not exist. A changed name, port or host key needs the secrets again. Nothing is stored with the fleet. Read the outcome by its id, for five minutes.',
+    'Tests the stored connection, with the fields of the request in place of the stored ones. A connection with this name does not need to exist. If you change the name, port or host key, send the secrets again. The test does not change the fleet. You can read its result by ID for five minutes.',
   permission: 'fleet:write',
   body: ConnectionInput,
   response: ConnectionTest,
@@ -571,7 +579,7 @@ export const readConnectionTest = operation({
   method: 'GET',
   path: `${base}/connectiondetails/test/{id}`,
   tag,
-  summary: 'Says how far a test came',
+  summary: 'Returns the progress or result of a connection test',
   permission: 'fleet:write',
   params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
   response: ConnectionTest,

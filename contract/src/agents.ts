@@ -9,69 +9,75 @@ export const agentStatuses = ['Free', 'Armed', 'Connected', 'Disconnected', 'Pen
 export const licenseStatuses = ['Pending', 'Expired', 'Invalid', 'Activated'] as const
 export const severities = { none: 10, unapproved: 20, vulnerable: 30, suspected: 40, confirmed: 50 } as const
 
-/** A host with an agent, or one polled without. Spelling and presence of every key are fixed: clients in the field read them. */
+/** A host with an agent, or an agentless host. Existing clients depend on the spelling and presence of every key. */
 export const Agent = closed({
-  hostIdentifier: Type.String({ description: 'Host name as the host calls itself.' }),
-  localIpAddress: Type.String({ description: 'Address the host reaches the server from.' }),
-  uuid: Type.String({ maxLength: 128, description: 'Id of the agent; opaque.' }),
-  operationalStatus: Type.Enum(['Free', 'Armed'], { description: 'Free observes, Armed enforces.' }),
-  connectionStatus: Type.Enum(['Connected', 'Disconnected'], {
-    description: 'Connected: a check-in or successful poll within three intervals.',
+  hostIdentifier: Type.String({ description: 'Name that the host reports.' }),
+  localIpAddress: Type.String({ description: 'Address from which the host connects to the server.' }),
+  uuid: Type.String({ maxLength: 128, description: 'Opaque ID of the agent.' }),
+  operationalStatus: Type.Enum(['Free', 'Armed'], {
+    description: '`Free`: the host only reports. `Armed`: the host enforces the policy.',
   }),
-  approvedAndPresent: Type.Integer({ minimum: 0, description: 'Present peripherals that are approved.' }),
-  approvedAndDisconnected: Type.Integer({ minimum: 0, description: 'Approved peripherals seen before and now gone.' }),
+  connectionStatus: Type.Enum(['Connected', 'Disconnected'], {
+    description: '`Connected`: the last check-in or successful poll was within three intervals.',
+  }),
+  approvedAndPresent: Type.Integer({ minimum: 0, description: 'Number of attached devices that are approved.' }),
+  approvedAndDisconnected: Type.Integer({ minimum: 0, description: 'Number of approved devices that are detached.' }),
   notApproved: Type.Integer({
     minimum: 0,
-    description: 'Present peripherals that are not approved, where a whitelist applies.',
+    description: 'Number of attached devices that are not on the allowlist, if one applies to the host.',
   }),
-  latestEventText: Type.String({ description: 'Newest event as `yyyy-MM-dd HH:mm:ss text`, or empty.' }),
-  latestMinus1EventText: Type.String({ description: 'The event before.' }),
-  latestMinus2EventText: Type.String({ description: 'The event before that.' }),
-  serviceVersion: Type.String({ description: 'Version of the agent; empty without one.' }),
-  lastUpdated: zonelessTime('Last check-in or successful poll.'),
+  latestEventText: Type.String({ description: 'Newest event as `yyyy-MM-dd HH:mm:ss text`. Empty: none.' }),
+  latestMinus1EventText: Type.String({ description: 'Second newest event.' }),
+  latestMinus2EventText: Type.String({ description: 'Third newest event.' }),
+  serviceVersion: Type.String({ description: 'Version of the agent. Empty for an agentless host.' }),
+  lastUpdated: zonelessTime('Time of the last check-in or successful poll.'),
   licenseStatus: Type.Enum(licenseStatuses),
-  expirationDate: Type.String({ description: 'Licence expiry as MM/dd/yyyy, empty without one.' }),
-  lastConfiguered: zonelessTime('Last confirmed configuration; the enrolment at first. The spelling is fixed.'),
+  expirationDate: Type.String({ description: 'Expiry of the licence as MM/dd/yyyy. Empty: none.' }),
+  lastConfiguered: zonelessTime(
+    'Time of the last confirmed configuration, initially of the enrolment. The spelling is fixed.',
+  ),
   kbDriverVersion: Type.String(),
   licenseAccountId: Type.String(),
-  licenseAccountName: Type.String({ description: '`Community` without a licence.' }),
+  licenseAccountName: Type.String({ description: 'Account name in the licence. `Community` if there is no licence.' }),
   severity: Type.Integer({
     description:
-      'Maximum over present peripherals: 10 nothing to see, 20 unapproved, 30 vulnerable, 40 suspected attack tool, 50 confirmed.',
+      'Highest severity of the attached devices: 10 no finding, 20 not on the allowlist, 30 vulnerable, 40 suspected attack tool, 50 confirmed attack tool.',
   }),
   hasUnapprovedPeripherals: Type.Boolean(),
   hasVulnerablePeripherals: Type.Boolean(),
-  hasKnownAttackTools: Type.Boolean({ description: 'A suspected or confirmed attack tool is attached now.' }),
+  hasKnownAttackTools: Type.Boolean({ description: 'True if a suspected or confirmed attack tool is attached.' }),
   displayStatusCombined: Type.String({
-    description: '`Disconnected`, else the licence problem, else operationalStatus.',
+    description: '`Disconnected`, otherwise the licence problem, otherwise `operationalStatus`.',
   }),
-  inAction: Type.Boolean({ description: 'A command is pending.' }),
+  inAction: Type.Boolean({ description: 'True if a command is pending.' }),
   pcModel: Type.String({ description: '`vendor model||chassis||sku`.' }),
-  nicsText: nullable(Type.String(), { description: '`MAC||vendor||name` of each interface, joined by `**`.' }),
-  modelToolTip: Type.String({ description: 'Vendor and model, for people; empty when both are unknown.' }),
+  nicsText: nullable(Type.String(), {
+    description: '`MAC||vendor||name` of each network interface, separated by `**`.',
+  }),
+  modelToolTip: Type.String({ description: 'Vendor and model for display. Empty if both are unknown.' }),
   containsVulnerablePeripheralOrWLV: Type.String({ description: 'Empty, `Vulnerable`, `WLV` or `Vulnerable,WLV`.' }),
-  osVersion: Type.String({ description: 'Operating system with version, for people.' }),
+  osVersion: Type.String({ description: 'Operating system with version, for display.' }),
   runningMode: Type.String({ description: 'Always `R`.' }),
   connectedSwitchIp: Type.String(),
   connectedSwitchName: Type.String(),
   connectedPortId: Type.String(),
   connectedPortName: Type.String(),
   ethernetsCount: Type.Integer({ minimum: 0 }),
-  hashtags: Type.String({ description: 'Tag names joined by commas.' }),
+  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
   deploymentMode: Type.Enum(['Agent', 'Agentless']),
   riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
   clockSkewSeconds: Type.Integer({
-    description: 'Host clock minus server clock at the last check-in, positive when the host is ahead.',
+    description: 'Host clock minus server clock at the last check-in. Positive if the host is ahead.',
   }),
-  firstSeen: zonelessTime('Enrolment or first poll.'),
+  firstSeen: zonelessTime('Time of the enrolment or first poll.'),
 })
 export type Agent = Static<typeof Agent>
 
-/** Filters of the agents list, by the specification's names. */
+/** Filters hosts by the model of an attached device. */
 const modelFilter = Type.Optional(
   Type.String({
     maxLength: 9,
-    description: 'Hosts with an attached device of this model: `VID:PID` in hex digits, any case.',
+    description: 'Model of an attached device: `VID:PID` in hex digits, ignoring case.',
     'x-filter': 'text',
   }),
 )
@@ -95,7 +101,7 @@ export const agentFilters = {
   HasKnownAttackTools: booleanFilter('hasKnownAttackTools'),
   DeploymentMode: enumFilter('deploymentMode', ['Agent', 'Agentless']),
   ReleaseKey: textFilter('releaseKey'),
-  Vendor: vendorFilter('Hosts with an attached device of a vendor'),
+  Vendor: vendorFilter('Vendor of an attached device'),
   Model: modelFilter,
 }
 
@@ -106,46 +112,48 @@ export const getAgents = operation({
   method: 'GET',
   path: '/prime/webui/agents',
   tag: 'Agents',
-  summary: 'Lists agents, filtered, sorted and paged',
+  summary: 'Lists hosts',
   description:
-    'Default order: severity_desc, then hostIdentifier, then uuid. Pages up to 1,000,000 rows are streamed with flat memory.',
+    'The default order is `severity_desc`, then `hostIdentifier`, then `uuid`. A page can have up to 1,000,000 rows; large pages are streamed.',
   permission: 'fleet:read',
   query: closed({ ...agentFilters, ...listQuery }),
   response: AgentsPage,
   responseKind: 'list',
 })
 
-/** A network interface in the detail of an agent. */
+/** A network interface of a host. */
 const AgentNic = closed({
   name: Type.String(),
-  mac: Type.String({ description: 'Lower case with colons.' }),
+  mac: Type.String({ description: 'MAC address, lower case with colons.' }),
   addresses: Type.Array(Type.String()),
   isUp: Type.Boolean(),
 })
 
 export const AgentDetail = closed({
   ...Agent.properties,
-  peripherals: Type.Array(Peripheral, { description: 'Present ones and gone ones.' }),
+  peripherals: Type.Array(Peripheral, { description: 'Attached and detached devices.' }),
   pendingCommands: Type.Array(
     closed({ id: Type.String(), kind: Type.String(), state: Type.String(), createdAt: Type.String() }),
   ),
-  recentEvents: Type.Array(FleetEvent, { description: 'The newest 50.' }),
+  recentEvents: Type.Array(FleetEvent, { description: 'The newest 50 events.' }),
   policy: closed({
     mode: Type.Enum(['Free', 'Armed']),
-    version: Type.Integer({ description: 'Version of the policy in force; 0 before any rule.' }),
-    summary: Type.String({ description: 'What is in force, and why, in a sentence.' }),
-    enforcement: Type.String({ description: 'Grade of this host: before-driver, after-attach or observe.' }),
-    heldVersion: Type.Integer({ description: 'Version of the policy the host says it holds; 0 before the first.' }),
-    reason: Type.String({ description: 'Why the host went back to Free by itself; else empty.' }),
-    whitelist: Type.Boolean({ description: 'A whitelist applies: what no rule allows counts as unapproved.' }),
+    version: Type.Integer({ description: 'Current version of the policy. 0 before the first rule.' }),
+    summary: Type.String({ description: 'Current mode and reason, as a sentence.' }),
+    enforcement: Type.String({ description: 'How this host can enforce: before-driver, after-attach or observe.' }),
+    heldVersion: Type.Integer({ description: 'Version of the policy that the host reports. 0 before the first.' }),
+    reason: Type.String({ description: 'Why the host reverted to Free without a command. Otherwise empty.' }),
+    whitelist: Type.Boolean({
+      description: 'True if an allowlist applies: devices that no rule allows count as unapproved.',
+    }),
     rules: Type.Array(
       closed({
         id: Type.String(),
         effect: Type.Enum(['allow', 'deny']),
         level: Type.Enum(['grant', 'host', 'tag', 'global']),
-        sentence: Type.String({ description: 'The rule for people.' }),
+        sentence: Type.String({ description: 'The rule as a sentence.' }),
       }),
-      { description: 'Rules that speak to this host, in the order in which they decide; the first 200.' },
+      { description: 'Rules that apply to this host, in order of precedence. At most 200.' },
     ),
   }),
   riskFactors: Type.Array(RiskFactor),
@@ -163,18 +171,22 @@ export const AgentDetail = closed({
     releaseKey: Type.Optional(
       Type.String({
         description:
-          'Fingerprint of the release key whose builds the agent installs. Empty: the agent was built without one and refuses updates. Absent: an older agent, or no agent.',
+          'Fingerprint of the release key whose builds the agent installs. Empty: the agent was built without a release key and refuses updates. Absent: the agent is older, or the host is agentless.',
       }),
     ),
   }),
   possibleDuplicates: Type.Array(closed({ uuid: Type.String(), hostIdentifier: Type.String() }), {
-    description: 'Other agents of what looks like the same machine, or copies of its key.',
+    description: 'Other hosts that may be the same machine or have a copy of its agent key.',
   }),
 })
 export type AgentDetail = Static<typeof AgentDetail>
 
 export const agentParams = closed({
-  agentId: Type.String({ minLength: 1, maxLength: 128, description: 'uuid of the agent, compared exactly.' }),
+  agentId: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'UUID of the host. Comparison is case-sensitive.',
+  }),
 })
 
 export const getAgent = operation({
@@ -182,7 +194,7 @@ export const getAgent = operation({
   method: 'GET',
   path: '/prime/webui/agents/agent/{agentId}',
   tag: 'Agents',
-  summary: 'Reads one agent with its peripherals, events and facts',
+  summary: 'Returns a host with its devices, events and details',
   permission: 'fleet:read',
   params: agentParams,
   response: AgentDetail,
@@ -195,8 +207,8 @@ export const agentsClassificationSummary = operation({
   method: 'GET',
   path: '/prime/webui/agents/AgentsClassificationSummary',
   tag: 'Agents',
-  summary: 'Counts agents by what matters',
-  description: "Takes the list's filters; equal to what the list counts under the same filters.",
+  summary: 'Counts hosts by state, finding, version and licence',
+  description: 'Takes the filters of the list of hosts. The counts match the list.',
   permission: 'fleet:read',
   query: closed({ ...agentFilters, GlobalSearch: listQuery.GlobalSearch }),
   response: closed({
@@ -227,10 +239,10 @@ export const deleteAgents = operation({
   method: 'POST',
   path: '/prime/webui/agents/deleteAgents',
   tag: 'Agents',
-  summary: 'Removes agents and revokes their keys',
+  summary: 'Deletes hosts and revokes the keys of their agents',
   fresh: 'it deletes more hosts than one person may delete alone',
   description:
-    'A removed agent is refused within a second and never comes back without a new enrolment. Events and audit stay. More hosts than a second person is needed for: 403, and a request is filed.',
+    'The server refuses a deleted agent within a second. It must enrol again to return. Events and audit records are kept. Above the limit for a second approver, the server returns 403 and stores a change request.',
   permission: 'fleet:write',
   body: nullable(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100_000 })),
   bodyOptional: true,
@@ -251,16 +263,16 @@ export const EnrollmentToken = closed({
   uses: Type.Integer({ minimum: 0 }),
   hashtags: Type.Array(Type.String()),
   allowTakeOver: Type.Boolean({
-    description: 'A known host whose agent is silent and not armed may take its agent id over.',
+    description: 'True: a known host that is disconnected and not armed can enrol again under its previous agent ID.',
   }),
   status: Type.Enum(['Active', 'Expired', 'Used up', 'Revoked']),
   hosts: Type.Array(
     closed({
       uuid: Type.String(),
       hostIdentifier: Type.String(),
-      enrolledAt: utcTime('When the host enrolled.'),
+      enrolledAt: utcTime('Time at which the host enrolled.'),
     }),
-    { maxItems: 5, description: 'The newest hosts that enrolled with this token and still exist, at most 5.' },
+    { maxItems: 5, description: 'Newest hosts that enrolled with this token and still exist. At most 5.' },
   ),
 })
 export type EnrollmentToken = Static<typeof EnrollmentToken>
@@ -270,7 +282,7 @@ export const listEnrollmentTokens = operation({
   method: 'GET',
   path: '/prime/webui/agents/enrollmenttokens',
   tag: 'Agents',
-  summary: 'Lists enrolment tokens, newest first, never their secret',
+  summary: 'Lists enrolment tokens, newest first',
   permission: 'enrolment:manage',
   response: closed({ data: Type.Array(EnrollmentToken) }),
 })
@@ -280,42 +292,40 @@ export const createEnrollmentToken = operation({
   method: 'POST',
   path: '/prime/webui/agents/enrollmenttokens',
   tag: 'Agents',
-  summary: 'Makes an enrolment token; its secret is shown this once',
+  summary: 'Creates an enrolment token',
   permission: 'enrolment:manage',
   body: closed({
-    name: Type.String({ minLength: 1, maxLength: 120, description: 'What it is for.' }),
+    name: Type.String({ minLength: 1, maxLength: 120, description: 'Purpose of the token.' }),
     expiresInHours: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 8_760, default: 24, description: 'Life in hours; 24 when absent.' }),
+      Type.Integer({ minimum: 1, maximum: 8_760, default: 24, description: 'Hours until the token expires.' }),
     ),
     maxUses: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000,
         default: 100,
-        description: 'Hosts it may enrol; 100 when absent.',
+        description: 'Maximum number of hosts to enrol.',
       }),
     ),
     hashtags: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         maxItems: 50,
-        description: 'Tags every host enrolled with it gets.',
+        description: 'Tags for each host that enrols with the token.',
       }),
     ),
-    allowTakeOver: Type.Optional(
-      Type.Boolean({ default: true, description: 'See EnrollmentToken; true when absent.' }),
-    ),
+    allowTakeOver: Type.Optional(Type.Boolean({ default: true, description: 'See EnrollmentToken.' })),
   }),
   response: closed({
     ...EnrollmentToken.properties,
     token: Type.String({
-      description: 'The secret itself, shown once; carries the hash of the CA key when the server made its own.',
+      description:
+        'The token, returned only once. It contains the hash of the CA key if the server created its own CA.',
     }),
     command: Type.String({
-      description:
-        'One line to run as root on a Linux host. It does not contain the token. It asks for the token, or reads it from standard input.',
+      description: 'Command to run as root on a Linux host. It prompts for the token or reads it from standard input.',
     }),
     reachableFromElsewhere: Type.Boolean({
-      description: 'False when the server listens on loopback only: other hosts cannot reach it.',
+      description: 'False if the server listens only on loopback, so other hosts cannot reach it.',
     }),
   }),
 })
@@ -325,7 +335,7 @@ export const deleteEnrollmentToken = operation({
   method: 'DELETE',
   path: '/prime/webui/agents/enrollmenttokens/{id}',
   tag: 'Agents',
-  summary: 'Revokes an enrolment token; hosts enrolled with it stay',
+  summary: 'Revokes an enrolment token and keeps its hosts',
   permission: 'enrolment:manage',
   params: closed({ id: Type.String({ maxLength: 64 }) }),
   response: closed({ deleted: Type.Boolean() }),

@@ -12,31 +12,34 @@ export const tokenStates = ['Active', 'ExpiresSoon', 'Expired', 'NeedsReplacemen
 const Scope = Type.Enum(Object.keys(permissionTable) as Permission[])
 
 export const ApiTokenView = closed({
-  id: Type.String({ description: 'Id of the token; not the token.' }),
-  name: Type.String({ description: 'What it is for.' }),
-  userName: Type.String({ description: 'Account it acts for.' }),
+  id: Type.String({ description: 'ID of the token. This is not the token itself.' }),
+  name: Type.String({ description: 'Purpose of the token.' }),
+  userName: Type.String({ description: 'Account that the token acts for.' }),
   userProfile: Type.Enum([profiles.administrator, profiles.manager, profiles.user], {
-    description: "Its ceiling; the account's own profile applies when that is lower.",
+    description: 'Maximum profile of the token. The profile of the account applies if it is lower.',
   }),
-  createdAt: utcTime('When it was made.'),
-  expiresAt: nullable(utcTime('When it expires.'), {
-    description: 'When it expires. Every token has a date; the type still includes `null` for older clients.',
+  createdAt: utcTime('Time at which the token was created.'),
+  expiresAt: nullable(utcTime('Expiry of the token.'), {
+    description: 'Expiry of the token. Never `null`; the type includes it for older clients.',
   }),
-  lastUsedAt: nullable(utcTime('Last call with it.'), { description: 'Last call with it, at most one minute behind.' }),
+  lastUsedAt: nullable(utcTime('Last call with the token.'), {
+    description: 'Last call with the token, at most one minute behind. `null`: never used.',
+  }),
   lastUsedAddress: nullable(Type.String(), {
-    description: 'Address of the last call; `null` = never used, or unknown.',
+    description: 'Address of the last call. `null`: never used, or unknown.',
   }),
-  createdBy: Type.String({ description: 'Who created it.' }),
+  createdBy: Type.String({ description: 'Account that created the token.' }),
   scopes: nullable(Type.Array(Scope), {
     description:
-      'Permissions the token may use, if its profile has them. `null`: created before scopes existed; the token may use every permission of its profile.',
+      'Permissions that the token can use, if its profile has them. `null`: the token was created before scopes existed and can use every permission of its profile.',
   }),
   isLegacy: Type.Boolean({
-    description: 'True for a token created before scopes existed. Replace it; it expires 90 days after the upgrade.',
+    description:
+      'True if the token was created before scopes existed. Replace it: it expires 90 days after the upgrade.',
   }),
   state: Type.Enum([...tokenStates], {
     description:
-      '`NeedsReplacement`: created before scopes existed. `ExpiresSoon`: within 14 days. `Suspended`: its account is suspended.',
+      '`NeedsReplacement`: created before scopes existed. `ExpiresSoon`: expires within 14 days. `Suspended`: the account is suspended.',
   }),
 })
 export type ApiTokenView = Static<typeof ApiTokenView>
@@ -61,7 +64,7 @@ export const listApiTokens = operation({
   method: 'GET',
   path: '/prime/webui/admin/apiTokens',
   tag: 'Admin',
-  summary: 'Lists the own API tokens; an Administrator sees all',
+  summary: 'Lists your API tokens, or all for Administrators',
   permission: 'tokens:own',
   response: Type.Array(ApiTokenView),
   examples: { response: [tokenExample] },
@@ -73,12 +76,12 @@ export const createApiToken = operation({
   path: '/prime/webui/admin/apiTokens',
   tag: 'Admin',
   summary: 'Creates an API token for a script or connector',
-  fresh: 'the token is above profile User',
+  fresh: 'the token is above the profile User',
   description:
-    'The token is shown once and stored as a hash. `userProfile` is its highest profile, at most your own (the default). `scopes` limits it further. Without `scopes` it can only read: it gets every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` sets another date, at most one year ahead. A token cannot create tokens.',
+    'The token is returned only once and stored as a hash. `userProfile` is its maximum profile, at most your own (the default). `scopes` limits it further. Without `scopes`, the token can only read: it gets every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` sets another time, at most one year ahead. A token cannot create tokens.',
   permission: 'tokens:own',
   body: closed({
-    name: Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\p{Cc}]+$', description: 'What it is for.' }),
+    name: Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\p{Cc}]+$', description: 'Purpose of the token.' }),
     expiresAt: Type.Optional(
       nullable(Type.String({ maxLength: 64 }), {
         description:
@@ -87,19 +90,19 @@ export const createApiToken = operation({
     ),
     userProfile: Type.Optional(
       nullable(Type.Enum([profiles.administrator, profiles.manager, profiles.user]), {
-        description: 'Ceiling: 10 Administrator, 20 Manager, 30 User.',
+        description: 'Maximum profile: 10 Administrator, 20 Manager, 30 User.',
       }),
     ),
     scopes: Type.Optional(
       nullable(Type.Array(Scope, { minItems: 1, maxItems: 32, uniqueItems: true }), {
         description:
-          'Permissions the token may use. Both `userProfile` and your account must have each of them. Absent or `null`: every such permission that ends in `:read`.',
+          'Permissions that the token can use. Both `userProfile` and your account must have each of them. Absent or `null`: all of these permissions that end in `:read`.',
       }),
     ),
   }),
   response: closed({
     ...ApiTokenView.properties,
-    token: Type.String({ description: 'The token; never shown again.' }),
+    token: Type.String({ description: 'The token. It is not returned again.' }),
   }),
   errors: ['forbidden_object'],
   examples: {
@@ -114,10 +117,11 @@ export const deleteApiToken = operation({
   path: '/prime/webui/admin/apiTokens/{id}',
   tag: 'Admin',
   summary: 'Revokes an API token',
-  fresh: 'the token belongs to another account above profile User',
-  description: 'Own tokens; an Administrator revokes any. It stops working within a second.',
+  fresh: 'the token belongs to another account above the profile User',
+  description:
+    'You can revoke your own tokens. An Administrator can revoke any token. The token stops working within a second.',
   permission: 'tokens:own',
-  params: closed({ id: Type.String({ description: 'Id of the token.' }) }),
+  params: closed({ id: Type.String({ description: 'ID of the token.' }) }),
   response: closed({ revoked: Type.Boolean() }),
   errors: ['not_found'],
   examples: { response: { revoked: true } },
@@ -128,10 +132,10 @@ export const deleteApiTokenByQuery = operation({
   method: 'DELETE',
   path: '/prime/webui/admin/apiTokens',
   tag: 'Admin',
-  summary: 'Revokes an API token, its id in the query',
-  fresh: 'the token belongs to another account above profile User',
+  summary: 'Revokes an API token, with its ID in the query',
+  fresh: 'the token belongs to another account above the profile User',
   permission: 'tokens:own',
-  query: closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the token.' }) }),
+  query: closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the token.' }) }),
   response: closed({ revoked: Type.Boolean() }),
   errors: ['not_found'],
   examples: { response: { revoked: true } },

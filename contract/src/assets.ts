@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
-/** Version of the shape of `data` in messages of the asset stream; part of each `dataschema`. Members are only ever added. */
+/** Version of `data` in messages of the asset stream, part of each `dataschema`. New versions only add fields. */
 export const assetSchemaVersion = 1
 
-/** Types of messages. */
+/** Types of messages in the asset stream. */
 export const assetMessageTypes = [
   'asset.upserted',
   'asset.removed',
@@ -15,8 +15,8 @@ export const assetMessageTypes = [
 export type AssetMessageType = (typeof assetMessageTypes)[number]
 
 /**
- * Readers of one server process at a time, and of one account; characters of a consumer's name; consumers that are
- * remembered, and of one account: nobody takes the places of all others.
+ * Limits of the asset stream: readers per server process and per account, characters of a consumer's name, and stored
+ * consumers in total and per account. The limits per account prevent one account from using all of them.
  */
 export const assetStreamLimits = {
   readers: 32,
@@ -26,14 +26,14 @@ export const assetStreamLimits = {
   consumersOfAccount: 20,
 } as const
 
-const uuid = Type.String({ description: 'uuid of the agent, as in GET agents.' })
+const uuid = Type.String({ description: 'UUID of the host, as in GET agents.' })
 
 export const AssetLocation = closed({
-  address: Type.String({ description: 'Address the host reaches the server from; empty when unknown.' }),
-  subnet: Type.String({ description: 'Network of the address with its prefix length; empty when unknown.' }),
-  switchIp: Type.String({ description: 'Switch it is connected to; empty when unknown.' }),
+  address: Type.String({ description: 'Address from which the host connects to the server. Empty if unknown.' }),
+  subnet: Type.String({ description: 'Network of the address with its prefix length. Empty if unknown.' }),
+  switchIp: Type.String({ description: 'IP address of the switch that the host is connected to. Empty if unknown.' }),
   switchName: Type.String(),
-  portId: Type.String({ description: 'Port of that switch; empty when unknown.' }),
+  portId: Type.String({ description: 'Port of that switch. Empty if unknown.' }),
   portName: Type.String(),
 })
 export type AssetLocation = Static<typeof AssetLocation>
@@ -41,46 +41,48 @@ export type AssetLocation = Static<typeof AssetLocation>
 /** `data` of `asset.upserted` for a host. */
 export const AssetAgent = closed({
   uuid,
-  hostIdentifier: Type.String({ description: 'Host name as the host calls itself.' }),
-  address: Type.String({ description: 'Address the host reaches the server from; empty when unknown.' }),
-  subnet: Type.String({ description: 'Network of the address with its prefix length; empty when unknown.' }),
+  hostIdentifier: Type.String({ description: 'Name that the host reports.' }),
+  address: Type.String({ description: 'Address from which the host connects to the server. Empty if unknown.' }),
+  subnet: Type.String({ description: 'Network of the address with its prefix length. Empty if unknown.' }),
   nics: Type.Array(
     closed({
       name: Type.String(),
-      mac: Type.String({ description: 'Lower case with colons.' }),
-      addresses: Type.Array(Type.String(), { description: 'Without prefix length, at most 32.' }),
+      mac: Type.String({ description: 'MAC address, lower case with colons.' }),
+      addresses: Type.Array(Type.String(), { description: 'At most 32 addresses, without prefix length.' }),
       isUp: Type.Boolean(),
     }),
-    { description: 'Network interfaces, at most 64.' },
+    { description: 'At most 64 network interfaces.' },
   ),
-  os: Type.String({ description: 'Operating system with version, for people.' }),
-  version: Type.String({ description: 'Version of the agent; empty without one.' }),
+  os: Type.String({ description: 'Operating system with version, for display.' }),
+  version: Type.String({ description: 'Version of the agent. Empty for an agentless host.' }),
   pcModel: Type.String({ description: '`vendor model||chassis||sku`.' }),
   deploymentMode: Type.Enum(['Agent', 'Agentless']),
-  operationalStatus: Type.Enum(['Free', 'Armed'], { description: 'Free observes, Armed enforces.' }),
-  hashtags: Type.Array(Type.String(), { description: 'Names of its tags, sorted ignoring case.' }),
+  operationalStatus: Type.Enum(['Free', 'Armed'], {
+    description: '`Free`: the host only reports. `Armed`: the host enforces the policy.',
+  }),
+  hashtags: Type.Array(Type.String(), { description: 'Names of tags, sorted ignoring case.' }),
   location: AssetLocation,
-  firstSeen: utcTime('Enrolment or first poll.'),
+  firstSeen: utcTime('Time of the enrolment or first poll.'),
 })
 export type AssetAgent = Static<typeof AssetAgent>
 
-/** `data` of `asset.upserted` for a peripheral. */
+/** `data` of `asset.upserted` for a device. */
 export const AssetPeripheral = closed({
   uuid,
-  deviceID: Type.String({ description: 'Unique on its host, as in GET peripherals.' }),
-  vid: Type.String({ description: 'Vendor id, four upper-case hex digits.' }),
-  pid: Type.String({ description: 'Product id, four upper-case hex digits.' }),
-  bcdDevice: Type.String({ description: 'Revision the device states, four hex digits.' }),
-  serialNumber: Type.String({ description: 'Empty when the device has none.' }),
-  manufacturer: Type.String({ description: 'As the device says.' }),
-  product: Type.String({ description: 'As the device says, else by usb.ids.' }),
-  vendor: Type.String({ description: 'Name of the vendor by usb.ids.' }),
-  kind: Type.String({ description: 'What it is, for example `Mass Storage`; the names of the icons.' }),
-  portPath: Type.String({ description: 'Place of attachment, for example `1-3.2`.' }),
-  interfaces: Type.String({ description: 'class:subclass:protocol of each interface.' }),
-  present: Type.Boolean({ description: 'Attached now.' }),
-  hashtags: Type.Array(Type.String(), { description: 'Names of its tags, sorted ignoring case.' }),
-  firstSeen: utcTime('First attachment seen.'),
+  deviceID: Type.String({ description: 'ID of the device, unique on its host, as in GET peripherals.' }),
+  vid: Type.String({ description: 'Vendor ID (VID), four upper-case hex digits.' }),
+  pid: Type.String({ description: 'Product ID (PID), four upper-case hex digits.' }),
+  bcdDevice: Type.String({ description: 'Revision that the device reports, four hex digits.' }),
+  serialNumber: Type.String({ description: 'Serial number. Empty if the device has none.' }),
+  manufacturer: Type.String({ description: 'Manufacturer that the device reports.' }),
+  product: Type.String({ description: 'Product name that the device reports, otherwise the name in usb.ids.' }),
+  vendor: Type.String({ description: 'Vendor name in usb.ids.' }),
+  kind: Type.String({ description: 'Kind of the device, for example `Mass Storage`. The values are the icon names.' }),
+  portPath: Type.String({ description: 'Port path, for example `1-3.2`.' }),
+  interfaces: Type.String({ description: 'USB interfaces, each as class:subclass:protocol.' }),
+  present: Type.Boolean({ description: 'True if the device is attached.' }),
+  hashtags: Type.Array(Type.String(), { description: 'Names of tags, sorted ignoring case.' }),
+  firstSeen: utcTime('Time of the first attachment.'),
 })
 export type AssetPeripheral = Static<typeof AssetPeripheral>
 
@@ -88,27 +90,29 @@ export type AssetPeripheral = Static<typeof AssetPeripheral>
 export const AssetRemoved = closed({
   uuid,
   deviceID: Type.Optional(
-    Type.String({ description: 'Absent: the host itself. Each of its peripherals has a message of its own.' }),
+    Type.String({
+      description: 'ID of the device. Absent: the host itself was removed. Each of its devices has its own message.',
+    }),
   ),
 })
 
 /** `data` of `asset.location.previous`. */
 export const AssetPreviousLocation = closed({
   uuid,
-  hostIdentifier: Type.String({ description: 'Name of the host when this was announced.' }),
-  since: utcTime('When the host came there.'),
-  until: utcTime('When it was seen elsewhere.'),
+  hostIdentifier: Type.String({ description: 'Name of the host at the time of publication.' }),
+  since: utcTime('Time at which the host arrived at this location.'),
+  until: utcTime('Time at which the host was seen at another location.'),
   location: AssetLocation,
 })
 
 /** `data` of `replay.started` and `replay.completed`. */
 export const AssetReplayMark = closed({
   jobId: Type.String(),
-  assets: Type.Integer({ minimum: 0, description: 'Assets there were when it was asked for.' }),
-  published: Type.Optional(Type.Integer({ minimum: 0, description: 'Assets that were published again.' })),
+  assets: Type.Integer({ minimum: 0, description: 'Number of assets at the time of the request.' }),
+  published: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of assets that were published again.' })),
 })
 
-/** Where the schema of a message's data is named: `urn:portcullis:schema:<name>:<version>`. */
+/** Schemas of `data`, by the name in `urn:portcullis:schema:<name>:<version>`. */
 export const assetDataSchemas = {
   agent: AssetAgent,
   peripheral: AssetPeripheral,
@@ -124,22 +128,22 @@ const message = (type: readonly AssetMessageType[], schema: AssetDataSchema) =>
     specversion: Type.Literal('1.0'),
     id: Type.String({
       pattern: '^[1-9][0-9]{0,18}$',
-      description: 'The sequence; the same whenever this is sent again.',
+      description: 'Sequence number. It stays the same if the message is sent again.',
     }),
     source: Type.String({ description: '`urn:portcullis:<uuid of the installation>`.' }),
     type: Type.Enum([...type]),
     subject: Type.String({ description: '`agent/<uuid>`, `peripheral/<uuid>/<deviceID>` or `replay/<jobId>`.' }),
-    time: utcTime('When it got its place in the stream.'),
+    time: utcTime('Time at which the message was added to the stream.'),
     datacontenttype: Type.Literal('application/json'),
     dataschema: Type.Literal(assetSchemaUrn(schema)),
     sequence: Type.String({
       pattern: '^[0-9]{20}$',
-      description: 'Position in the stream, of equal length so that texts sort.',
+      description: 'Position in the stream, padded with zeros so that it sorts as text.',
     }),
     data: assetDataSchemas[schema],
   })
 
-/** A message of the stream: a CloudEvent 1.0 in its JSON form. */
+/** A message of the asset stream: a CloudEvent 1.0 in JSON format. */
 export const AssetMessage = Type.Union([
   message(['asset.upserted'], 'agent'),
   message(['asset.upserted'], 'peripheral'),
@@ -158,29 +162,31 @@ export const assetStream = operation({
   method: 'GET',
   path: `${base}/stream`,
   tag,
-  summary: 'Follows the inventory: every asset, then every change',
+  summary: 'Streams the inventory and its changes',
   description:
-    'CloudEvents 1.0, one JSON object a line (`application/x-ndjson`), or as server-sent events when Accept names `text/event-stream` (their id is the sequence as a number, and `Last-Event-ID`, with or without leading zeros, goes before `after`). Messages carry state: of each asset the newest only, as it is when it is sent, so whoever reads from 0 and applies messages in order holds the inventory. Every 15 seconds without a message an empty line (or comment) is sent. It ends when the token does. 32 readers at once, 8 of them of one account: others get 503 with `retry-after`. A position beyond the newest, or another `source`, is 409: the server was restored from a backup; forget what was held and start at 0.',
+    'The stream contains CloudEvents 1.0, one JSON object per line (`application/x-ndjson`), or server-sent events if Accept is `text/event-stream`. Each message contains the current state of an asset, and only the newest message of each asset is kept. A client that reads from position 0 and applies the messages in order has the complete inventory. With server-sent events, the event ID is the sequence number, and `Last-Event-ID` overrides `after`. After 15 seconds without a message, the server sends an empty line or comment. The stream ends when the token expires. A server accepts 32 readers, 8 of them from one account; further ones get 503 with Retry-After. A position beyond the newest message or another `source` gets 409, because the server was restored from a backup. Discard the data and start at 0.',
   permission: 'fleet:read',
   query: closed({
     after: Type.Optional(
       position(
-        'Sequence of the last message that was applied, as it was sent (`00000000000000004711`) or as a number (`4711`); 0, or none: from the beginning.',
+        'Sequence of the last applied message, with leading zeros (`00000000000000004711`) or without (`4711`). 0 or absent: start at the beginning.',
       ),
     ),
     source: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: '`source` of the messages that were applied. When it is another one now, 409: start at 0.',
+        description: '`source` of the applied messages. If it has changed, the server returns 409: start at 0.',
       }),
     ),
-    follow: Type.Optional(Type.Boolean({ default: true, description: 'False: ends after the newest message.' })),
+    follow: Type.Optional(
+      Type.Boolean({ default: true, description: 'False: the stream ends after the newest message.' }),
+    ),
     consumer: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: assetStreamLimits.consumerName,
         description:
-          'Name under which the position is shown; else that of the account, for an API token. A session without a name is not remembered.',
+          'Name of the consumer. The server stores the position under this name. Default for an API token: the name of its account. The position of a session without a name is not stored.',
       }),
     ),
   }),
@@ -208,7 +214,7 @@ export const assetSchema = operation({
   method: 'GET',
   path: `${base}/schema`,
   tag,
-  summary: 'Gives the JSON Schema of messages, and of their data by `dataschema`',
+  summary: 'Returns the JSON Schemas of messages and their data',
   permission: 'fleet:read',
   response: closed({
     message: Type.Unknown({ description: 'JSON Schema of a message.' }),
@@ -218,16 +224,17 @@ export const assetSchema = operation({
 
 export const AssetReplay = closed({
   jobId: Type.String({
-    description: 'Also the id of its job: GET jobs/{id} shows it, and POST jobs/{id}/cancel ends it.',
+    description:
+      'ID of the replay and of its job. GET jobs/{id} returns the job, and POST jobs/{id}/cancel cancels it.',
   }),
   status: Type.Enum(['queued', 'running', 'completed', 'failed'], {
-    description: '`failed`: cancelled, too; see error.',
+    description: '`failed` includes cancelled replays. See `error`.',
   }),
-  assets: Type.Integer({ minimum: 0, description: 'Assets there were when it was asked for.' }),
-  published: Type.Integer({ minimum: 0, description: 'Assets that have a new place in the stream.' }),
-  startedAt: nullable(utcTime('When replay.started got its place; null: not yet.')),
-  completedAt: nullable(utcTime('When it ended; null: not yet.')),
-  error: Type.String({ description: 'Why it ended before its end; empty: it did not.' }),
+  assets: Type.Integer({ minimum: 0, description: 'Number of assets at the time of the request.' }),
+  published: Type.Integer({ minimum: 0, description: 'Number of assets that were published again so far.' }),
+  startedAt: nullable(utcTime('Time of the message `replay.started`. `null`: not started yet.')),
+  completedAt: nullable(utcTime('End of the replay. `null`: not ended yet.')),
+  error: Type.String({ description: 'Why the replay failed. Otherwise empty.' }),
 })
 export type AssetReplay = Static<typeof AssetReplay>
 
@@ -238,11 +245,11 @@ export const replayAll = operation({
   tag,
   summary: 'Publishes every asset again',
   description:
-    'A job that survives restarts: `replay.started`, each asset there is, `replay.completed`, all in the stream and its sinks. One at a time: while one is under way, 409 names it.',
+    'Starts a job that survives restarts. It publishes `replay.started`, every asset and `replay.completed` to the stream and its sinks. Only one replay can run at a time: during a replay, the server returns 409 with its ID.',
   permission: 'fleet:write',
   response: closed({
     jobId: Type.String(),
-    assets: Type.Integer({ minimum: 0, description: 'Assets there are: hosts and peripherals.' }),
+    assets: Type.Integer({ minimum: 0, description: 'Number of assets: hosts and devices.' }),
   }),
   errors: ['conflict'],
 })
@@ -252,7 +259,7 @@ export const getAssetReplay = operation({
   method: 'GET',
   path: `${base}/replays/{jobId}`,
   tag,
-  summary: 'Tells how far a replay is',
+  summary: 'Returns the progress of a replay',
   permission: 'fleet:read',
   params: closed({ jobId: Type.String({ maxLength: 64 }) }),
   response: AssetReplay,
@@ -263,20 +270,20 @@ export const sendMonitorOldLocation = operation({
   method: 'POST',
   path: `${base}/SendMonitorOldLocation`,
   tag,
-  summary: 'Publishes the places that hosts have left, so that consumers retire them',
+  summary: 'Publishes the previous locations of hosts',
   description:
-    'An `asset.location.previous` for each place a host was at since this was last called, and is not at now: each is published once. From A to B and back to A retires B only.',
+    'Consumers can then remove these locations. The server publishes one `asset.location.previous` for each location that a host has left since the last call. Each location is published once. If a host moves from A to B and back to A, only B is published.',
   permission: 'fleet:write',
   response: closed({
-    published: Type.Integer({ minimum: 0, description: 'Messages that were published by this call.' }),
+    published: Type.Integer({ minimum: 0, description: 'Number of messages that this call published.' }),
   }),
 })
 
 export const AssetLocationEntry = closed({
-  since: utcTime('When the host came there.'),
-  until: nullable(utcTime('When it was seen elsewhere; null: it is there.')),
+  since: utcTime('Time at which the host arrived at this location.'),
+  until: nullable(utcTime('Time at which the host was seen at another location. `null`: it is still here.')),
   location: AssetLocation,
-  announced: Type.Boolean({ description: 'Consumers were told that it ended.' }),
+  announced: Type.Boolean({ description: 'True if consumers were notified that the host has left this location.' }),
 })
 export type AssetLocationEntry = Static<typeof AssetLocationEntry>
 
@@ -285,8 +292,8 @@ export const getAssetLocations = operation({
   method: 'GET',
   path: `${base}/locations/{agentId}`,
   tag,
-  summary: 'Lists the places of a host, newest first',
-  description: 'At most the newest 100. An unknown host has none.',
+  summary: 'Lists the locations of a host, newest first',
+  description: 'Returns the newest 100 locations. The list of an unknown host is empty.',
   permission: 'fleet:read',
   params: closed({ agentId: Type.String({ maxLength: 64 }) }),
   response: closed({ data: Type.Array(AssetLocationEntry) }),
@@ -296,17 +303,20 @@ export const assetConsumerKinds = ['http', 'nats', 'kafka'] as const
 
 export const AssetConsumer = closed({
   kind: Type.Enum([...assetConsumerKinds], {
-    description: '`http`: reads GET assetproducer/stream; others: sinks of this server.',
+    description: '`http`: a reader of GET assetproducer/stream. Others: sinks of this server.',
   }),
-  name: Type.String({ description: 'As the reader calls itself, else its account; of a sink, where it publishes.' }),
+  name: Type.String({ description: 'Name that the reader gave, otherwise its account. For a sink, its destination.' }),
   position: Type.Integer({
     minimum: 0,
-    description: 'Sequence of the last message that was sent; of a sink, acknowledged.',
+    description: 'Sequence of the last message that was sent. For a sink, of the last acknowledged message.',
   }),
-  lag: Type.Integer({ minimum: 0, description: 'Places between there and the newest: at most so many messages.' }),
-  isConnected: Type.Boolean({ description: 'Reads now; of a sink, a server publishes to it.' }),
-  lastSeen: utcTime('When it was there last.'),
-  error: Type.String({ description: 'Why nothing can be published to a sink now; empty: it can.' }),
+  lag: Type.Integer({
+    minimum: 0,
+    description: 'Distance from the newest message: the maximum number of messages left to read.',
+  }),
+  isConnected: Type.Boolean({ description: 'True if the consumer is reading. For a sink: a server publishes to it.' }),
+  lastSeen: utcTime('Time at which the consumer was last connected.'),
+  error: Type.String({ description: 'Why the server cannot publish to the sink. Otherwise empty.' }),
 })
 export type AssetConsumer = Static<typeof AssetConsumer>
 
@@ -315,9 +325,9 @@ export const listAssetConsumers = operation({
   method: 'GET',
   path: `${base}/consumers`,
   tag,
-  summary: 'Lists who follows the asset stream, and how far',
+  summary: 'Lists the consumers of the asset stream with their positions',
   description:
-    'The 200 HTTP readers that were there last, 20 of each account, and the sinks. Sinks first, then those seen last.',
+    'Lists all sinks and the 200 most recent HTTP readers, at most 20 from each account. Sinks come first, then the most recent readers.',
   permission: 'fleet:read',
   response: closed({ data: Type.Array(AssetConsumer) }),
 })
@@ -327,9 +337,9 @@ export const forgetAssetConsumer = operation({
   method: 'DELETE',
   path: `${base}/consumers/{kind}/{name}`,
   tag,
-  summary: 'Forgets a consumer that is gone',
+  summary: 'Deletes a consumer that is no longer used',
   description:
-    'One that reads now, and a sink in use, is 409. A sink that is forgotten and used again begins where its peer says, else at 0.',
+    'A connected reader and an active sink get 409. If a deleted sink is used again, it continues from the position that its receiver reports, otherwise from 0.',
   permission: 'fleet:write',
   params: closed({ kind: Type.String({ maxLength: 16 }), name: Type.String({ maxLength: 256 }) }),
   response: closed({ forgotten: AssetConsumer }),
@@ -337,18 +347,21 @@ export const forgetAssetConsumer = operation({
 })
 
 export const AssetStreamState = closed({
-  source: Type.String({ description: '`source` of the messages of this installation.' }),
-  newest: Type.Integer({ minimum: 0, description: 'Sequence of the newest message; 0: there is none.' }),
-  waiting: Type.Integer({ minimum: 0, description: 'Changes that have no place yet; counted up to 100,000.' }),
-  waitingSeconds: nullable(Type.Number({ minimum: 0 }), {
-    description: 'How long this server has seen some wait; null: none do.',
+  source: Type.String({ description: 'Value of `source` in the messages of this installation.' }),
+  newest: Type.Integer({ minimum: 0, description: 'Sequence of the newest message. 0: no messages.' }),
+  waiting: Type.Integer({
+    minimum: 0,
+    description: 'Number of changes that are not in the stream yet, counted up to 100,000.',
   }),
-  readers: Type.Integer({ minimum: 0, description: 'HTTP readers of this server.' }),
+  waitingSeconds: nullable(Type.Number({ minimum: 0 }), {
+    description: 'Seconds for which changes have been waiting. `null`: none are waiting.',
+  }),
+  readers: Type.Integer({ minimum: 0, description: 'Number of HTTP readers of this server.' }),
   oldLocations: Type.Integer({
     minimum: 0,
-    description: 'Messages that SendMonitorOldLocation would publish; counted up to 100,000.',
+    description: 'Number of messages that SendMonitorOldLocation would publish, counted up to 100,000.',
   }),
-  replay: nullable(AssetReplay, { description: 'The last replay; null: none in 30 days.' }),
+  replay: nullable(AssetReplay, { description: 'Last replay. `null`: none in the last 30 days.' }),
 })
 export type AssetStreamState = Static<typeof AssetStreamState>
 
@@ -357,7 +370,7 @@ export const getAssetStreamState = operation({
   method: 'GET',
   path: `${base}/state`,
   tag,
-  summary: 'Tells how the asset stream is',
+  summary: 'Returns the state of the asset stream',
   permission: 'fleet:read',
   response: AssetStreamState,
 })

@@ -1,17 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { closed, ignoredPageNumber, nullable, operation, utcTime, zonelessTime } from './operation.ts'
 
-/** One record of the audit trail, as SIEM connectors read it. */
+/** A record of the audit trail, as SIEM connectors read it. */
 export const AuditRecord = closed({
-  auditTrailID: Type.Integer({ description: 'Increasing without gaps.' }),
-  creationTime: zonelessTime('When it happened.'),
-  userName: Type.String({ description: 'Account that acted; `system` for the product itself.' }),
-  action: Type.String({ description: 'What was done, as `noun.verb`.' }),
-  severity: Type.Integer({ description: 'Syslog number, 0 Emergency to 7 Debug.' }),
+  auditTrailID: Type.Integer({ description: 'Number of the record. Increases without gaps.' }),
+  creationTime: zonelessTime('Time of the action.'),
+  userName: Type.String({ description: 'Account that performed the action. `system`: the server.' }),
+  action: Type.String({ description: 'Action as `noun.verb`.' }),
+  severity: Type.Integer({ description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),
   severityString: Type.String({ description: 'Name of the severity.' }),
-  entity: Type.String({ description: 'What it was done to.' }),
-  details: Type.String({ description: 'Words and values, secrets only as "changed".' }),
-  sourceIp: Type.String({ description: 'Address of the caller; empty for the product itself.' }),
+  entity: Type.String({ description: 'Object of the action.' }),
+  details: Type.String({ description: 'Description with values. Secrets appear only as "changed".' }),
+  sourceIp: Type.String({ description: 'Address of the caller. Empty for the server.' }),
   outcome: Type.Enum(['success', 'failure']),
 })
 export type AuditRecord = Static<typeof AuditRecord>
@@ -32,15 +32,17 @@ const followAudits = {
   method: 'GET',
   tag: 'Events',
   description:
-    'Without a start: the newest rows. With FromAuditTrailId or FromDate: the oldest PageSize rows from there, written newest first, so that the id of row 0 plus one is the next start.',
+    'Without a start, returns the newest rows. With `FromAuditTrailId` or `FromDate`, returns the oldest `PageSize` rows from there, sorted newest first. To continue, use the ID of the first row plus one as the next start.',
   permission: 'audit:read',
   query: closed({
-    MinimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
+    MinimumSeverity: Type.Optional(
+      Type.String({ maxLength: 20, description: 'Lowest severity to return, as a name or number.' }),
+    ),
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 50 })),
     PageNumber: ignoredPageNumber,
-    FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+    FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Start time, inclusive.' })),
     FromAuditTrailId: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 9_007_199_254_740_991, description: 'Inclusive.' }),
+      Type.Integer({ minimum: 0, maximum: 9_007_199_254_740_991, description: 'First record, inclusive.' }),
     ),
   }),
   response: closed({ data: Type.Array(AuditRecord) }),
@@ -50,39 +52,42 @@ export const getAudits = operation({
   ...followAudits,
   id: 'getAudits',
   path: '/prime/webui/events/GetAuditsIntegration',
-  summary: 'Reads the audit trail, for SIEM connectors',
+  summary: 'Lists audit records for SIEM connectors',
 })
 
 export const getAuditTrails = operation({
   ...followAudits,
   id: 'getAuditTrails',
   path: '/prime/webui/Events/GetAuditTrails',
-  summary: 'Reads the audit trail under the name that newer SIEM connectors use',
+  summary: 'Lists audit records for newer SIEM connectors',
 })
 
 export const AuditStatus = closed({
-  newestAuditTrailID: Type.Integer({ minimum: 0, description: 'Number of the newest record, and so of all.' }),
-  uncovered: Type.Integer({ minimum: 0, description: 'Records that no checkpoint covers yet.' }),
+  newestAuditTrailID: Type.Integer({
+    minimum: 0,
+    description: 'Number of the newest record, which is also the number of all records.',
+  }),
+  uncovered: Type.Integer({ minimum: 0, description: 'Number of records that no checkpoint covers yet.' }),
   lastCheckpoint: nullable(
     closed({
-      number: Type.Integer({ minimum: 1, description: 'Of the checkpoint, from 1 without gaps.' }),
-      auditTrailID: Type.Integer({ minimum: 1, description: 'The newest record that it covers.' }),
-      time: utcTime('When it was made.'),
-      keyId: Type.String({ description: 'Key that signed it: the first 16 digits of the SHA-256 of its SPKI.' }),
-      hash: Type.String({ description: 'Hash of the newest record that it covers, hexadecimal.' }),
+      number: Type.Integer({ minimum: 1, description: 'Number of the checkpoint, starting at 1, without gaps.' }),
+      auditTrailID: Type.Integer({ minimum: 1, description: 'Newest record that the checkpoint covers.' }),
+      time: utcTime('Time of the checkpoint.'),
+      keyId: Type.String({ description: 'ID of the signing key: the first 16 hex digits of the SHA-256 of its SPKI.' }),
+      hash: Type.String({ description: 'Hash (hex) of the newest record that the checkpoint covers.' }),
     }),
-    { description: '`null`: none was made yet.' },
+    { description: 'The newest checkpoint. `null`: no checkpoint exists yet.' },
   ),
-  keyId: Type.String({ description: 'Key that signs now.' }),
-  publicKey: Type.String({ description: 'Its public half, as PEM.' }),
+  keyId: Type.String({ description: 'ID of the current signing key.' }),
+  publicKey: Type.String({ description: 'Current public key as PEM.' }),
   secondSink: closed(
     {
-      upTo: Type.Integer({ minimum: 0, description: 'The newest checkpoint that lies there; 0: none.' }),
-      isCurrent: Type.Boolean({ description: 'Whether it has all.' }),
+      upTo: Type.Integer({ minimum: 0, description: 'Newest checkpoint in the copy. 0: none.' }),
+      isCurrent: Type.Boolean({ description: 'True if the copy is complete.' }),
     },
-    { description: 'The copy outside of the database, of the replica that answers.' },
+    { description: 'Copy of the checkpoints outside the database, on the replica that handles the request.' },
   ),
-  problem: Type.String({ description: 'What is wrong, in a sentence; empty when nothing is.' }),
+  problem: Type.String({ description: 'Current problem, as a sentence. Empty: none.' }),
 })
 export type AuditStatus = Static<typeof AuditStatus>
 
@@ -91,9 +96,9 @@ export const auditStatus = operation({
   method: 'GET',
   path: '/prime/webui/admin/audit',
   tag: 'Admin',
-  summary: 'Tells up to where the audit trail is signed, and by which key',
+  summary: 'Returns the checkpoints and signing key of the audit trail',
   description:
-    'A checkpoint is made with every 1,000 records, or after a minute when there are new ones. It says how the trail stood, is signed by a key that is not in the database, and lies in a folder outside of it as well.',
+    'The server creates a checkpoint every 1,000 records, or after a minute if there are new records. A checkpoint records the state of the trail. It is signed with a key that is not in the database and is also stored in a folder outside the database.',
   permission: 'audit:read',
   response: AuditStatus,
   examples: {
@@ -122,9 +127,9 @@ export const exportAuditTrail = operation({
   method: 'GET',
   path: '/prime/webui/admin/audit/trail',
   tag: 'Admin',
-  summary: 'Gives the whole audit trail as it is chained, for `verify-audit`',
+  summary: 'Exports the complete audit trail for `verify-audit`',
   description:
-    'A line of JSON for each record: number, the columns that lists go by, the text that was hashed, and its hash. Of one moment, in the order of their numbers, streamed.',
+    'Streams one JSON line for each record, in the order of their numbers: the number, the indexed columns, the hashed text and its hash. The export is consistent as of one moment.',
   permission: 'audit:read',
   heavy: 'export',
   ...lines,
@@ -135,9 +140,9 @@ export const exportAuditCheckpoints = operation({
   method: 'GET',
   path: '/prime/webui/admin/audit/checkpoints',
   tag: 'Admin',
-  summary: 'Gives the checkpoints of the audit trail as they were signed',
+  summary: 'Exports the signed checkpoints of the audit trail',
   description:
-    'A line of JSON each, from the database. Those that were kept outside of it prove more: what is missing at the end here cannot be seen.',
+    'Streams one JSON line for each checkpoint in the database. Copies outside the database are stronger evidence: this export cannot show that the newest checkpoints are missing.',
   permission: 'audit:read',
   heavy: 'export',
   ...lines,

@@ -2,64 +2,69 @@ import { type Static, Type } from 'typebox'
 import { AccountView, LicenseSummary, passwordLimits, userNameLimits } from './accounts.ts'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
-/** Seconds an access token is good for. */
+/** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 15 * 60
 /** Seconds for which a session stays fresh after its user enters a password or second factor. */
 export const freshSeconds = 5 * 60
-/** Milliseconds after which a session that nobody uses ends. */
+/** Milliseconds without activity after which a session ends. */
 export const sessionIdleMs = 30 * 60_000
-/** Milliseconds after which a session ends whatever happens. */
+/** Maximum lifetime of a session, in milliseconds. */
 export const sessionLifeMs = 12 * 3_600_000
-/** Newest sessions an account keeps. */
+/** Maximum number of sessions per account. Older sessions end. */
 export const sessionsKept = 200
-/** Header by which the console asks for its refresh token as a cookie. */
+/** Header with which the console requests its refresh token as a cookie. */
 export const consoleHeader = 'x-portcullis-console'
-/** Path of the refresh cookie: the browser sends it nowhere else. */
+/** Path of the refresh cookie. The browser sends the cookie only there. */
 export const refreshCookiePath = '/prime/webui/Auth'
 
 export const Credentials = closed({
-  username: Type.String({ minLength: 1, maxLength: userNameLimits.max, description: 'Name of the account, any case.' }),
-  // Longer than any password can be: a wrong one is refused as wrong, not as too long.
-  password: Type.String({ maxLength: 1024, description: 'Its password.' }),
+  username: Type.String({ minLength: 1, maxLength: userNameLimits.max, description: 'User name, ignoring case.' }),
+  // Longer than the longest valid password, so that an incorrect one is refused as incorrect and not as too long.
+  password: Type.String({ maxLength: 1024, description: 'Password of the account.' }),
 })
 
 export const SignInAnswer = closed({
-  token: Type.String({ description: 'Access token, good for 15 minutes: `Authorization: Bearer <token>`.' }),
+  token: Type.String({
+    description: 'Access token, valid for 15 minutes. Send it as `Authorization: Bearer <token>`.',
+  }),
   user: AccountView,
-  navigation: closed({ startPage: Type.String({ description: 'Where the console opens.' }) }),
+  navigation: closed({ startPage: Type.String({ description: 'First page of the console.' }) }),
   license: LicenseSummary,
 })
 export type SignInAnswer = Static<typeof SignInAnswer>
 
 export const LocalLoginAnswer = closed({
-  token: Type.String({ description: 'Access token: `Authorization: Bearer <token>`.' }),
+  token: Type.String({ description: 'Access token. Send it as `Authorization: Bearer <token>`.' }),
   expiresAt: Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{1,6}Z$',
-    description: 'When the access token ends; the fraction is always there and has 1 to 6 digits.',
+    description: 'Expiry of the access token. It always has a fraction of 1 to 6 digits.',
   }),
   refreshToken: nullable(Type.String(), {
-    description: 'Gives the next access token, once. `null` when it went into the cookie of the console.',
+    description:
+      'Refresh token for the next access token. It works once. `null` if it was set as a cookie for the console.',
   }),
   user: AccountView,
   license: LicenseSummary,
 })
 export type LocalLoginAnswer = Static<typeof LocalLoginAnswer>
 
-/** The password was right, and the account has a second factor. */
+/** The response to a correct password if the account has a second factor. */
 export const MfaRequired = closed({
   mfaRequired: Type.Literal(true),
-  mfaToken: Type.String({ description: 'For `Auth/Mfa/signin`, for five minutes.' }),
-  methods: Type.Array(Type.Enum(['totp', 'passkey', 'recovery']), { description: 'Ways this account has.' }),
+  mfaToken: Type.String({ description: 'Token for `Auth/Mfa/signin`, valid for five minutes.' }),
+  methods: Type.Array(Type.Enum(['totp', 'passkey', 'recovery']), {
+    description: 'Methods that are set up for this account.',
+  }),
 })
 export type MfaRequired = Static<typeof MfaRequired>
 
 export const SessionView = closed({
-  id: Type.String({ description: 'Id of the session.' }),
-  createdAt: utcTime('When it was opened.'),
-  lastUsedAt: utcTime('Last call with it, at most one minute behind.'),
-  expiresAt: utcTime('When it ends even if it is used; it ends earlier after 30 minutes without a call.'),
-  ipAddress: Type.String({ description: 'Address it was opened from.' }),
-  userAgent: Type.String({ description: 'Program it was opened with, as that program says; at most 256 characters.' }),
+  id: Type.String({ description: 'ID of the session.' }),
+  createdAt: utcTime('Time of the sign-in.'),
+  lastUsedAt: utcTime('Last call in the session, at most one minute behind.'),
+  expiresAt: utcTime('Latest end of the session. It ends earlier after 30 minutes without a call.'),
+  ipAddress: Type.String({ description: 'Address of the sign-in.' }),
+  userAgent: Type.String({ description: 'User agent that the client sent at sign-in, at most 256 characters.' }),
   isCurrent: Type.Boolean({ description: 'True for the session of this call.' }),
 })
 export type SessionView = Static<typeof SessionView>
@@ -97,9 +102,9 @@ export const signIn = operation({
   method: 'POST',
   path: '/prime/webui/auth/signin',
   tag: 'Auth',
-  summary: 'Signs in, for SOAR-style clients',
+  summary: 'Signs in, for SOAR clients',
   description:
-    'Every refusal is 400 with a short text: wrong credentials, disabled accounts, too many attempts. Only failed sign-ins are throttled.',
+    'All refusals get 400 with a short text: incorrect credentials, a disabled account or too many attempts. Only failed sign-ins are limited.',
   permission: 'public',
   body: Credentials,
   response: SignInAnswer,
@@ -121,9 +126,9 @@ export const localLogin = operation({
   method: 'POST',
   path: '/prime/webui/Auth/LocalLogin',
   tag: 'Auth',
-  summary: 'Signs in with a local account, or one of the directory',
+  summary: 'Signs in with a local account or a directory account',
   description:
-    'Wrong credentials are 401. Names that are not local are asked of the directory when one is in use; the account is made at the first sign-in. Per account ten failed sign-ins in 15 minutes from addresses it has not signed in from, per address a hundred; then 429. With the header `X-Portcullis-Console: 1` the refresh token is set as an HttpOnly cookie and is `null` in the body.',
+    'Incorrect credentials get 401. If no local account has the name and a directory is enabled, the server checks the credentials there. The first sign-in with a directory account creates the account. Within 15 minutes, ten failed sign-ins are possible per account from addresses that it has not signed in from, and 100 per address. Further attempts get 429. With the header `X-Portcullis-Console: 1`, the refresh token is set as an HttpOnly cookie and is `null` in the body.',
   permission: 'public',
   body: Credentials,
   response: Type.Union([LocalLoginAnswer, MfaRequired]),
@@ -136,9 +141,9 @@ export const refreshToken = operation({
   method: 'POST',
   path: '/prime/webui/Auth/RefreshToken',
   tag: 'Auth',
-  summary: 'Exchanges a refresh token for the next pair of tokens',
+  summary: 'Exchanges a refresh token for new tokens',
   description:
-    'Refresh tokens rotate; one that was used before ends its session. Without `refreshToken` in the body the cookie of the console is read, and the next one is set as a cookie.',
+    'Refresh tokens rotate. Using one twice ends its session. Without `refreshToken` in the body, the server reads the cookie of the console and sets the next token as a cookie.',
   permission: 'public',
   body: closed({ refreshToken: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4096 }))) }),
   bodyOptional: true,
@@ -152,19 +157,19 @@ export const reauthenticate = operation({
   method: 'POST',
   path: '/prime/webui/auth/reauthenticate',
   tag: 'Auth',
-  summary: 'Confirms the identity of the person behind this session',
+  summary: 'Confirms your identity',
   description:
-    'Makes the session of this call fresh for five minutes, as some operations require. Send exactly one of `password`, `code`, `recoveryCode` and `response`. Local accounts send their password or one of their second factors. Directory accounts send their directory password. Accounts of an identity provider get 422: they use `Auth/Oidc/reauthenticate`. API tokens get 403. Ten wrong answers within 15 minutes lead to 429. Refreshing tokens never makes a session fresh.',
+    'Makes the session of this call fresh for five minutes, as some operations require. Send exactly one of `password`, `code`, `recoveryCode` and `response`. Local accounts use their password or one of their second factors. Directory accounts use their directory password. Accounts of an identity provider get 422: they use `Auth/Oidc/reauthenticate`. API tokens get 403. After ten incorrect attempts within 15 minutes, the server returns 429. Refreshing tokens never makes a session fresh.',
   permission: 'self:write',
   body: closed({
     password: Type.Optional(
       nullable(Type.String({ minLength: 1, maxLength: 1024, description: 'Current password of the account.' })),
     ),
     code: Type.Optional(
-      nullable(Type.String({ minLength: 6, maxLength: 16, description: 'Six digits of the authenticator app.' })),
+      nullable(Type.String({ minLength: 6, maxLength: 16, description: 'Six-digit code of the authenticator app.' })),
     ),
     recoveryCode: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: 64, description: 'A recovery code; works once.' })),
+      nullable(Type.String({ minLength: 1, maxLength: 64, description: 'Recovery code. It works once.' })),
     ),
     response: Type.Optional(
       nullable(
@@ -175,7 +180,7 @@ export const reauthenticate = operation({
       ),
     ),
   }),
-  response: closed({ freshUntil: utcTime('When the five minutes end.') }),
+  response: closed({ freshUntil: utcTime('End of the five minutes.') }),
   errors: [
     'reauthentication_failed',
     'session_required',
@@ -210,9 +215,10 @@ export const logout = operation({
   path: '/prime/webui/Auth/Logout',
   tag: 'Auth',
   summary: 'Ends the session of this call',
-  description: 'Its access and refresh tokens stop working at once. An API token has no session: 422.',
+  description:
+    'The access and refresh tokens of the session stop working at once. An API token has no session and gets 422.',
   permission: 'self:read',
-  response: closed({ ended: Type.Boolean({ description: 'True when the session was still open.' }) }),
+  response: closed({ ended: Type.Boolean({ description: 'True if the session was still open.' }) }),
   errors: ['unprocessable'],
   examples: { response: { ended: true } },
 })
@@ -222,8 +228,8 @@ export const listSessions = operation({
   method: 'GET',
   path: '/prime/webui/Auth/Sessions',
   tag: 'Auth',
-  summary: 'Lists the own sessions',
-  description: 'Newest first; an account keeps its newest 200.',
+  summary: 'Lists your sessions',
+  description: 'The newest session comes first. An account keeps its newest 200 sessions.',
   permission: 'self:read',
   response: Type.Array(SessionView),
   examples: {
@@ -246,9 +252,9 @@ export const deleteSession = operation({
   method: 'DELETE',
   path: '/prime/webui/Auth/Sessions/{id}',
   tag: 'Auth',
-  summary: 'Ends one of the own sessions',
+  summary: 'Ends one of your sessions',
   permission: 'self:write',
-  params: closed({ id: Type.String({ description: 'Id of the session.' }) }),
+  params: closed({ id: Type.String({ description: 'ID of the session.' }) }),
   response: closed({ ended: Type.Boolean() }),
   errors: ['not_found'],
   examples: { response: { ended: true } },
@@ -259,12 +265,12 @@ export const setPassword = operation({
   method: 'POST',
   path: '/prime/webui/Auth/SetPassword',
   tag: 'Auth',
-  summary: 'Sets a password by a one-time link',
+  summary: 'Sets a password with a one-time link',
   description:
-    'The link dies with its use, with its expiry and with any other change of the password. A refused password does not use it up.',
+    'The link becomes invalid when it is used, when it expires and when the password changes. A refused password does not use the link.',
   permission: 'public',
   body: closed({
-    token: Type.String({ minLength: 1, maxLength: 256, description: 'What stands behind `#token=` in the link.' }),
+    token: Type.String({ minLength: 1, maxLength: 256, description: 'Text after `#token=` in the link.' }),
     newPassword: Type.String({ maxLength: 1024, description: passwordLimits.description }),
   }),
   response: closed({ userName: Type.String({ description: 'Account whose password was set.' }) }),
@@ -275,13 +281,13 @@ export const setPassword = operation({
   },
 })
 
-/** The login page's own items; `""` where nothing is set. */
+/** Custom texts and colours of the sign-in page. Empty if not set. */
 export const CustomLogin = closed({
-  CUSTOM_LOGIN_TITLE: Type.String({ description: 'Heading.' }),
+  CUSTOM_LOGIN_TITLE: Type.String({ description: 'Heading of the sign-in page.' }),
   CUSTOM_LOGIN_MESSAGE: Type.String({ description: 'Text under the heading.' }),
-  CUSTOM_LOGIN_BANNER: Type.String({ description: 'Must be accepted before signing in; `""` = none.' }),
-  CUSTOM_LOGIN_LOGO: Type.String({ description: 'PNG data URI.' }),
-  CUSTOM_LOGIN_BACKGROUND: Type.String({ description: 'Background.' }),
+  CUSTOM_LOGIN_BANNER: Type.String({ description: 'Text that users must accept before they sign in. Empty: none.' }),
+  CUSTOM_LOGIN_LOGO: Type.String({ description: 'Logo as a PNG data URI.' }),
+  CUSTOM_LOGIN_BACKGROUND: Type.String({ description: 'Background colour.' }),
   CUSTOM_LOGIN_COLOR: Type.String({ description: 'Accent colour.' }),
 })
 export type CustomLogin = Static<typeof CustomLogin>
@@ -291,11 +297,11 @@ export const authProviders = operation({
   method: 'GET',
   path: '/prime/webui/Auth/Providers',
   tag: 'Auth',
-  summary: 'Tells which sign-ins are on, and how the login page looks',
+  summary: 'Lists the enabled sign-in methods and the design of the sign-in page',
   permission: 'public',
   response: closed({
-    local: Type.Boolean({ description: 'Local accounts.' }),
-    ldap: Type.Boolean({ description: 'A directory.' }),
+    local: Type.Boolean({ description: 'True if local accounts can sign in.' }),
+    ldap: Type.Boolean({ description: 'True if directory accounts can sign in.' }),
     oidc: Type.Array(closed({ name: Type.String(), url: Type.String() }), { description: 'Identity providers.' }),
     customLogin: CustomLogin,
   }),
@@ -321,12 +327,13 @@ export const createTicket = operation({
   method: 'POST',
   path: '/prime/webui/Auth/Ticket',
   tag: 'Auth',
-  summary: 'Makes a ticket for one download',
-  description: 'Good for one GET within 60 seconds, as `?_ticket=<ticket>`, with the rights of the caller.',
+  summary: 'Creates a ticket for one download',
+  description:
+    'The ticket allows one GET request within 60 seconds, as `?_ticket=<ticket>`, with the permissions of the caller.',
   permission: 'self:read',
   response: closed({
-    ticket: Type.String({ description: 'Shown once.' }),
-    expiresAt: utcTime('When it ends if it is not used.'),
+    ticket: Type.String({ description: 'The ticket. It is returned only once.' }),
+    expiresAt: utcTime('Expiry of the ticket.'),
   }),
   examples: { response: { ticket: 'pt_8Zl0m2Yb3x6oRkqv1nB4cQ', expiresAt: '2031-05-04T10:12:12.345Z' } },
 })

@@ -6,9 +6,9 @@ export const createBackup = operation({
   method: 'POST',
   path: '/prime/webui/admin/backup',
   tag: 'Admin',
-  summary: 'Returns the whole database as one file, streamed while the server runs',
+  summary: 'Creates a backup of the database',
   description:
-    'The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase it is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so stored secrets in it stay encrypted. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
+    'Streams the complete database as one file while the server runs. The backup is consistent as of one moment and has a checksum for each table. It omits sessions, tickets and links. With a passphrase, the backup is encrypted (scrypt, AES-256-GCM). It never contains the key file of the server, so the stored secrets stay encrypted. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
   permission: 'config:write',
   body: closed({
     passphrase: Type.Optional(nullable(Type.String({ minLength: 12, maxLength: 1_024 }))),
@@ -16,7 +16,7 @@ export const createBackup = operation({
       nullable(
         Type.Boolean({
           description:
-            '`true` is refused with `keys_command_line_only`. The member remains so that older clients get this error.',
+            '`true` is refused with `keys_command_line_only`. The field remains so that older clients get this error.',
         }),
       ),
     ),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
-/** Lines of details of one request. */
+/** Maximum number of detail lines in a change request. */
 export const maxRequestDetails = 200
 
 /** A change that waits for a second approver. */
@@ -9,25 +9,26 @@ export const ChangeRequest = closed({
   id: Type.String(),
   action: Type.Enum(['free', 'delete', 'settings', 'rules', 'account', 'update', 'package'], {
     description:
-      'Why it needs a second approver: it frees or deletes hosts, relaxes settings, allows devices by `rules`, changes an Administrator (`account`), updates agents, or publishes a package.',
+      'Kind of change that needs a second approver. `free` and `delete`: frees or deletes hosts. `settings`: relaxes settings. `rules`: allows devices. `account`: changes an Administrator. `update`: updates agents. `package`: publishes a package.',
   }),
-  title: Type.String({ description: 'Description of the change. `details` completes it.' }),
+  title: Type.String({ description: 'Summary of the change.' }),
   details: Type.Array(Type.String(), {
     maxItems: maxRequestDetails,
-    description: `Every part of the change, one per line: rules, names of hosts, old and new values. Secrets are shown as “(changed)”. After ${maxRequestDetails - 1} lines, the last one counts the rest. Empty when the title says everything, and once the request is no longer waiting.`,
+    description: `Parts of the change, one per line: rules, names of hosts, old and new values. Secrets are shown as “(changed)”. If there are more than ${maxRequestDetails} lines, the last line gives the number of the omitted ones. Empty if the title is complete, and after the request was decided.`,
   }),
   hosts: Type.Integer({
-    description: 'Number of hosts that it frees, deletes, updates or allows devices on; 0 for other changes.',
+    description:
+      'Number of hosts that the change frees, deletes, updates or newly allows devices on. 0 for other changes.',
   }),
   requestedBy: Type.String(),
-  requestedAt: utcTime('When it was requested.'),
-  expiresAt: utcTime('Until when it can be approved.'),
+  requestedAt: utcTime('Time of the request.'),
+  expiresAt: utcTime('Expiry of the request.'),
   state: Type.Enum(['Waiting', 'Approved', 'Rejected', 'Expired']),
   refusal: Type.String({
-    description: 'Why the caller cannot approve it; empty when they can, and once it is no longer waiting.',
+    description: 'Why the caller cannot approve the request. Empty if they can, and after the request was decided.',
   }),
   decidedBy: nullable(Type.String()),
-  decidedAt: nullable(utcTime('When it was decided.')),
+  decidedAt: nullable(utcTime('Time of the decision.')),
 })
 export type ChangeRequest = Static<typeof ChangeRequest>
 
@@ -36,7 +37,7 @@ export const listChangeRequests = operation({
   method: 'GET',
   path: '/prime/webui/policy/changerequests',
   tag: 'Policy',
-  summary: 'Lists requests that need a second approver, newest first',
+  summary: 'Lists change requests, newest first',
   permission: 'fleet:read',
   response: closed({ data: Type.Array(ChangeRequest) }),
 })
@@ -49,10 +50,10 @@ export const approveChangeRequest = operation({
   id: 'approveChangeRequest',
   method: 'POST',
   path: '/prime/webui/policy/changerequests/{id}/approve',
-  summary: 'Approves a request; it is carried out at once',
+  summary: 'Approves a change request and carries it out',
   fresh: true,
   description:
-    'Neither the requester nor an account created after the request can approve it. Only an Administrator can approve changes to settings and accounts, updates and packages. The change is applied completely or not at all. Hosts deleted since the request are skipped.',
+    'The requester and accounts created after the request cannot approve it. Only an Administrator can approve changes to settings and accounts, updates and packages. The change is applied completely or not at all. Hosts that were deleted since the request are skipped.',
   params: requestParams,
   response: ChangeRequest,
   errors: ['conflict', 'forbidden_object'],
@@ -64,7 +65,7 @@ export const rejectChangeRequest = operation({
   id: 'rejectChangeRequest',
   method: 'POST',
   path: '/prime/webui/policy/changerequests/{id}/reject',
-  summary: 'Rejects a request, or withdraws your own',
+  summary: 'Rejects a change request or withdraws your own',
   fresh: true,
   description: 'Only the requester and accounts that may approve the request can reject it.',
   params: requestParams,
@@ -78,7 +79,8 @@ export const endApprovalLift = operation({
   id: 'endApprovalLift',
   method: 'POST',
   path: '/prime/webui/policy/secondapprover/restore',
-  summary: 'Requires a second approver again before a lift ends',
-  description: 'The command line of the server lifts the second approver for a limited time. Audited.',
-  response: closed({ ended: Type.Boolean({ description: 'False: the second approver was not lifted.' }) }),
+  summary: 'Requires a second approver again before the lift ends',
+  description:
+    'The command line of the server can lift the requirement for a limited time. Ending the lift is audited.',
+  response: closed({ ended: Type.Boolean({ description: 'False: the requirement was not lifted.' }) }),
 })

@@ -11,13 +11,13 @@ export const CommandKeyOverview = closed({
       fingerprint: Type.String({ description: 'SHA-256 (hex) of the public key.' }),
       createdAt: Type.String({
         format: 'date-time',
-        description: 'When the key was created. Always 1970-01-01 for key 0.',
+        description: 'Time at which the key was created. Always 1970-01-01 for key 0.',
       }),
       state: Type.Enum(['In force', 'Retiring', 'Retired'], {
-        description: 'A retiring key still signs for the hosts that hold it. A retired key signs nothing.',
+        description: '`Retiring`: the key still signs for the hosts that hold it. `Retired`: the key signs nothing.',
       }),
       retiresAt: Type.Union([Type.Null(), Type.String({ format: 'date-time' })]),
-      hosts: Type.Integer({ minimum: 0, description: 'Hosts that hold this key.' }),
+      hosts: Type.Integer({ minimum: 0, description: 'Number of hosts that hold this key.' }),
       hostsThatDoNotFollow: Type.Integer({
         minimum: 0,
         description:
@@ -28,18 +28,18 @@ export const CommandKeyOverview = closed({
   ),
   hostsWithUnknownKey: Type.Integer({
     minimum: 0,
-    description: 'Hosts that hold a key this server does not have, because its key file is out of date.',
+    description: 'Number of hosts with a key that this server does not have because its key file is out of date.',
   }),
 })
 export type CommandKeyOverview = Static<typeof CommandKeyOverview>
 
-/** No operation rotates the key: that needs the command line of the server. */
+/** Lists the command keys. Only the command line of the server can rotate the key. */
 export const getCommandKeys = operation({
   id: 'getCommandKeys',
   method: 'GET',
   path: '/prime/webui/agents/commandkeys',
   tag: 'Agents',
-  summary: 'Lists the command keys and how many hosts hold each',
+  summary: 'Lists the command keys and the number of hosts that hold each',
   permission: 'config:read',
   response: CommandKeyOverview,
 })

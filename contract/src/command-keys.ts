@@ -1,10 +1,10 @@
-/** Rotations of the command key and signed revocations, as agents receive and verify them. */
+/** Rotations of the command key and signed revocations, which agents verify. */
 import { type Static, Type } from 'typebox'
 
 /** Header of `session`: SHA-256 (hex) of the SPKI DER of the agent's command key. Agents that cannot rotate keys omit it. */
 export const commandKeyHeader = 'portcullis-command-key'
 
-/** One rotation: the old key signs `commandKeyRotationText(...)`. */
+/** A rotation of the command key. The old key signs `commandKeyRotationText(...)`. */
 export const CommandKeyRotation = Type.Object({
   number: Type.Integer({
     minimum: 1,
@@ -25,11 +25,11 @@ export const CommandKeyRotation = Type.Object({
 })
 export type CommandKeyRotation = Static<typeof CommandKeyRotation>
 
-/** Text that the old command key signs for its successor. */
+/** Returns the text that the old command key signs for its successor. */
 export const commandKeyRotationText = (r: Omit<CommandKeyRotation, 'signature'>): string =>
   `portcullis-command-key-v1\n${r.number}\n${r.oldKey}\n${r.newKey}\n${r.createdAt}`
 
-/** Statement that the server deleted an agent, signed with the command key. The agent may then free its host. */
+/** A statement that the server deleted an agent, signed with the command key. The agent may then free its host. */
 export const AgentRevocation = Type.Object({
   agentId: Type.String({ maxLength: 128 }),
   publicKeyHash: Type.String({
@@ -46,6 +46,6 @@ export const AgentRevocation = Type.Object({
 })
 export type AgentRevocation = Static<typeof AgentRevocation>
 
-/** Text that the command key signs to revoke an agent. */
+/** Returns the text that the command key signs to revoke an agent. */
 export const agentRevocationText = (r: Omit<AgentRevocation, 'signature'>): string =>
   `portcullis-agent-revocation-v1\n${r.agentId}\n${r.publicKeyHash}\n${r.counter}\n${r.revokedAt}`

@@ -15,24 +15,24 @@ import {
 } from './operation.ts'
 import { Prediction } from './prediction.ts'
 
-/** Life of a command. The last four are final; a confirmation that comes after a cancel wins. */
+/** States of a command. The last four are final. A confirmation overrides an earlier cancellation. */
 export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const
 export type CommandState = (typeof commandStates)[number]
 
 /** A command to one host. */
 export const Command = closed({
   id: Type.String(),
-  uuid: Type.String({ description: 'uuid of the agent.' }),
+  uuid: Type.String({ description: 'UUID of the host.' }),
   hostIdentifier: Type.String(),
   kind: Type.Enum(agentCommandKinds),
-  title: Type.String({ description: 'What it does, for people: `Arm`, `Free`, `Collect logs`.' }),
+  title: Type.String({ description: 'Display name of the command, for example `Arm`, `Free` or `Collect logs`.' }),
   state: Type.Enum(commandStates),
-  createdAt: utcTime('When it was queued.'),
+  createdAt: utcTime('Time at which the command was queued.'),
   createdBy: Type.String(),
-  expiresAt: utcTime('After this the host refuses it.'),
-  deliveredAt: nullable(utcTime('When the host got it first.')),
-  endedAt: nullable(utcTime('When it was confirmed, failed, expired or cancelled.')),
-  message: Type.String({ description: 'Why it failed or ended; empty otherwise.' }),
+  expiresAt: utcTime('Expiry. The host refuses the command after this time.'),
+  deliveredAt: nullable(utcTime('Time of the first delivery to the host.')),
+  endedAt: nullable(utcTime('Time at which the command was confirmed, failed, expired or was cancelled.')),
+  message: Type.String({ description: 'Why the command failed or ended. Otherwise empty.' }),
   jobId: nullable(Type.String()),
 })
 export type Command = Static<typeof Command>
@@ -42,7 +42,7 @@ export const listCommands = operation({
   method: 'GET',
   path: '/prime/webui/agents/commands',
   tag: 'Agents',
-  summary: 'Lists commands with their state, newest first',
+  summary: 'Lists commands, newest first',
   permission: 'fleet:read',
   query: closed({
     state: enumFilter('state', commandStates),
@@ -59,20 +59,29 @@ export const listCommands = operation({
 
 const identity = (what: string) => Type.Optional(nullable(Type.String({ maxLength: 255, description: what })))
 
-/** What is asked of one host. Open: other members are ignored. */
+/** The requested configuration of a host. The server ignores unknown fields. */
 const configRequest = Type.Object({
   isSystemArmed: Type.Optional(
-    nullable(Type.String({ maxLength: 16, description: '`ARM` or `free`, any case; absent with approveAll alone.' })),
+    nullable(
+      Type.String({
+        maxLength: 16,
+        description: '`ARM` or `FREE`, ignoring case. May be absent if `approveAll` is true.',
+      }),
+    ),
   ),
   approveAll: Type.Optional(
     nullable(
       Type.Boolean({
         description:
-          'Approve every present peripheral that is not a suspected or confirmed attack tool; what was denied stays denied.',
+          'True: approve all attached devices except suspected or confirmed attack tools. Denied devices stay denied.',
       }),
     ),
   ),
-  applyToPresent: Type.Optional(nullable(Type.Boolean({ description: 'Arming judges what is attached now, too.' }))),
+  applyToPresent: Type.Optional(
+    nullable(
+      Type.Boolean({ description: 'True: when arming, also apply the policy to devices that are already attached.' }),
+    ),
+  ),
 })
 
 export const agentsConfiguration = operation({
@@ -80,18 +89,18 @@ export const agentsConfiguration = operation({
   method: 'POST',
   path: '/prime/webui/agents/configuration',
   tag: 'Agents',
-  summary: 'Arms or frees hosts, approves what is attached',
+  summary: 'Arms or frees hosts and approves their attached devices',
   fresh: 'it frees more hosts than one person may free alone',
   description:
-    'Each item names exactly one agent by uuid, host name or address. One bad item: nothing is applied. A signed command is queued per agent; `inAction` until the agent confirms. Freeing more hosts than a second person is needed for answers 403 and files a request.',
+    'Each item identifies exactly one host by UUID, host name or address. If an item is invalid, nothing is applied. The server queues a signed command for each host; `inAction` is true until the host confirms it. If the number of hosts to free is above the limit for a second approver, the server returns 403 and stores a change request.',
   permission: 'fleet:write',
   plainErrors: true,
   body: nullable(
     Type.Array(
       closed({
-        uuid: identity('Exact uuid.'),
+        uuid: identity('UUID of the host. Comparison is case-sensitive.'),
         hostIdentifier: identity('Host name, ignoring case.'),
-        ipAddress: identity('Address.'),
+        ipAddress: identity('IP address of the host.'),
         agentConfigViewResource: Type.Optional(nullable(configRequest)),
       }),
       { maxItems: 100_000 },
@@ -132,18 +141,18 @@ export const deleteAgentsCommands = operation({
   ...onIds,
   id: 'deleteAgentsCommands',
   path: '/prime/webui/agents/deleteAgentsCommands',
-  summary: 'Cancels commands of these agents that are not confirmed yet',
+  summary: 'Cancels all unconfirmed commands of hosts',
 })
 
-/** Which agents are updated, and which are not. */
+/** Lists which agents are updated and which are not. */
 export const UpdateResult = closed({
   ...BulkResult.properties,
-  current: Type.Array(Type.String(), { description: 'Agents that already run the newest published build.' }),
+  current: Type.Array(Type.String(), { description: 'IDs of agents that already run the newest published build.' }),
   noReleaseKey: Type.Array(Type.String(), {
-    description: 'Agents that were built without a release key and accept no updates. Reinstall them.',
+    description: 'IDs of agents that were built without a release key and accept no updates. Reinstall them.',
   }),
   notPublished: Type.Array(Type.String(), {
-    description: 'Agents for whose architecture no build is published.',
+    description: 'IDs of agents for whose architecture no build is published.',
   }),
 })
 export type UpdateResult = Static<typeof UpdateResult>
@@ -153,9 +162,9 @@ export const updateAgents = operation({
   id: 'updateAgents',
   path: '/prime/webui/agents/updateAgents',
   fresh: true,
-  summary: 'Queues an update to the newest published agent build',
+  summary: 'Updates agents to the newest published build',
   description:
-    'Every id appears in exactly one list of the response. Returns 409 when no agent can be updated because no build is published for their architectures, all of them are up to date, or they have no release key.',
+    'Queues an update command for each agent. Every ID appears in exactly one list of the response. Returns 409 if no agent can be updated because no build is published for their architectures, all of them are up to date, or they have no release key.',
   response: UpdateResult,
   errors: ['conflict'],
 })
@@ -164,7 +173,7 @@ export const fetchAgentsDebugLogs = operation({
   ...onIds,
   id: 'fetchAgentsDebugLogs',
   path: '/prime/webui/agents/fetchagentsdebuglogs',
-  summary: 'Asks agents for their debug logs',
+  summary: 'Requests debug logs from hosts',
   errors: ['conflict'],
 })
 
@@ -173,7 +182,7 @@ export const getLoggedAgents = operation({
   method: 'GET',
   path: '/prime/webui/agents/getloggedagents',
   tag: 'Agents',
-  summary: 'Lists agents whose debug logs are here',
+  summary: 'Lists hosts with stored debug logs',
   permission: 'debuglogs:read',
   response: Type.Array(
     closed({
@@ -184,8 +193,8 @@ export const getLoggedAgents = operation({
       logs: Type.Array(
         closed({
           id: Type.String(),
-          collectedAt: zonelessTime('When it was received.'),
-          size: Type.Integer({ description: 'Bytes of the gzip.' }),
+          collectedAt: zonelessTime('Time at which the server received the logs.'),
+          size: Type.Integer({ description: 'Size of the gzip file in bytes.' }),
         }),
       ),
     }),
@@ -197,7 +206,7 @@ export const getDebugLog = operation({
   method: 'GET',
   path: '/prime/webui/agents/agent/{agentId}/debuglogs/{id}',
   tag: 'Agents',
-  summary: 'Downloads debug logs of an agent as gzip',
+  summary: 'Downloads debug logs of a host as a gzip file',
   permission: 'debuglogs:read',
   params: closed({ ...agentParams.properties, id: Type.String({ minLength: 1, maxLength: 64 }) }),
   response: Type.String(),
@@ -206,13 +215,15 @@ export const getDebugLog = operation({
 })
 
 const device = {
-  uuid: identity('uuid of the agent.'),
+  uuid: identity('UUID of the host.'),
   hostIdentifier: identity('Host name, ignoring case.'),
-  ipAddress: identity('Address.'),
-  vid: Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description: 'Vendor id.' }),
-  pid: Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description: 'Product id.' }),
-  serialNumber: Type.Optional(nullable(Type.String({ maxLength: 255, description: 'Only the device with this one.' }))),
-  deviceID: Type.Optional(nullable(Type.String({ maxLength: 512, description: 'Only this device.' }))),
+  ipAddress: identity('IP address of the host.'),
+  vid: Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description: 'Vendor ID (VID).' }),
+  pid: Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description: 'Product ID (PID).' }),
+  serialNumber: Type.Optional(
+    nullable(Type.String({ maxLength: 255, description: 'Only devices with this serial number.' })),
+  ),
+  deviceID: Type.Optional(nullable(Type.String({ maxLength: 512, description: 'Only the device with this ID.' }))),
 }
 
 export const peripheralsCommand = operation({
@@ -220,49 +231,59 @@ export const peripheralsCommand = operation({
   method: 'POST',
   path: '/prime/webui/peripherals/command',
   tag: 'Peripherals',
-  summary: 'Approves or denies devices of hosts',
+  summary: 'Approves or denies devices on hosts',
   description:
-    'APPROVE makes an allow for that host, DISAPPROVE an explicit deny; the opposite one made by hand goes. Each item names exactly one agent. Approving a suspected or confirmed attack tool needs overrideAttackTool with a reason, by an Administrator.',
+    '`APPROVE` creates an allow rule for the host, `DISAPPROVE` a deny rule. An earlier approval or denial of the same device is removed. Each item identifies exactly one host. Only an Administrator can approve a suspected or confirmed attack tool, with `overrideAttackTool` and a reason.',
   permission: 'fleet:write',
   plainErrors: true,
   body: closed({
-    opCode: Type.String({ maxLength: 16, description: '`APPROVE` or `DISAPPROVE`, any case.' }),
+    opCode: Type.String({ maxLength: 16, description: '`APPROVE` or `DISAPPROVE`, ignoring case.' }),
     peripheralsIds: nullable(Type.Array(closed(device), { maxItems: 100_000 })),
-    reason: Type.Optional(nullable(Type.String({ maxLength: 200, description: 'Why; shown with the decision.' }))),
-    overrideAttackTool: Type.Optional(nullable(Type.Boolean({ description: 'See the description.' }))),
+    reason: Type.Optional(
+      nullable(Type.String({ maxLength: 200, description: 'Reason. It is shown with the decision.' })),
+    ),
+    overrideAttackTool: Type.Optional(
+      nullable(Type.Boolean({ description: 'True: approve attack tools. Only for Administrators.' })),
+    ),
   }),
-  response: Type.Array(Type.String(), { description: 'uuids of the agents, each once.' }),
+  response: Type.Array(Type.String(), { description: 'UUIDs of the hosts, each once.' }),
 })
 
-/** One decision about many devices. */
+/** Makes one decision about many devices. */
 export const decideDevices = operation({
   id: 'decideDevices',
   method: 'POST',
   path: '/prime/webui/policy/decisions',
   tag: 'Policy',
-  summary: 'Allows, denies or grants devices of hosts in one change',
+  summary: 'Allows, denies or grants many devices in one change',
   description:
-    'All or nothing: one version of the policy, one audit record with the list, one undo (`undoPolicyVersion`). Each decision applies to the host that has the device. A decision that newly allows devices on more hosts than the limit becomes one change request. Allowing an attack tool needs overrideAttackTool, by an Administrator.',
+    'The change is applied completely or not at all. It creates one version of the policy and one audit record, and `undoPolicyVersion` undoes it. Each device is decided on for its host only. A change that newly allows devices on more hosts than the limit becomes a change request. Only an Administrator can allow an attack tool, with `overrideAttackTool`.',
   permission: 'fleet:write',
   body: closed({
-    decision: Type.Enum(['allow', 'deny', 'grant'], { description: '`grant`: an allow that ends at `expiresAt`.' }),
+    decision: Type.Enum(['allow', 'deny', 'grant'], {
+      description: '`grant`: an allow rule that expires at `expiresAt`.',
+    }),
     devices: Type.Array(closed(device), { minItems: 1, maxItems: 10_000 }),
-    reason: Type.String({ minLength: 1, maxLength: 200, description: 'Why; shown with the decision.' }),
-    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601; required for a grant, refused otherwise.' })),
+    reason: Type.String({ minLength: 1, maxLength: 200, description: 'Reason. It is shown with the decision.' }),
+    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601. Required for a grant, otherwise refused.' })),
     overrideAttackTool: Type.Optional(Type.Boolean({ default: false })),
   }),
   response: closed({
-    version: Type.Integer({ description: 'Version of the policy in force after this call.' }),
-    isChanged: Type.Boolean({ description: 'False if every device was decided about in this way before.' }),
-    rules: Type.Integer({ description: 'Rules that the decision consists of.' }),
-    agents: Type.Integer({ description: 'Hosts of the devices.' }),
-    jobId: nullable(Type.String({ description: 'Job that applies the decision to the hosts; null if they were few.' })),
+    version: Type.Integer({ description: 'Version of the policy after this call.' }),
+    isChanged: Type.Boolean({ description: 'False if all devices already had this decision.' }),
+    rules: Type.Integer({ description: 'Number of rules that make up the decision.' }),
+    agents: Type.Integer({ description: 'Number of hosts of the devices.' }),
+    jobId: nullable(
+      Type.String({
+        description: 'ID of the job that applies the decision to the hosts. `null` if no job was needed.',
+      }),
+    ),
   }),
 })
 
 // --- By filter --------------------------------------------------------------------------------------------------------
 
-/** What can be done to many hosts at once. */
+/** The actions of bulk operations. */
 export const bulkActions = [
   'arm',
   'free',
@@ -276,18 +297,21 @@ export const bulkActions = [
 ] as const
 export type BulkAction = (typeof bulkActions)[number]
 
-/** Hosts of a bulk action: named ones, or all that a filter of the agents list leaves. Exactly one of both. */
+/** The hosts and the action of a bulk operation. Either `uuids` or `filter` is required, but not both. */
 const selection = {
   uuids: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: 100_000 })),
   filter: Type.Optional(
-    closed({ ...agentFilters, GlobalSearch: listQuery.GlobalSearch }, { description: 'Empty: all agents.' }),
+    closed(
+      { ...agentFilters, GlobalSearch: listQuery.GlobalSearch },
+      { description: 'Filters of the list of hosts. Empty: all hosts.' },
+    ),
   ),
   action: Type.Enum(bulkActions),
   applyToPresent: Type.Optional(Type.Boolean({ default: false })),
   hashtags: Type.Optional(
     Type.Array(Type.String({ maxLength: 256 }), {
       maxItems: 20,
-      description: 'Tags to put on or to take off; for these two actions alone. Those that do not exist are made.',
+      description: 'Tags to add or remove. Only for the actions `tag` and `untag`. Missing tags are created.',
     }),
   ),
 }
@@ -297,37 +321,41 @@ export const previewBulk = operation({
   method: 'POST',
   path: '/prime/webui/agents/bulk/preview',
   tag: 'Agents',
-  summary: 'Says what an action on many hosts would do',
+  summary: 'Previews an action on many hosts',
   permission: 'fleet:read',
   body: closed(selection),
   response: closed({
     action: Type.Enum(bulkActions),
-    agents: Type.Integer({ description: 'Hosts the action is for.' }),
+    agents: Type.Integer({ description: 'Number of hosts that the action applies to.' }),
     impossible: Type.Array(closed({ reason: Type.String(), agents: Type.Integer() }), {
-      description: 'Hosts it cannot be carried out for, by reason; they are left out.',
+      description: 'Hosts that cannot carry out the action, by reason. They are skipped.',
     }),
-    disconnected: Type.Integer({ description: 'Hosts that get it when they are back.' }),
-    unchanged: Type.Integer({ description: 'Hosts that are so already.' }),
+    disconnected: Type.Integer({
+      description: 'Number of disconnected hosts. They carry out the action when they reconnect.',
+    }),
+    unchanged: Type.Integer({ description: 'Number of hosts that are already in the requested state.' }),
     blocked: closed(
       { agents: Type.Integer(), peripherals: Type.Integer() },
       {
         description:
-          'Arming: present devices the policy would block, with applyToPresent at once, else when attached anew.',
+          'When arming: attached devices that the policy blocks. With `applyToPresent`, they are blocked at once, otherwise when they are attached again.',
       },
     ),
-    attackTools: Type.Integer({ description: 'Arming: attached attack tools that stop working at once.' }),
+    attackTools: Type.Integer({
+      description: 'When arming: number of attached attack tools that stop working at once.',
+    }),
     mismatched: closed(
       { agents: Type.Integer(), peripherals: Type.Integer() },
       {
         description:
-          'When arming: attached devices with a kernel driver that is not allowed for their kind. Their ports would be held.',
+          'When arming: attached devices with a kernel driver that is not allowed for their kind. The hosts will hold their ports.',
       },
     ),
     worksAgain: closed(WorksAgain.properties, {
-      description: 'Blocked devices that work again. Arming has none.',
+      description: 'Blocked devices that work again. Always 0 when arming.',
     }),
-    secondPerson: Type.Boolean({ description: 'A second approver is required.' }),
-    prediction: nullable(Prediction, { description: 'null: the action changes neither modes nor decisions.' }),
+    secondPerson: Type.Boolean({ description: 'True if a second approver is required.' }),
+    prediction: nullable(Prediction, { description: '`null`: the action changes neither modes nor decisions.' }),
   }),
 })
 
@@ -336,28 +364,27 @@ export const runBulk = operation({
   method: 'POST',
   path: '/prime/webui/agents/bulk',
   tag: 'Agents',
-  summary: 'Carries an action out on many hosts',
-  fresh: 'it updates hosts, or frees or deletes more hosts than one person may alone',
-  description: 'One request, one job. Hosts it is impossible for are left out and named by the job.',
+  summary: 'Carries out an action on many hosts',
+  fresh: 'it updates hosts, or frees or deletes more hosts than one person may',
+  description: 'The action runs as one job. Hosts that cannot carry it out are skipped and listed in the job.',
   permission: 'fleet:write',
   body: closed({
     ...selection,
     expectedAgents: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Refused with 409 when the selection has another number of hosts by now.',
+        description: 'Expected number of hosts. If the selection now has another number, the server returns 409.',
       }),
     ),
     reason: Type.Optional(
       Type.String({
         maxLength: 200,
-        description:
-          'Why; kept in the audit trail and shown to a second approver. The console asks for it when the action allows devices on more than one host.',
+        description: 'Reason for the action. It is recorded in the audit trail and shown to the second approver.',
       }),
     ),
   }),
   response: closed({
-    accepted: Type.Integer({ description: 'Hosts it is carried out for.' }),
+    accepted: Type.Integer({ description: 'Number of hosts that the action is carried out on.' }),
     skipped: Type.Integer(),
     jobId: nullable(Type.String()),
   }),
@@ -368,19 +395,19 @@ export const runBulk = operation({
 
 export const jobStates = ['running', 'completed', 'failed', 'cancelled'] as const
 
-/** Work that takes longer than a request. */
+/** Work that takes longer than a request. Clients follow its progress here. */
 export const Job = closed({
   id: Type.String(),
   kind: Type.String({ description: '`commands`, `policy`, `knowledge`, …' }),
   title: Type.String(),
   state: Type.Enum(jobStates),
-  total: Type.Integer({ description: 'Parts it has; 0 while not known.' }),
-  done: Type.Integer({ description: 'Parts that ended well.' }),
-  failed: Type.Integer({ description: 'Parts that failed, expired or were cancelled.' }),
+  total: Type.Integer({ description: 'Number of parts. 0 while unknown.' }),
+  done: Type.Integer({ description: 'Number of completed parts.' }),
+  failed: Type.Integer({ description: 'Number of parts that failed, expired or were cancelled.' }),
   message: Type.String(),
   createdBy: Type.String(),
-  createdAt: utcTime('Start.'),
-  endedAt: nullable(utcTime('End.')),
+  createdAt: utcTime('Start of the job.'),
+  endedAt: nullable(utcTime('End of the job.')),
   canCancel: Type.Boolean(),
 })
 export type Job = Static<typeof Job>
@@ -390,9 +417,9 @@ export const listJobs = operation({
   method: 'GET',
   path: '/prime/webui/jobs',
   tag: 'Jobs',
-  summary: 'Lists running jobs and those that ended in the last day, newest first',
+  summary: 'Lists running jobs and jobs that ended in the last day, newest first',
   permission: 'fleet:read',
-  response: closed({ data: Type.Array(Job, { description: 'At most 200.' }) }),
+  response: closed({ data: Type.Array(Job, { description: 'At most 200 jobs.' }) }),
 })
 
 const jobParams = closed({ id: Type.String({ minLength: 1, maxLength: 64 }) })
@@ -402,7 +429,7 @@ export const getJob = operation({
   method: 'GET',
   path: '/prime/webui/jobs/{id}',
   tag: 'Jobs',
-  summary: 'Reads one job',
+  summary: 'Returns a job',
   permission: 'fleet:read',
   params: jobParams,
   response: Job,
@@ -413,7 +440,8 @@ export const cancelJob = operation({
   method: 'POST',
   path: '/prime/webui/jobs/{id}/cancel',
   tag: 'Jobs',
-  summary: 'Ends a job; what it has done stays',
+  summary: 'Cancels a job',
+  description: 'Completed parts are not undone.',
   permission: 'fleet:write',
   params: jobParams,
   response: Job,

@@ -6,28 +6,28 @@ import { PolicyRuleInput } from './policy.ts'
 
 const path = '/prime/webui/generalconfig/document'
 
-/** The configuration as one document. What it does not name stays as it is. */
+/** The configuration as one document. Parts and items that are absent keep their values. */
 export const ConfigDocument = closed({
   settings: Type.Optional(
     nullable(Type.Record(Type.String(), nullable(Type.String({ maxLength: 350_000 })), { maxProperties: 200 }), {
-      description: 'Items of the general configuration by name; null takes one away. Secrets in the clear.',
+      description: 'Settings by name. `null` resets a setting to its default. Secrets are in plain text.',
     }),
   ),
   tags: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000 }), {
-      description: 'Tags that are to be there. Others are not deleted.',
+      description: 'Tags to create if they are missing. Other tags are not deleted.',
     }),
   ),
   notificationGroups: Type.Optional(
     nullable(Type.Array(NotificationGroupChange, { maxItems: 100 }), {
       description:
-        'Notification groups by id; what a group does not name stays. A webhook that is switched on needs its secret here.',
+        'Notification groups by ID. Absent fields of a group keep their values. To enable a webhook, include its secret.',
     }),
   ),
   rules: Type.Optional(
     nullable(Type.Array(PolicyRuleInput, { maxItems: 10_000 }), {
       description:
-        'All rules that people wrote: others of that kind are deleted. Approvals and denials of devices, and grants, are not touched.',
+        'All rules that people wrote. Rules of this kind that are not in the document are deleted. Approvals and denials of devices and grants are not changed.',
     }),
   ),
 })
@@ -45,9 +45,9 @@ export const readConfigDocument = operation({
   method: 'GET',
   path,
   tag: 'GeneralConfig',
-  summary: 'Gives the configuration as one document',
+  summary: 'Returns the configuration as one document',
   description:
-    'Settings that have a value, tags, rules and notification groups. Secrets that are set, and the path and query of webhooks, are masked as `********`.',
+    'Contains the settings that have a value, and all tags, rules and notification groups. Secrets and the path and query of webhooks are masked as `********`.',
   permission: 'config:write',
   response: ConfigDocument,
   examples: { response: example },
@@ -58,11 +58,11 @@ export const applyConfigDocument = operation({
   method: 'POST',
   path,
   tag: 'GeneralConfig',
-  summary: 'Makes the configuration what a document says, all of it or nothing',
+  summary: 'Applies a configuration document as a whole',
   fresh:
-    'it changes sign-in settings or raises the number of hosts that one person may free, delete or open alone, and is not a dry run',
+    'it changes sign-in settings or raises the number of hosts that one person may free, delete or newly allow devices on, and is not a dry run',
   description:
-    'With dryRun=true it says what would change and stores nothing. `********` keeps a secret. Each part goes through the checks of its own calls.',
+    'If one part is invalid, nothing is changed. With `dryRun=true`, the response lists the changes and nothing is stored. `********` keeps a secret. Each part passes the same checks as its own operations.',
   permission: 'config:write',
   query: closed({ dryRun: Type.Optional(Type.Boolean()) }),
   body: ConfigDocument,
@@ -70,7 +70,7 @@ export const applyConfigDocument = operation({
     settings: Type.Array(ConfigChange),
     tags: closed({ added: Type.Array(Type.String()) }),
     notificationGroups: Type.Array(
-      closed({ groupName: Type.String(), changes: Type.String({ description: 'What changes of it, in words.' }) }),
+      closed({ groupName: Type.String(), changes: Type.String({ description: 'The changes of the group, as text.' }) }),
     ),
     rules: closed({
       added: Type.Array(Type.String({ description: 'The rule as a sentence.' })),

@@ -1,9 +1,9 @@
 /**
- * The general configuration as data: what each item means, what it may hold and what counts while it is not set. The
- * server validates by it, the console draws its forms from it, and the reference is generated from it.
+ * Defines the settings: meaning, allowed values and default of each. The server validates with these definitions, the
+ * console builds its forms from them, and the reference is generated from them.
  */
 
-/** What a value may be; `secret` items are written and never read. */
+/** Kinds of values. The server never returns the value of a `secret`. */
 export type ConfigKind =
   | 'text'
   | 'lines'
@@ -27,25 +27,25 @@ export type ConfigKind =
   | 'licence'
 
 export interface ConfigItem {
-  /** What people read beside the field. */
+  /** Label of the field. */
   readonly label: string
-  /** Meaning, unit and limits in a sentence or two. */
+  /** Meaning, unit and limits. */
   readonly description: string
   readonly kind: ConfigKind
-  /** What counts while it is not set. */
+  /** Value that applies if the setting has none. */
   readonly default: string
-  /** Most UTF-16 units. */
+  /** Maximum length in UTF-16 units. */
   readonly max: number
   /** Values of a choice. */
   readonly choices?: readonly string[]
-  /** Bounds of an integer. */
+  /** Range of an integer. */
   readonly range?: readonly [number, number]
 }
 
 export interface ConfigGroup {
   readonly title: string
   readonly items: Readonly<Record<string, ConfigItem>>
-  /** Where its secrets are sent: a change of one of these needs the secrets again. */
+  /** Settings that define where the secrets are sent. To change one of them, the secrets must be sent again. */
   readonly place: readonly string[]
 }
 
@@ -75,61 +75,66 @@ const group = <const I extends Record<string, ConfigItem>>(
 const ca = item(
   'certificates',
   'Certificate authority',
-  'PEM certificates to trust in place of those of the system; empty: those of the system.',
+  'PEM certificates to trust instead of the certificates of the system. Empty: trust those of the system.',
 )
-const enabled = (what: string) => item('boolean', 'In use', `${what} is used while this is true.`)
+const enabled = (what: string) => item('boolean', 'Enabled', `Enables ${what}.`)
 const autoQuarantine = item(
   'boolean',
-  'Quarantine by itself',
-  'A host on which a confirmed attack tool stays attached for 30 seconds is quarantined without a person.',
+  'Automatic quarantine',
+  'Quarantines a host automatically when a confirmed attack tool stays attached to it for 30 seconds.',
 )
 const perTenMinutes = item(
   'integer',
-  'At most in ten minutes',
-  'More addresses than this within ten minutes wait for a person, and so does a host with more than four: a mistake must not take a site off the network.',
+  'Automatic quarantines in ten minutes',
+  'Maximum number of addresses that are quarantined automatically within ten minutes. Further addresses, and hosts with more than four addresses, wait for approval, so that a mistake does not disconnect a site.',
   { default: '5', range: [0, 1_000] },
 )
 const excludeTags = item(
   'tags',
-  'Never these tags',
-  'Hosts that carry one of these tags (comma list) are never quarantined without a person.',
+  'Excluded tags',
+  'Tags, separated by commas. Hosts with one of these tags are never quarantined automatically.',
 )
 const neverAddresses = item(
   'text',
-  'Never these addresses',
-  'MAC addresses (comma list) that are never quarantined, by anybody: routers, servers, controllers.',
+  'Excluded addresses',
+  'MAC addresses, separated by commas, that are never quarantined, for example of routers, servers and controllers.',
   { max: 1_000 },
 )
-const quarantineHours = item('integer', 'Hours', 'A quarantine ends by itself after so many hours; 0: it does not.', {
-  default: '24',
-  range: [0, 8_760],
-})
+const quarantineHours = item(
+  'integer',
+  'Duration (hours)',
+  'Hours after which a quarantine ends automatically. 0: it does not expire.',
+  {
+    default: '24',
+    range: [0, 8_760],
+  },
+)
 
 const threshold = (label: string, description: string, value: number, range: readonly [number, number]) =>
   item('integer', label, description, { default: String(value), range })
 
-/** Groups by the name in their operations. */
+/** Groups of settings, by the names in their operations. */
 export const configGroups = {
   smtp: group('Mail', ['SMTP_HOST', 'SMTP_PORT', 'SMTP_SECURITY', 'SMTP_CA'], {
-    SMTP_HOST: item('host', 'Server', 'Name or address of the SMTP server; empty: no mail is sent.'),
-    SMTP_PORT: item('integer', 'Port', 'TCP port.', { default: '587', range: [1, 65_535] }),
+    SMTP_HOST: item('host', 'Server', 'Name or address of the SMTP server. Empty: no email is sent.'),
+    SMTP_PORT: item('integer', 'Port', 'TCP port of the SMTP server.', { default: '587', range: [1, 65_535] }),
     SMTP_SECURITY: item(
       'choice',
       'Security',
-      '`starttls`: TLS is demanded after the greeting; `tls`: from the first byte; `none`: in the clear, without a password.',
+      '`starttls`: requires STARTTLS. `tls`: uses TLS from the start. `none`: no encryption and no password.',
       { default: 'starttls', choices: ['none', 'starttls', 'tls'] },
     ),
-    SMTP_USER: item('text', 'User', 'Whom to sign in as; empty: without signing in.'),
+    SMTP_USER: item('text', 'User', 'User name on the mail server. Empty: no sign-in.'),
     SMTP_PASSWORD: item('secret', 'Password', 'Password of the user.', { max: 1_024 }),
-    SMTP_FROM: item('email', 'Sender', 'Address that mails come from.'),
+    SMTP_FROM: item('email', 'Sender', 'Sender address of emails.'),
     SMTP_CA: ca,
   }),
   ldap: group('Directory', ['LDAP_URL', 'LDAP_SECURITY', 'LDAP_CA'], {
-    LDAP_ENABLED: enabled('Sign-in by the directory'),
+    LDAP_ENABLED: enabled('sign-in with directory accounts'),
     LDAP_URL: item(
       'ldap',
       'Address',
-      '`ldap://host[:port]` or `ldaps://host[:port]`; up to three, separated by blanks, tried in order.',
+      '`ldap://host[:port]` or `ldaps://host[:port]`. Up to three addresses, separated by spaces. The server tries them in order.',
       {
         max: 512,
       },
@@ -137,25 +142,30 @@ export const configGroups = {
     LDAP_SECURITY: item(
       'choice',
       'Security',
-      '`starttls` and `tls` check the certificate; `none` sends passwords in the clear and is refused but for this machine.',
+      '`starttls` and `tls` verify the certificate. `none` sends passwords unencrypted and is allowed only for a directory on this machine.',
       { default: 'starttls', choices: ['none', 'starttls', 'tls'] },
     ),
     LDAP_CA: ca,
-    LDAP_BIND_DN: item('dn', 'Bind DN', 'Account that looks people up; empty: anonymously.'),
-    LDAP_BIND_PASSWORD: item('secret', 'Bind password', 'Its password.', { max: 1_024 }),
-    LDAP_BASE_DN: item('dn', 'Base DN', 'Where people, and groups, are looked for, with all below.'),
+    LDAP_BIND_DN: item('dn', 'Bind DN', 'Account with which the server looks up users. Empty: anonymous bind.'),
+    LDAP_BIND_PASSWORD: item('secret', 'Bind password', 'Password of the bind account.', { max: 1_024 }),
+    LDAP_BASE_DN: item('dn', 'Base DN', 'Subtree in which the server searches for users and groups.'),
     LDAP_USER_FILTER: item(
       'filter',
-      'Filter of people',
-      'RFC 4515; `{username}` stands for the name somebody signs in by, escaped. Empty: the name attribute equals it.',
+      'User filter',
+      'LDAP filter (RFC 4515) for users. `{username}` is replaced with the escaped user name. Empty: the name attribute must equal the user name.',
     ),
-    LDAP_USERNAME_ATTRIBUTE: item('attribute', 'Name attribute', '`uid`, or `sAMAccountName` of Active Directory.', {
-      default: 'uid',
-    }),
+    LDAP_USERNAME_ATTRIBUTE: item(
+      'attribute',
+      'Name attribute',
+      'Attribute with the user name: `uid`, or `sAMAccountName` in Active Directory.',
+      {
+        default: 'uid',
+      },
+    ),
     LDAP_GROUP_ATTRIBUTE: item(
       'attribute',
       'Group attribute',
-      '`memberOf`: groups stand at the person. `member` or `uniqueMember`: people stand at the group. Nested groups count, ten levels deep. `memberUid`: their names do.',
+      '`memberOf`: the user entry lists its groups. `member` or `uniqueMember`: the group entry lists the DNs of its members. With these, nested groups count, up to ten levels. `memberUid`: the group entry lists user names.',
       { default: 'memberOf' },
     ),
     LDAP_ADMINISTRATOR_GROUP: item('dn', 'Administrators', 'DN of the group whose members are Administrators.'),
@@ -163,39 +173,47 @@ export const configGroups = {
     LDAP_USER_GROUP: item('dn', 'Users', 'DN of the group whose members are Users.'),
   }),
   oidc: group('Identity provider', ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CA'], {
-    OIDC_ENABLED: enabled('Sign-in by the identity provider'),
-    OIDC_NAME: item('text', 'Button', 'What the button of the login page says.', {
+    OIDC_ENABLED: enabled('sign-in with the identity provider'),
+    OIDC_NAME: item('text', 'Button', 'Text of the button on the sign-in page.', {
       default: 'Single sign-on',
       max: 60,
     }),
     OIDC_ISSUER: item(
       'https',
       'Issuer',
-      'Address of the provider; `/.well-known/openid-configuration` is read below it.',
+      'Issuer URL of the provider. The server reads `/.well-known/openid-configuration` below it.',
     ),
-    OIDC_CLIENT_ID: item('text', 'Client id', 'As the provider gave it.'),
-    OIDC_CLIENT_SECRET: item('secret', 'Client secret', 'As the provider gave it; empty for a public client.', {
+    OIDC_CLIENT_ID: item('text', 'Client ID', 'Client ID from the provider.'),
+    OIDC_CLIENT_SECRET: item('secret', 'Client secret', 'Client secret from the provider. Empty for a public client.', {
       max: 1_024,
     }),
     OIDC_CA: ca,
-    OIDC_SCOPES: item('text', 'Scopes', 'Separated by blanks; `openid` is always asked for.', {
+    OIDC_SCOPES: item('text', 'Scopes', 'Scopes, separated by spaces. `openid` is always requested.', {
       default: 'openid profile email',
     }),
-    OIDC_USERNAME_CLAIM: item('attribute', 'Name claim', 'Claim that holds the name of the account.', {
+    OIDC_USERNAME_CLAIM: item('attribute', 'Name claim', 'Claim with the user name.', {
       default: 'preferred_username',
     }),
-    OIDC_GROUPS_CLAIM: item('attribute', 'Groups claim', 'Claim that lists groups or roles.', { default: 'groups' }),
-    OIDC_ADMINISTRATOR_GROUP: item('text', 'Administrators', 'Value of the groups claim that makes an Administrator.'),
-    OIDC_MANAGER_GROUP: item('text', 'Managers', 'Value that makes a Manager.'),
-    OIDC_USER_GROUP: item('text', 'Users', 'Value that makes a User.'),
+    OIDC_GROUPS_CLAIM: item('attribute', 'Groups claim', 'Claim with the groups or roles.', { default: 'groups' }),
+    OIDC_ADMINISTRATOR_GROUP: item(
+      'text',
+      'Administrators',
+      'Value in the groups claim that grants the profile Administrator.',
+    ),
+    OIDC_MANAGER_GROUP: item('text', 'Managers', 'Value in the groups claim that grants the profile Manager.'),
+    OIDC_USER_GROUP: item('text', 'Users', 'Value in the groups claim that grants the profile User.'),
   }),
   ise: group('Cisco ISE', ['ISE_URL', 'ISE_CA'], {
     ISE_ENABLED: enabled('Cisco ISE'),
-    ISE_URL: item('https', 'Address', 'Of the primary administration node, with port: `https://ise.example.org:9060`.'),
-    ISE_USER: item('text', 'User', 'Internal administrator of the group ERS Admin.'),
-    ISE_PASSWORD: item('secret', 'Password', 'Its password.', { max: 1_024 }),
+    ISE_URL: item(
+      'https',
+      'Address',
+      'Address of the primary administration node, with port, for example `https://ise.example.org:9060`.',
+    ),
+    ISE_USER: item('text', 'User', 'Internal administrator in the group ERS Admin.'),
+    ISE_PASSWORD: item('secret', 'Password', 'Password of the user.', { max: 1_024 }),
     ISE_CA: ca,
-    ISE_ANC_POLICY: item('text', 'ANC policy', 'Name of the policy that quarantines; it has to exist in ISE.', {
+    ISE_ANC_POLICY: item('text', 'ANC policy', 'Name of the ANC policy for quarantines. It must exist in ISE.', {
       max: 32,
     }),
     ISE_AUTO_QUARANTINE: autoQuarantine,
@@ -206,22 +224,27 @@ export const configGroups = {
   }),
   cact: group('Forescout CounterACT', ['CACT_URL', 'CACT_CA', 'CACT_DEX_ACCOUNT'], {
     CACT_ENABLED: enabled('Forescout CounterACT'),
-    CACT_URL: item('https', 'Address', 'Of the Enterprise Manager.'),
-    CACT_USER: item('text', 'Web API user', 'Reads hosts.'),
-    CACT_PASSWORD: item('secret', 'Web API password', 'Its password.', { max: 1_024 }),
-    CACT_DEX_ACCOUNT: item('text', 'DEX account', '`user@account` of Data Exchange; writes the property.'),
-    CACT_DEX_PASSWORD: item('secret', 'DEX password', 'Its password.', { max: 1_024 }),
+    CACT_URL: item('https', 'Address', 'Address of the Enterprise Manager.'),
+    CACT_USER: item('text', 'Web API user', 'User of the Web API, which reads hosts.'),
+    CACT_PASSWORD: item('secret', 'Web API password', 'Password of the Web API user.', { max: 1_024 }),
+    CACT_DEX_ACCOUNT: item('text', 'DEX account', '`user@account` of Data Exchange (DEX), which sets the property.'),
+    CACT_DEX_PASSWORD: item('secret', 'DEX password', 'Password of the DEX account.', { max: 1_024 }),
     CACT_CA: ca,
     CACT_PROPERTY: item(
       'attribute',
       'Property',
-      'Property of hosts that says `quarantine`; defined in CounterACT, where a policy acts on it.',
+      'Host property that the server sets to `quarantine`. Define the property and a policy for it in CounterACT.',
       { default: 'portcullis_state' },
     ),
-    CACT_TOKEN_STYLE: item('choice', 'Token', 'How the token of the Web API is sent; versions differ.', {
-      default: 'bare',
-      choices: ['bare', 'bearer'],
-    }),
+    CACT_TOKEN_STYLE: item(
+      'choice',
+      'Token',
+      'How the server sends the Web API token. It depends on the version of CounterACT.',
+      {
+        default: 'bare',
+        choices: ['bare', 'bearer'],
+      },
+    ),
     CACT_AUTO_QUARANTINE: autoQuarantine,
     CACT_MAX_PER_10_MINUTES: perTenMinutes,
     CACT_EXCLUDE_TAGS: excludeTags,
@@ -232,216 +255,252 @@ export const configGroups = {
     SECURITY_FACTOR_ADMINISTRATORS: item(
       'boolean',
       'Second factor for Administrators',
-      'Requires a second factor for local accounts of profile Administrator. You need one yourself to switch this on.',
+      'Requires a second factor for local accounts with the profile Administrator. You need one yourself to enable this.',
     ),
     SECURITY_FACTOR_MANAGERS: item(
       'boolean',
       'Second factor for Managers',
-      'Requires a second factor for local accounts of profile Manager. You need one yourself to switch this on.',
+      'Requires a second factor for local accounts with the profile Manager. You need one yourself to enable this.',
     ),
     SECURITY_FACTOR_USERS: item(
       'boolean',
       'Second factor for Users',
-      'Requires a second factor for local accounts of profile User. You need one yourself to switch this on.',
+      'Requires a second factor for local accounts with the profile User. You need one yourself to enable this.',
     ),
     SECURITY_FACTOR_GRACE_DAYS: item(
       'integer',
       'Grace period in days',
-      'Starts when a requirement is switched on. When it ends, accounts without a second factor can sign in only to set one up.',
+      'Starts when a requirement is enabled. After the grace period, accounts without a second factor can sign in only to set one up.',
       { default: '14', range: [0, 90] },
     ),
   }),
-  login: group('Login page', [], {
-    CUSTOM_LOGIN_TITLE: item('text', 'Title', 'Heading of the login page.', { default: 'Portcullis', max: 80 }),
+  login: group('Sign-in page', [], {
+    CUSTOM_LOGIN_TITLE: item('text', 'Title', 'Heading of the sign-in page.', { default: 'Portcullis', max: 80 }),
     CUSTOM_LOGIN_MESSAGE: item('lines', 'Message', 'Text under the heading.', { max: 1_000 }),
-    CUSTOM_LOGIN_BANNER: item('lines', 'Banner', 'Has to be accepted before anybody signs in; empty: none.'),
-    CUSTOM_LOGIN_LOGO: item('image', 'Logo', 'PNG of at most 256 KiB and 2,000 pixels a side, as data URI.'),
-    CUSTOM_LOGIN_BACKGROUND: item('color', 'Background', '`#rrggbb`; empty: the theme decides.'),
-    CUSTOM_LOGIN_COLOR: item('color', 'Accent', '`#rrggbb` of buttons; empty: the theme decides.'),
+    CUSTOM_LOGIN_BANNER: item('lines', 'Banner', 'Text that users must accept before they sign in. Empty: none.'),
+    CUSTOM_LOGIN_LOGO: item('image', 'Logo', 'PNG as a data URI, at most 256 KiB and 2,000 pixels per side.'),
+    CUSTOM_LOGIN_BACKGROUND: item(
+      'color',
+      'Background',
+      'Background colour, `#rrggbb`. Empty: the colour of the theme.',
+    ),
+    CUSTOM_LOGIN_COLOR: item('color', 'Accent', 'Colour of buttons, `#rrggbb`. Empty: the colour of the theme.'),
   }),
   license: group('Licence', [], {
-    LICENSE_KEY: item('licence', 'Key', 'The signed text; empty: Community, without limits.'),
+    LICENSE_KEY: item('licence', 'Key', 'Signed licence text. Empty: Community, without limits.'),
   }),
   domain: group('Domain name', [], {
     SERVER_DOMAIN_NAME: item(
       'authority',
       'Domain name',
-      'Name, name with port, or address people reach this server by. The only source of links in mails, and an origin that may call.',
+      'Name, name with port, or address under which users open this server. Links in emails use it, and browsers may call the server from this origin.',
     ),
   }),
   vendorA: group('Product', [], {
-    VENDORA_CHECKIN_SECONDS: item('integer', 'Seconds between check-ins', 'Agents are told with their next check-in.', {
-      default: '60',
-      range: [5, 3_600],
-    }),
-    VENDORA_UNCOMMON_MAX_HOSTS: item('integer', 'Uncommon: hosts at most', 'A device on more hosts is not uncommon.', {
+    VENDORA_CHECKIN_SECONDS: item(
+      'integer',
+      'Check-in interval (seconds)',
+      'Agents receive a new interval with their next check-in.',
+      {
+        default: '60',
+        range: [5, 3_600],
+      },
+    ),
+    VENDORA_UNCOMMON_MAX_HOSTS: item('integer', 'Uncommon: maximum hosts', 'A device on more hosts is not uncommon.', {
       default: '3',
       range: [1, 1_000],
     }),
-    VENDORA_UNCOMMON_MAX_SHARE: item('share', 'Uncommon: share at most', 'Of all hosts, 0 to 1.', { default: '0.01' }),
+    VENDORA_UNCOMMON_MAX_SHARE: item(
+      'share',
+      'Uncommon: maximum share',
+      'A device on a larger share of all hosts is not uncommon. 0 to 1.',
+      {
+        default: '0.01',
+      },
+    ),
     VENDORA_UNCOMMON_MIN_POPULATION: item(
       'integer',
-      'Uncommon: hosts at least',
-      'Below this nothing is called uncommon.',
+      'Uncommon: minimum hosts',
+      'With fewer hosts in total, no device is uncommon.',
       {
         default: '20',
         range: [1, 1_000_000],
       },
     ),
-    VENDORA_COMMAND_EXPIRY_HOURS: item('integer', 'Hours of a command', 'Life of a command that no host takes.', {
-      default: '168',
-      range: [1, 8_760],
-    }),
-    VENDORA_GRANT_MAX_HOURS: item('integer', 'Hours of a grant', 'Longest life of a time-boxed approval.', {
+    VENDORA_COMMAND_EXPIRY_HOURS: item(
+      'integer',
+      'Command expiry (hours)',
+      'Hours after which an undelivered command expires.',
+      {
+        default: '168',
+        range: [1, 8_760],
+      },
+    ),
+    VENDORA_GRANT_MAX_HOURS: item('integer', 'Maximum grant (hours)', 'Maximum duration of a grant.', {
       default: '168',
       range: [1, 8_760],
     }),
     VENDORA_NO_LAST_KEYBOARD_TAGS: item(
       'text',
-      'Last keyboard: tags without the exception',
+      'Last keyboard: tags without exception',
       'Tags, separated by commas. Armed hosts with one of these tags block the last keyboard like any other device.',
       { max: 500 },
     ),
     VENDORA_FAIL_CLOSED_TAGS: item(
       'text',
       'Fail closed: tags',
-      'Tags, separated by commas. While the agent does not run, new devices stay blocked on armed hosts with one of these tags. To unblock them, run "portcullis-agent release" as root.',
+      'Tags, separated by commas. While the agent is not running, new devices stay blocked on armed hosts with one of these tags. To unblock them, run "portcullis-agent release" as root.',
       { max: 500 },
     ),
-    VENDORA_CONTACT: item('text', 'Contact', 'Whom the user of a host should ask about a blocked device.', {
+    VENDORA_CONTACT: item('text', 'Contact', 'Contact that users of hosts see when a device is blocked.', {
       max: 200,
     }),
     VENDORA_SILENT_HOURS: item(
       'integer',
-      'Hours until a host counts as silent',
-      'A host that was not heard of for longer makes a notice; 0: none does.',
+      'Disconnected host alert (hours)',
+      'Hours without a check-in after which a host raises an alert. 0: no alerts.',
       { default: '72', range: [0, 8_760] },
     ),
-    VENDORA_RETENTION_DAYS_EVENTS: item('integer', 'Days of events', 'Older ones are removed; 0: they are kept.', {
-      default: '0',
-      range: [0, 36_500],
-    }),
+    VENDORA_RETENTION_DAYS_EVENTS: item(
+      'integer',
+      'Event retention (days)',
+      'Older events are deleted. 0: events are kept forever.',
+      {
+        default: '0',
+        range: [0, 36_500],
+      },
+    ),
     VENDORA_TWO_PERSON_LIMIT: item(
       'integer',
-      'Hosts without a second person',
-      'Freeing or deleting more needs a second person; 0 switches that off.',
+      'Hosts without a second approver',
+      'Freeing, deleting or newly allowing devices on more hosts needs a second approver. 0: no second approver is required.',
       { default: '100', range: [0, 1_000_000] },
     ),
   }),
   health: group('Health thresholds', [], {
-    VENDORA_HEALTH_DATABASE_WARNING_MS: threshold('Database: slow', 'Milliseconds of a bare query.', 250, [5, 4_000]),
+    VENDORA_HEALTH_DATABASE_WARNING_MS: threshold(
+      'Database latency: warning (ms)',
+      'Latency of a minimal query that causes a warning.',
+      250,
+      [5, 4_000],
+    ),
     VENDORA_HEALTH_DATABASE_ERROR_MS: threshold(
-      'Database: too slow',
-      'Milliseconds of a bare query.',
+      'Database latency: error (ms)',
+      'Latency of a minimal query that causes an error.',
       2_000,
       [5, 4_000],
     ),
     VENDORA_HEALTH_DISK_WARNING_PERCENT: threshold(
-      'Disk: fills up',
-      'Free share of the data volume, in percent.',
+      'Disk: warning (%)',
+      'Free share of the data volume that causes a warning, in percent.',
       10,
       [0, 99],
     ),
     VENDORA_HEALTH_DISK_ERROR_PERCENT: threshold(
-      'Disk: nearly full',
-      'Free share of the data volume, in percent.',
+      'Disk: error (%)',
+      'Free share of the data volume that causes an error, in percent.',
       3,
       [0, 99],
     ),
     VENDORA_HEALTH_DISK_WARNING_GB: threshold(
-      'Disk: gigabytes left',
-      'Less is a warning, whatever the share; 0: only the share counts.',
+      'Disk: warning (GB)',
+      'Free space in GB below which there is a warning, regardless of the share. 0: only the share counts.',
       0,
       [0, 1_000_000],
     ),
     VENDORA_HEALTH_DISK_ERROR_GB: threshold(
-      'Disk: gigabytes at least',
-      'Less is an error, whatever the share; 0: only the share counts.',
+      'Disk: error (GB)',
+      'Free space in GB below which there is an error, regardless of the share. 0: only the share counts.',
       1,
       [0, 1_000_000],
     ),
     VENDORA_HEALTH_QUEUE_WARNING: threshold(
-      'Event processing: waiting reports',
-      'Reports that wait to be stored, of one process.',
+      'Waiting reports: warning',
+      'Number of unstored reports in a process that causes a warning.',
       10_000,
       [1, 10_000_000],
     ),
     VENDORA_HEALTH_QUEUE_ERROR: threshold(
-      'Event processing: too many',
-      'Reports that wait to be stored, of one process.',
+      'Waiting reports: error',
+      'Number of unstored reports in a process that causes an error.',
       40_000,
       [1, 10_000_000],
     ),
     VENDORA_HEALTH_FOLLOWER_WARNING: threshold(
-      'Event processing: a follower is behind',
-      'Events that notices, SIEM outputs or the asset stream have not looked at.',
+      'Unprocessed events: warning',
+      'Number of events not yet processed by alerts, SIEM outputs or the asset stream that causes a warning.',
       50_000,
       [1, 100_000_000],
     ),
     VENDORA_HEALTH_JOB_WAIT_SECONDS: threshold(
-      'Job queue: seconds of waiting',
-      'A job that is due and nobody takes for longer is a warning, ten times that an error.',
+      'Waiting jobs: warning (seconds)',
+      'Time for which a due job waits before it causes a warning. Ten times this causes an error.',
       60,
       [10, 86_400],
     ),
     VENDORA_HEALTH_JOBS_FAILED: threshold(
-      'Job queue: failed jobs',
-      'So many in a day are a warning; 0: they are not looked at.',
+      'Failed jobs: warning',
+      'Number of failed jobs in a day that causes a warning. 0: failed jobs cause no warning.',
       1,
       [0, 1_000_000],
     ),
     VENDORA_HEALTH_CLOCK_WARNING_SECONDS: threshold(
-      'Clock: apart',
-      'Seconds between the clocks of server and database.',
+      'Clock skew: warning (seconds)',
+      'Difference between the clocks of server and database that causes a warning.',
       2,
       [1, 86_400],
     ),
     VENDORA_HEALTH_CLOCK_ERROR_SECONDS: threshold(
-      'Clock: too far apart',
-      'Seconds between the clocks of server and database.',
+      'Clock skew: error (seconds)',
+      'Difference between the clocks of server and database that causes an error.',
       30,
       [1, 86_400],
     ),
     VENDORA_HEALTH_HOST_CLOCK_SECONDS: threshold(
-      'Clock: hosts',
-      'Connected hosts whose clocks are further from that of the server are a warning.',
+      'Clock skew of hosts: warning (seconds)',
+      'Difference between the clocks of a connected host and the server that causes a warning.',
       300,
       [1, 86_400],
     ),
     VENDORA_HEALTH_SILENT_PERCENT: threshold(
-      'Agent gateway: silent hosts',
-      'A larger share of hosts that are not connected is a warning, in percent.',
+      'Disconnected hosts: warning (%)',
+      'Share of disconnected hosts that causes a warning, in percent.',
       50,
       [1, 100],
     ),
     VENDORA_HEALTH_SILENT_MIN_HOSTS: threshold(
-      'Agent gateway: hosts at least',
-      'With fewer hosts their share says nothing.',
+      'Disconnected hosts: minimum hosts',
+      'With fewer hosts in total, disconnected hosts cause no warning.',
       10,
       [1, 1_000_000],
     ),
     VENDORA_HEALTH_WORKER_LATE_MINUTES: threshold(
-      'Agentless worker: minutes late',
-      'A computer that should have been polled so long ago is a warning.',
+      'Late polls: warning (minutes)',
+      'Delay of a poll that causes a warning.',
       5,
       [1, 10_080],
     ),
-    VENDORA_HEALTH_LICENCE_DAYS: threshold('Licence: days left', 'So many or fewer are a warning.', 30, [0, 3_650]),
+    VENDORA_HEALTH_LICENCE_DAYS: threshold(
+      'Licence: warning (days)',
+      'Days before the licence expires at which a warning starts.',
+      30,
+      [0, 3_650],
+    ),
     VENDORA_HEALTH_BACKUP_WARNING_DAYS: threshold(
-      'Backups: days',
-      'Age of the newest backup that is a warning.',
+      'Backup: warning (days)',
+      'Age of the newest backup that causes a warning.',
       7,
       [1, 3_650],
     ),
     VENDORA_HEALTH_BACKUP_ERROR_DAYS: threshold(
-      'Backups: days at most',
-      'Age of the newest backup that is an error.',
+      'Backup: error (days)',
+      'Age of the newest backup that causes an error.',
       30,
       [1, 3_650],
     ),
     VENDORA_HEALTH_KNOWLEDGE_DAYS: threshold(
-      'Knowledge: days',
-      'Age of what is known of devices that is a warning.',
+      'Knowledge: warning (days)',
+      'Age of the knowledge about devices that causes a warning.',
       365,
       [1, 36_500],
     ),
@@ -452,9 +511,9 @@ export type ConfigGroupName = keyof typeof configGroups
 /** Names of all items of a group. */
 export type ConfigName<G extends ConfigGroupName> = keyof (typeof configGroups)[G]['items'] & string
 
-/** What a read gives for a secret that is set, and what a write takes for "as it is". */
+/** Value that masks a stored secret in responses, and that keeps the stored secret in requests. */
 export const maskedSecret = '********'
 
-/** The group of an item; undefined for a name that is none. */
+/** Returns the group of a setting, or undefined for an unknown name. */
 export const groupOfItem = (name: string): ConfigGroupName | undefined =>
   (Object.keys(configGroups) as ConfigGroupName[]).find((key) => Object.hasOwn(configGroups[key].items, name))

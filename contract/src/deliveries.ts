@@ -7,26 +7,28 @@ const base = `${apiPrefix}/systemNotification`
 const tag = 'Deliveries'
 
 /**
- * `waiting`: for its time, or for a receiver that is away. `delivered`: the receiver took it. `failed`: the receiver refused
- * it for good; a person may send it again. `dropped`: a person, or a change of the group, decided against it.
+ * States of a delivery. `waiting`: waits for its time or for an unavailable recipient. `delivered`: the recipient accepted
+ * it. `failed`: the recipient refused it; a person can retry it. `dropped`: a person or a change of the group discarded it.
  */
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** One message to one receiver. */
+/** A message to one recipient. */
 export const Delivery = closed({
   id: Type.String(),
   groupName: Type.String(),
   channel: Type.Enum(['email', 'webhook'] as const),
-  destination: Type.String({ description: 'Mail address, or host of the webhook.' }),
-  title: Type.String({ description: 'What it tells.' }),
+  destination: Type.String({ description: 'Email address, or host of the webhook.' }),
+  title: Type.String({ description: 'Subject of the message.' }),
   state: Type.Enum(deliveryStates),
-  attempts: Type.Integer({ minimum: 0, description: 'Tries so far.' }),
-  isStuck: Type.Boolean({ description: 'Failed, or waiting after at least one try.' }),
-  createdAt: utcTime('When it was written down.'),
-  nextAt: nullable(utcTime('When it is tried next.'), { description: 'Null: it is not.' }),
-  endedAt: nullable(utcTime('When it was delivered, refused or dropped.')),
-  error: Type.String({ description: 'What the last try met, and what helps; empty: nothing.' }),
+  attempts: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
+  isStuck: Type.Boolean({ description: 'True if the delivery failed, or waits after a failed attempt.' }),
+  createdAt: utcTime('Time at which the delivery was created.'),
+  nextAt: nullable(utcTime('Time of the next attempt.'), {
+    description: 'Time of the next attempt. `null`: none is planned.',
+  }),
+  endedAt: nullable(utcTime('Time at which the message was delivered, refused or discarded.')),
+  error: Type.String({ description: 'Error of the last attempt and its cure. Empty: no error.' }),
 })
 export type Delivery = Static<typeof Delivery>
 
@@ -35,8 +37,8 @@ export const listDeliveries = operation({
   method: 'GET',
   path: `${base}/deliveries`,
   tag,
-  summary: 'Lists messages to people and webhooks, newest first',
-  description: 'Delivered and dropped ones are kept for 30 days.',
+  summary: 'Lists deliveries by email and webhook, newest first',
+  description: 'Delivered and discarded messages are kept for 30 days.',
   permission: 'config:read',
   query: closed({
     ...listQuery,
@@ -54,13 +56,19 @@ export const listDeliveries = operation({
 
 const ids = closed({
   ids: nullable(
-    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000, uniqueItems: true, description: 'Ids.' }),
-    { description: 'Null: all that are stuck.' },
+    Type.Array(Type.String({ maxLength: 64 }), {
+      maxItems: 10_000,
+      uniqueItems: true,
+      description: 'IDs of deliveries.',
+    }),
+    { description: '`null`: all deliveries with `isStuck`.' },
   ),
 })
 const Done = closed({
-  accepted: Type.Integer({ minimum: 0, description: 'Deliveries this was done for.' }),
-  notFound: Type.Array(Type.String(), { description: 'Ids that name none, or one that has ended otherwise.' }),
+  accepted: Type.Integer({ minimum: 0, description: 'Number of changed deliveries.' }),
+  notFound: Type.Array(Type.String(), {
+    description: 'IDs that do not exist or belong to deliveries that have ended.',
+  }),
 })
 
 export const retryDeliveries = operation({
@@ -68,7 +76,7 @@ export const retryDeliveries = operation({
   method: 'POST',
   path: `${base}/deliveries/retry`,
   tag,
-  summary: 'Sends deliveries that wait or failed now',
+  summary: 'Retries waiting or failed deliveries now',
   permission: 'notices:dismiss',
   body: ids,
   response: Done,
@@ -79,28 +87,31 @@ export const dropDeliveries = operation({
   method: 'POST',
   path: `${base}/deliveries/drop`,
   tag,
-  summary: 'Drops deliveries that wait or failed; they are never sent',
-  description: 'Audited.',
+  summary: 'Discards waiting or failed deliveries',
+  description: 'The messages are never sent. The call is audited.',
   permission: 'config:write',
   body: ids,
   response: Done,
 })
 
-/** A stream of events to a SIEM, or in batches to a webhook: where it stands. */
+/** State of a stream of events to a SIEM, or in batches to a webhook. */
 export const EventOutput = closed({
   groupId: Type.Integer({ minimum: 1 }),
   groupName: Type.String(),
   channel: Type.Enum([channels[1], channels[2]]),
   destination: Type.String({ description: 'Address, protocol and format.' }),
-  position: Type.Integer({ minimum: 0, description: 'eventID up to which the receiver has everything it is to have.' }),
-  behind: Type.Integer({ minimum: 0, description: 'Events after the position, wanted or not.' }),
-  sent: Type.Integer({ minimum: 0, description: 'Events that the receiver took since the output was made.' }),
-  failures: Type.Integer({ minimum: 0, description: 'Tries in a row that failed.' }),
-  isPaused: Type.Boolean({ description: 'After several failures only one try is made from time to time.' }),
-  nextAt: nullable(utcTime('When it is tried next, after a failure.')),
-  succeededAt: nullable(utcTime('Last success.')),
-  failedAt: nullable(utcTime('Last failure.')),
-  error: Type.String({ description: 'What the last try met, and what helps; empty: nothing.' }),
+  position: Type.Integer({ minimum: 0, description: '`eventID` of the last event that was delivered or skipped.' }),
+  behind: Type.Integer({
+    minimum: 0,
+    description: 'Number of events after the position, including events that the filters exclude.',
+  }),
+  sent: Type.Integer({ minimum: 0, description: 'Number of events that were delivered since the output was created.' }),
+  failures: Type.Integer({ minimum: 0, description: 'Number of failed attempts in a row.' }),
+  isPaused: Type.Boolean({ description: 'True after several failures. The server then retries only occasionally.' }),
+  nextAt: nullable(utcTime('Time of the next attempt after a failure.')),
+  succeededAt: nullable(utcTime('Time of the last success.')),
+  failedAt: nullable(utcTime('Time of the last failure.')),
+  error: Type.String({ description: 'Error of the last attempt and its cure. Empty: no error.' }),
 })
 export type EventOutput = Static<typeof EventOutput>
 
@@ -109,7 +120,7 @@ export const listEventOutputs = operation({
   method: 'GET',
   path: `${base}/outputs`,
   tag,
-  summary: 'Lists streams of events to SIEMs and webhooks',
+  summary: 'Lists the outputs: streams of events to SIEMs and webhooks',
   permission: 'config:read',
   response: Type.Array(EventOutput),
 })
@@ -124,7 +135,7 @@ export const retryEventOutput = operation({
   method: 'POST',
   path: `${base}/outputs/retry`,
   tag,
-  summary: 'Tries a stream of events now',
+  summary: 'Retries an output now',
   permission: 'notices:dismiss',
   body: output,
   response: Type.Array(EventOutput),
@@ -136,8 +147,9 @@ export const skipEventOutput = operation({
   method: 'POST',
   path: `${base}/outputs/skip`,
   tag,
-  summary: 'Lets a stream of events go on with the newest; what it was behind is never sent',
-  description: 'Audited, with the ids that were skipped.',
+  summary: 'Skips all waiting events of an output',
+  description:
+    'The output continues with new events. The skipped events are never sent; the audit trail records their IDs.',
   permission: 'config:write',
   body: output,
   response: Type.Array(EventOutput),

@@ -5,20 +5,20 @@ import { closed, nullable, operation } from './operation.ts'
 const forTest = (max: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: max }), { description }))
 
-export const testLdap = testOperation('testLdap', 'TestLDAP', 'ldap', 'Tries the directory', {
-  LDAP_TEST_USER: forTest(254, 'Somebody to look up, with his groups; absent: nobody.'),
-  LDAP_TEST_PASSWORD: forTest(1_024, 'His password, to sign him in with; used once, never stored.'),
+export const testLdap = testOperation('testLdap', 'TestLDAP', 'ldap', 'Tests the connection to the directory', {
+  LDAP_TEST_USER: forTest(254, 'User to look up with their groups. Absent: no user.'),
+  LDAP_TEST_PASSWORD: forTest(1_024, 'Password of the user, for a test sign-in. It is never stored.'),
 })
 
-export const testOidc = testOperation('testOidc', 'TestOIDC', 'oidc', 'Tries the identity provider')
+export const testOidc = testOperation('testOidc', 'TestOIDC', 'oidc', 'Tests the connection to the identity provider')
 
-/** Where a provider sends people back to; registered there as `<address of this server><path>`. */
+/** Path of the redirect URI. Register `<address of this server><path>` at the provider. */
 export const oidcCallbackPath = '/prime/webui/Auth/Oidc/callback'
 
-/** Fragment of the address a browser comes back to with a session: it may have been here for the first time. */
+/** Fragment of the address to which a browser returns with a session. */
 export const signedInFragment = '#signed-in'
 
-/** The console's page that says by `problem` why nobody is signed in: a code of the error table. */
+/** Sign-in page of the console. Its parameter `problem` is an error code that says why the sign-in failed. */
 export const signInPage = '/sign-in'
 
 export const startOidc = operation({
@@ -27,13 +27,13 @@ export const startOidc = operation({
   path: '/prime/webui/Auth/Oidc/start',
   tag: 'Auth',
   summary: 'Sends the browser to the identity provider',
-  description: `For browsers: answers a redirect, and a cookie that binds the sign-in to this browser for ten minutes. When the provider cannot be asked, the redirect leads to \`${signInPage}?problem=oidc_unavailable\`.`,
+  description: `For browsers. Redirects to the provider and sets a cookie that binds the sign-in to this browser for ten minutes. If the provider is unavailable, redirects to \`${signInPage}?problem=oidc_unavailable\`.`,
   permission: 'public',
   response: Type.String(),
   responseKind: 'redirect',
 })
 
-/** Console page to which the provider returns the browser; with `?problem=<code>` when the confirmation failed. */
+/** Console page to which the provider returns the browser, with `?problem=<code>` if the confirmation failed. */
 export const identityConfirmedPage = '/identity-confirmed'
 
 export const startOidcReauthentication = operation({
@@ -53,17 +53,19 @@ export const finishOidc = operation({
   method: 'GET',
   path: oidcCallbackPath,
   tag: 'Auth',
-  summary: 'Takes the answer of the identity provider',
+  summary: 'Handles the response of the identity provider',
   description: `For browsers. Exchanges the code, opens a session with the refresh cookie of the console and redirects to \`/${signedInFragment}\`. On failure, redirects to \`${signInPage}?problem=<code>\` with one of the codes below. For an identity confirmation, opens no session and redirects to \`${identityConfirmedPage}\`.`,
   permission: 'public',
   query: Type.Object(
     {
-      code: Type.Optional(Type.String({ maxLength: 8_192, description: 'One-use code of the provider.' })),
-      state: Type.Optional(Type.String({ maxLength: 512, description: 'As it was sent there.' })),
-      iss: Type.Optional(Type.String({ maxLength: 2_048, description: 'Issuer of the answer (RFC 9207).' })),
-      error: Type.Optional(Type.String({ maxLength: 256, description: 'Why the provider refused.' })),
+      code: Type.Optional(Type.String({ maxLength: 8_192, description: 'One-time code of the provider.' })),
+      state: Type.Optional(
+        Type.String({ maxLength: 512, description: 'Value of `state` that this server sent to the provider.' }),
+      ),
+      iss: Type.Optional(Type.String({ maxLength: 2_048, description: 'Issuer of the response (RFC 9207).' })),
+      error: Type.Optional(Type.String({ maxLength: 256, description: 'Error code of the provider.' })),
     },
-    // Providers add parameters of their own, which OAuth wants ignored.
+    // Providers add their own parameters. OAuth requires clients to ignore them.
     { additionalProperties: true },
   ),
   response: Type.String(),

@@ -1,328 +1,332 @@
 /**
- * Every problem the server can answer, with its status, cause and cure. The console and connectors switch on `code`;
- * texts may change. `docs/reference/errors.md` is generated from this table, OpenAPI lists the codes per status.
+ * Lists every problem the server can return, with its status, cause and cure. The console and connectors switch on `code`;
+ * the texts may change. `docs/reference/errors.md` is generated from this table.
  */
 
 import type { AgentRevocation, CommandKeyRotation } from './command-keys.ts'
 
 /** One entry of the error table. */
 export interface ErrorDefinition {
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
-  /** Short, stable sentence: the RFC 9457 `title`. */
+  /** The RFC 9457 `title`: short and stable. */
   title: string
-  /** The RFC 9457 `detail`; `{name}` is replaced by the parameter of that name. */
+  /** The RFC 9457 `detail`. The server replaces `{name}` with the parameter of that name. */
   detail: string
-  /** Why this happens, for the reference. */
+  /** Why the problem occurs, for the reference. */
   cause: string
-  /** What to do about it, for the reference. */
+  /** How to resolve the problem, for the reference. */
   cure: string
 }
 
 const define = <const T extends Record<string, ErrorDefinition>>(table: T): T => table
 
-/** The whole table. Keys are the `code` of the problem. */
+/** All problems by `code`. */
 export const errorTable = define({
   validation_failed: {
     status: 400,
     title: 'The request is not valid',
     detail: '{detail}',
     cause:
-      'A member, parameter or part of the request breaks its documented shape or bound. `errors[]` names each one.',
-    cure: 'Correct what `errors[]` names and send the request again; nothing was changed.',
+      'A field, parameter or part of the request does not match its documented type or limit. `errors[]` names each one.',
+    cure: 'Nothing was changed. Correct the fields that `errors[]` names and send the request again.',
   },
   signin_refused: {
     status: 400,
     title: 'Sign-in refused',
-    detail: 'User name or password is wrong, or this account cannot sign in here.',
-    cause: 'auth/signin answers 400 for every refusal: wrong name or password, disabled, federated or MFA account.',
-    cure: 'Check name and password; accounts with a second factor or from a directory sign in at Auth/LocalLogin.',
+    detail: 'The user name or password is incorrect, or this account cannot sign in here.',
+    cause:
+      'auth/signin returns 400 for every refusal: the name or password is incorrect, or the account is disabled, comes from a directory or identity provider, or has a second factor.',
+    cure: 'Check the name and password. Accounts with a second factor or from a directory sign in at Auth/LocalLogin.',
   },
   old_password_wrong: {
     status: 400,
-    title: 'The old password is wrong',
-    detail: 'The old password is not the current one.',
-    cause: 'A password change must prove the current password.',
-    cure: 'Enter the current password; an Administrator can set a new one for you.',
+    title: 'Incorrect current password',
+    detail: 'The current password is incorrect.',
+    cause: 'A change of password needs the current password, and the one in the request does not match.',
+    cure: 'Enter the current password. If you have forgotten it, ask an Administrator to set a new one.',
   },
   password_rejected: {
     status: 400,
-    title: 'The password is not acceptable',
+    title: 'The password does not meet the requirements',
     detail: '{detail}',
-    cause: 'Passwords have 12 to 128 characters, are not on the list of common ones and are not the user name.',
+    cause:
+      'A password has 12 to 128 characters, is not on the list of common passwords and differs from the user name.',
     cure: 'Choose a longer or less common password.',
   },
   mfa_code_wrong: {
     status: 401,
-    title: 'The second factor does not fit',
-    detail: 'The code or passkey is not accepted.',
+    title: 'Incorrect verification code',
+    detail: 'The verification code or passkey was not accepted.',
     cause:
-      'A code is wrong, over (30 seconds) or was used before; or the passkey is another one, or was made for another name of this server.',
-    cure: 'Wait for the next code. Check the clock of the device. With no factor left, use a recovery code or ask an Administrator.',
+      'The code is incorrect, expired (codes are valid for 30 seconds) or already used. Or the passkey is not registered for this account, or was created for another domain name of this server.',
+    cure: 'Wait for the next code and check the clock of your device. If you have lost the second factor, use a recovery code or ask an Administrator.',
   },
   link_invalid: {
     status: 400,
-    title: 'The link does not work',
-    detail: 'The link is unknown, expired or was used before.',
-    cause: 'Set-password links work once, for two days, and die with any change of the password.',
+    title: 'The link is not valid',
+    detail: 'The link is unknown, expired or already used.',
+    cause: 'A set-password link works once. It expires after two days or when the password changes.',
     cure: 'Ask an Administrator for a new link.',
   },
   unauthorized: {
     status: 401,
-    title: 'Authentication is needed',
-    detail: 'A valid bearer token is needed.',
-    cause: 'The Authorization header is missing, or its token is malformed, expired or revoked.',
+    title: 'Authentication required',
+    detail: 'This operation requires a valid bearer token.',
+    cause: 'The Authorization header is missing, or the token is malformed, expired or revoked.',
     cure: 'Sign in again and send `Authorization: Bearer <token>`.',
   },
   credentials_wrong: {
     status: 401,
     title: 'Sign-in refused',
-    detail: 'User name or password is wrong.',
-    cause: 'Name and password do not belong to an enabled account.',
-    cure: 'Check both; an Administrator can reset the password.',
+    detail: 'The user name or password is incorrect.',
+    cause: 'No enabled account has this user name and password.',
+    cure: 'Check the user name and password. An Administrator can reset the password.',
   },
   session_ended: {
     status: 401,
-    title: 'The session is over',
-    detail: 'The refresh token is unknown, expired or was used before. Sign in again.',
+    title: 'The session has ended',
+    detail: 'The refresh token is unknown, expired or already used. Sign in again.',
     cause:
-      'Sessions end after 30 idle minutes, after 12 hours, by sign-out, by a change of the account, and when a refresh token is used twice.',
-    cure: 'Sign in again; keep only the newest refresh token of a session.',
+      'A session ends after 30 minutes without activity, after 12 hours, at sign-out, when the account changes, or when a refresh token is used twice.',
+    cure: 'Sign in again. Keep only the newest refresh token of a session.',
   },
   reauthentication_required: {
     status: 401,
     title: 'Confirm your identity',
-    detail: 'This operation needs a password or second factor entered within the last 5 minutes.',
+    detail: 'This operation requires a password or second factor entered within the last 5 minutes.',
     cause:
-      'The operation changes the fleet or its secrets, and the person behind this session last proved their identity more than 5 minutes ago. Renewing tokens does not count. Nothing was changed.',
-    cure: 'In the console, enter your password or second factor when asked. Other clients send it to auth/reauthenticate with the same session, then repeat the request.',
+      'The operation changes the fleet or its secrets, and the user of this session last entered a password or second factor more than 5 minutes ago. Refreshing tokens does not count. Nothing was changed.',
+    cure: 'In the console, enter your password or second factor when prompted. Other clients send it to auth/reauthenticate in the same session and then repeat the request.',
   },
   reauthentication_failed: {
     status: 400,
     title: 'Identity not confirmed',
     detail: 'The password or code is incorrect, or was already used.',
-    cause: 'The password, code or passkey does not belong to the account of this session, or the code was used before.',
-    cure: 'Check it and try again. After ten wrong answers in 15 minutes, wait as long as Retry-After says, or sign out and sign in again.',
+    cause:
+      'The password, code or passkey does not belong to the account of this session, or the code was already used.',
+    cure: 'Check your entry and try again. After ten incorrect attempts in 15 minutes, wait for the time in Retry-After, or sign out and sign in again.',
   },
   session_required: {
     status: 403,
     title: 'A signed-in session is required',
     detail: 'API tokens cannot perform this operation. Sign in and confirm your identity.',
-    cause: 'The operation needs fresh authentication, which an API token cannot have. Nothing was changed.',
+    cause: 'The operation requires fresh authentication, which an API token cannot provide. Nothing was changed.',
     cure: 'Perform the operation in the console, or run `portcullis` with `--user <name>`.',
   },
   forbidden: {
     status: 403,
-    title: 'The profile is too low',
-    detail: 'This needs profile {profile}.',
-    cause: 'The account or token has a lower profile than the operation needs.',
-    cure: 'Ask an Administrator for the profile named, or use another account.',
+    title: 'Insufficient profile',
+    detail: 'This operation requires the profile {profile}.',
+    cause: 'The account or token has a lower profile than the operation requires.',
+    cure: 'Ask an Administrator for this profile, or use another account.',
   },
   scope_missing: {
     status: 403,
-    title: 'The token lacks a scope',
-    detail: 'This API token lacks the scope `{scope}`.',
-    cause:
-      'The profile of the token is high enough, but its scopes do not include the permission this operation needs.',
-    cure: 'Create a token that has this scope, and replace the old one. The scopes of a token cannot be changed.',
+    title: 'Missing scope',
+    detail: 'This API token does not have the scope `{scope}`.',
+    cause: 'The profile of the token allows the operation, but its scopes do not include the required permission.',
+    cure: 'The scopes of a token cannot be changed. Create a token with this scope and replace the old one.',
   },
   forbidden_object: {
     status: 403,
     title: 'Not allowed for this object',
     detail: '{detail}',
     cause:
-      'The operation is allowed, but not on this object: a Manager changes accounts of profile User only, nobody grants more than his own profile.',
-    cure: 'Ask an Administrator.',
+      'You may perform the operation, but not on this object. A Manager changes only accounts with the profile User, and nobody can grant a higher profile than their own.',
+    cure: 'Ask an Administrator to perform the operation.',
   },
   keys_command_line_only: {
     status: 403,
-    title: 'Keys are exported on the command line only',
+    title: 'Keys can be exported only on the command line',
     detail:
-      'The key file of the server is never sent over HTTP. On the server, as its account, run: npm run cli -- backup make --with-keys --out FILE --passphrase-file FILE.',
-    cause: 'The request asked for a backup that contains the key file. No session or API token can read that file.',
+      'The server never sends its key file over HTTP. On the server, as the account that runs it, run: npm run cli -- backup make --with-keys --out FILE --passphrase-file FILE.',
+    cause: 'The request asks for a backup with the key file. No session or API token can read that file.',
     cure: 'Omit `withKeys`. To include the key file, run `npm run cli -- backup make --with-keys` on the server.',
   },
   password_change_required: {
     status: 403,
-    title: 'The password must be changed first',
-    detail: 'Change the password first (updateuserdetails); until then only the own profile is reachable.',
-    cause: 'The account has mustChangePassword set.',
-    cure: 'POST admin/updateuserdetails with oldPassword and newPassword.',
+    title: 'Change your password first',
+    detail: 'Change your password (updateuserdetails). Until then, you can reach only your own profile.',
+    cause: 'The field `mustChangePassword` of the account is true.',
+    cure: 'Call POST admin/updateuserdetails with `oldPassword` and `newPassword`.',
   },
   second_factor_required: {
     status: 403,
     title: 'Set up a second factor first',
     detail: 'This account needs a second factor. Until you set one up, you can reach only your own account.',
-    cause: 'A second factor is required for the profile of this account, and the grace period is over.',
+    cause: 'The profile of this account requires a second factor, and the grace period has ended.',
     cure: 'Open the console and set up an authenticator app or a passkey, or use Auth/Mfa/totp. If you cannot, ask the operator of the server to run `npm run cli -- admin exempt-second-factor`.',
   },
   second_person_required: {
     status: 403,
-    title: 'This needs a second approver',
+    title: 'A second approver is required',
     detail: '{detail}',
     cause:
-      'One person cannot do this alone. It frees, deletes or opens more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
+      'One person cannot do this alone. The operation frees, deletes or newly allows devices on more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
     cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
   },
   approval_queue_full: {
     status: 409,
-    title: 'Too many requests wait for a second approver',
+    title: 'Too many pending change requests',
     detail: '{detail}',
     cause:
-      'One account may have 10 waiting requests, and the server keeps 50. The last 10 places are reserved for Administrators. Nothing was changed.',
-    cure: 'Withdraw requests at policy/changerequests, or ask a second approver to decide them. Requests expire after 24 hours.',
+      'An account can have 10 pending change requests, and the server can have 50. The last 10 are reserved for Administrators. Nothing was changed.',
+    cure: 'Withdraw change requests at policy/changerequests, or ask a second approver to decide on them. Change requests expire after 24 hours.',
   },
   account_suspended: {
     status: 403,
     title: 'The account is suspended',
     detail: 'This account is suspended until {until}.',
-    cause: 'An Administrator suspended the sessions, API tokens and approvals of this account for 24 hours.',
-    cure: 'Wait until then, ask another Administrator to lift the suspension, or run `npm run cli -- admin lift-suspension` on the server. The server can keep running.',
+    cause: 'An Administrator suspended this account for 24 hours. Its sessions, API tokens and approvals do not work.',
+    cure: 'Wait until the suspension ends, ask another Administrator to lift it, or run `npm run cli -- admin lift-suspension` on the server. You do not need to stop the server.',
   },
   origin_refused: {
     status: 403,
-    title: 'Foreign origin',
-    detail: 'The request comes from an origin that is not this server.',
-    cause: 'A browser sent an Origin header that is neither this server nor SERVER_DOMAIN_NAME.',
-    cure: 'Open the console under the configured name, or set SERVER_DOMAIN_NAME.',
+    title: 'Origin not allowed',
+    detail: 'The request comes from a web page of another origin.',
+    cause: 'A browser sent an Origin header that matches neither the address of this server nor SERVER_DOMAIN_NAME.',
+    cure: 'Open the console under the configured domain name, or set SERVER_DOMAIN_NAME.',
   },
   not_found: {
     status: 404,
     title: 'Not found',
     detail: '{detail}',
-    cause: 'The path or the object it names does not exist.',
-    cure: 'Check spelling and case of the identifier.',
+    cause: 'The path does not exist, or it names an object that does not exist.',
+    cure: 'Check the spelling and case of the path and identifier.',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    detail: 'This path takes {allow}.',
-    cause: 'The path exists, but not with this method.',
-    cure: 'Use a method named in the Allow header.',
+    detail: 'This path accepts {allow}.',
+    cause: 'The path exists but does not accept this method.',
+    cure: 'Use a method that the Allow header lists.',
   },
   conflict: {
     status: 409,
     title: 'Conflict',
     detail: '{detail}',
-    cause: 'The change contradicts the present state: a duplicate name, the last Administrator, the own account.',
-    cure: 'Read the present state and decide anew; nothing was changed.',
+    cause:
+      'The change conflicts with the current state: for example, the name already exists, or you would delete the last Administrator or your own account.',
+    cure: 'Nothing was changed. Read the current state and adjust the request.',
   },
   payload_too_large: {
     status: 413,
-    title: 'The body is too large',
-    detail: 'The body is larger than {limit} bytes.',
-    cause: 'JSON bodies hold at most 8 MiB, uploads 32 MiB, agent packages 128 MiB, agent reports 4 MiB.',
-    cure: 'Split the request.',
+    title: 'The request body is too large',
+    detail: 'The request body is larger than {limit} bytes.',
+    cause: 'The limits are 8 MiB for JSON, 32 MiB for uploads, 128 MiB for agent packages and 4 MiB for agent reports.',
+    cure: 'Split the data into several requests.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
     detail: 'Send {expected}.',
-    cause: 'The Content-Type or charset of the body is not one this operation reads.',
-    cure: 'Send `Content-Type: application/json`, or `multipart/form-data` where the operation takes a file.',
+    cause: 'The operation does not accept the Content-Type or charset of the body.',
+    cure: 'Send `Content-Type: application/json`, or `multipart/form-data` if the operation takes a file.',
   },
   licence_invalid: {
     status: 422,
-    title: 'The licence is not accepted',
+    title: 'Licence not accepted',
     detail: '{detail}',
-    cause: 'The text is no licence of this product, or no key that this server trusts has signed it.',
-    cure: 'Enter the whole text as it was issued. The public key of the issuer stands in the file that PORTCULLIS_LICENSE_KEYS names, by default licence-keys.pem in the data folder.',
+    cause: 'The text is not a licence for this product, or it is not signed with a key that this server trusts.',
+    cure: 'Enter the full text as it was issued. The public key of the issuer must be in the file that PORTCULLIS_LICENSE_KEYS names, by default licence-keys.pem in the data folder.',
   },
   unprocessable: {
     status: 422,
-    title: 'Understood, but impossible',
+    title: 'The request cannot be carried out',
     detail: '{detail}',
-    cause: 'The request is well-formed, but cannot be carried out as asked.',
-    cure: 'See the detail.',
+    cause: 'The request is well-formed, but the current state or a rule prevents it. `detail` gives the reason.',
+    cure: 'Follow the instructions in `detail`.',
   },
   too_many_requests: {
     status: 429,
     title: 'Too many requests',
-    detail: 'Too many attempts; try again in {seconds} seconds.',
+    detail: 'Too many requests. Try again in {seconds} seconds.',
     cause:
-      'Failed sign-ins, a source over its budget, or an account with too many previews, exports or live streams at once.',
-    cure: 'Wait for Retry-After.',
+      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports or live streams at once.',
+    cure: 'Wait for the number of seconds in Retry-After.',
   },
   internal_error: {
     status: 500,
     title: 'Internal error',
-    detail: 'The server failed; the incident is logged under this trace id.',
-    cause: 'A defect or a failed part of the server.',
-    cure: 'Retry; if it stays, look up the traceId in the server log.',
+    detail: 'The server could not complete the request. Its log contains the error under this trace ID.',
+    cause: 'The server has a defect, or one of its subsystems failed.',
+    cure: 'Try again. If the problem persists, look up the `traceId` in the server log.',
   },
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    detail: 'The server cannot do this now; try again shortly.',
-    cause: 'The database is away, the server is starting, stopping or shedding load.',
-    cure: 'Retry after Retry-After seconds; nothing was changed.',
+    detail: 'The server cannot do this now. Try again shortly.',
+    cause: 'The database is unavailable, or the server is starting, stopping or overloaded.',
+    cure: 'Nothing was changed. Try again after the number of seconds in Retry-After.',
   },
   directory_unavailable: {
     status: 503,
-    title: 'The directory cannot be asked',
+    title: 'The directory is unavailable',
     detail:
-      'User name and password could not be checked, because the directory cannot be asked now. Local accounts still sign in.',
+      'The server could not check the user name and password, because the directory is unavailable. Local accounts can still sign in.',
     cause:
-      'The directory is down, does not answer in time, shows a bad certificate, or refuses the account that looks people up.',
-    cure: 'Sign in with a local account and run the test of the directory in the settings: it names the step that fails.',
+      'The directory is down, does not respond in time, presents an untrusted certificate, or refuses the bind account.',
+    cure: 'Sign in with a local account and run the connection test in the directory settings. It shows which step fails.',
   },
   oidc_unavailable: {
     status: 503,
-    title: 'The identity provider cannot be asked',
-    detail: 'The identity provider cannot be asked now. Local accounts still sign in.',
+    title: 'The identity provider is unavailable',
+    detail: 'The identity provider is unavailable. Local accounts can still sign in.',
     cause:
-      'It is not in use, is down, does not answer in time, shows a bad certificate, or refuses this server as client.',
-    cure: 'Try again; run the test of the identity provider in the settings: it names the step that fails.',
+      'The identity provider is not enabled, is down, does not respond in time, presents an untrusted certificate, or refuses this server as a client.',
+    cure: 'Try again, or run the connection test in the settings of the identity provider. It shows which step fails.',
   },
   oidc_answer_refused: {
     status: 400,
-    title: 'The answer of the identity provider is not accepted',
-    detail: 'The sign-in was not begun in this browser, took longer than ten minutes, or was used before.',
+    title: 'The response of the identity provider was not accepted',
+    detail: 'This sign-in was started in another browser, took longer than ten minutes, or was already completed.',
     cause:
-      'The answer belongs to another browser or provider, came twice or too late, or its signature, issuer, audience or times are wrong.',
-    cure: 'Begin again on the login page, opened under the domain name of the server. If it stays, compare clocks, issuer and client id.',
+      'The response belongs to another browser or provider, arrived twice or too late, or has an invalid signature, issuer, audience or time.',
+    cure: 'Open the sign-in page under the domain name of the server and start again. If the problem persists, check the clocks, the issuer and the client ID.',
   },
   oidc_denied: {
     status: 403,
-    title: 'The identity provider refused',
+    title: 'The identity provider refused the sign-in',
     detail: 'The identity provider did not sign you in.',
-    cause: 'You declined there, or the provider does not let you use this application.',
-    cure: 'Try again; the administrator of the provider can assign the application to you.',
+    cause: 'You cancelled the sign-in at the provider, or the provider does not allow you to use this application.',
+    cure: 'Try again, or ask the administrator of the provider to assign the application to you.',
   },
   oidc_not_entitled: {
     status: 403,
-    title: 'No account here',
-    detail: 'The identity provider knows you, but gives you none of the groups that may use this server.',
+    title: 'No access to this server',
+    detail: 'The identity provider signed you in, but you are not in a group that has access to this server.',
     cause:
-      'None of the values of the groups claim is configured, the account was disabled here, or the name claim holds no usable name.',
-    cure: 'Ask an Administrator for a group; the audit trail says which of these it is.',
+      'The groups claim contains none of the configured values, the account is disabled on this server, or the name claim does not contain a valid user name.',
+    cure: 'Ask an Administrator for access. The audit trail records the exact reason.',
   },
   oidc_not_fresh: {
     status: 403,
     title: 'The identity provider did not ask for your password',
     detail: 'The identity provider did not confirm that you signed in there within the last 5 minutes.',
     cause:
-      'The ID token has no auth_time claim, or one that is more than 5 minutes old: the provider used an existing sign-in although prompt=login asked for a new one.',
+      'The ID token has no auth_time claim, or the claim is more than 5 minutes old. The provider used an existing sign-in although prompt=login requests a new one.',
     cure: 'Sign out at the provider and try again. If the problem persists, ask its administrator to honour prompt=login and max_age and to include auth_time in ID tokens.',
   },
   oidc_other_person: {
     status: 403,
-    title: 'Another person signed in',
-    detail: 'The identity provider confirmed another user than the one signed in here.',
+    title: 'Another user signed in',
+    detail: 'The user confirmed by the identity provider is not the user who is signed in here.',
     cause: 'The user who signed in at the provider does not own this session.',
     cure: 'Try again and sign in at the provider with the account you use here.',
   },
   oidc_name_taken: {
     status: 409,
     title: 'The name belongs to another account',
-    detail: 'Another account has your name here; it is not taken over.',
-    cause: 'A local or directory account, or one of another subject at the provider, has the name of the name claim.',
-    cure: 'An Administrator deletes or renames the other account, or chooses another name claim.',
+    detail: 'Another account on this server already has your user name.',
+    cause:
+      'The value of the name claim is the name of a local account, a directory account, or an account of another subject at the provider. The server never takes over an account.',
+    cure: 'Ask an Administrator to delete or rename the other account, or to configure another name claim.',
   },
   destination_refused: {
     status: 422,
-    title: 'The server does not connect there',
-    detail: '{host} leads to an address this server does not connect to.',
+    title: 'Destination not allowed',
+    detail: '{host} resolves to an address that this server does not connect to.',
     cause:
       'The server never connects to link-local, metadata, multicast or broadcast addresses. It connects to loopback addresses, including `localhost`, only if PORTCULLIS_OUTBOUND_ALLOW contains the address.',
     cure: 'Enter the correct name or address. For a service on this machine, add its address to PORTCULLIS_OUTBOUND_ALLOW and restart the server.',
@@ -331,140 +335,141 @@ export const errorTable = define({
     status: 403,
     title: 'Enrolment refused',
     detail: '{detail}',
-    cause: 'The enrolment token is unknown, expired, revoked or used up, or the key proof does not verify.',
-    cure: 'Make a fresh token in the console (Agents, Add a host).',
+    cause: 'The enrolment token is unknown, expired, revoked or used up, or the proof of the agent key is not valid.',
+    cure: 'Create a new token in the console (Hosts, Add a host).',
   },
   agent_session_expired: {
     status: 401,
-    title: 'The agent session is over',
+    title: 'The agent session has ended',
     detail: 'The session token is missing, malformed or expired.',
-    cause: 'Session tokens are short-lived, or the server key changed.',
-    cure: 'The agent opens a new session by itself.',
+    cause: 'Session tokens are short-lived. They also become invalid when the server key changes.',
+    cure: 'No action needed. The agent opens a new session.',
   },
   agent_session_superseded: {
     status: 409,
-    title: 'Another start of this agent took over',
-    detail: 'A newer start of this agent has opened a session.',
+    title: 'A newer session of this agent exists',
+    detail: 'This agent was started again and has opened a newer session.',
     cause: 'The agent was restarted, or its key was copied to another host.',
-    cure: 'The agent opens a new session by itself; a copied key raises a risk notice.',
+    cure: 'After a restart, no action is needed. If the key was copied, the server raises an alert.',
   },
   agent_revoked: {
     status: 403,
     title: 'The agent was removed',
     detail: 'This agent was removed from the server.',
     cause:
-      'An operator deleted the agent, which revoked its key. `revocation` is the signed statement. Agents deleted by a release that did not sign revocations have none.',
-    cure: 'Enrol the host anew with a fresh token if it is to come back.',
+      'An operator deleted the agent, which revoked its key. `revocation` contains the signed statement. It is absent if a release that did not sign revocations deleted the agent.',
+    cure: 'To manage the host again, enrol it with a new token.',
   },
   agent_unknown: {
     status: 403,
     title: 'Unknown agent',
-    detail: 'The server does not know this agent, or the proof of possession does not verify.',
-    cause: 'The agent id or its signature is wrong, or the server data was reset.',
-    cure: 'Enrol the host anew with a fresh token.',
+    detail: 'The server does not know this agent, or the proof of its key is not valid.',
+    cause: 'The agent ID or signature is not valid, or the data of the server was reset.',
+    cure: 'Enrol the host again with a new token.',
   },
   release_key_not_over_http: {
     status: 403,
     title: 'A release key cannot be set over HTTP',
     detail:
       'The `trust` parameter is no longer accepted. The release key is part of the agent build and is configured on the server.',
-    cause: 'Otherwise, anyone who may publish packages could choose the key that hosts trust.',
+    cause: 'Anyone who can publish packages could otherwise choose the key that hosts trust.',
     cure: 'Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server. Then publish without `trust`.',
   },
   package_key_unknown: {
     status: 409,
     title: 'This server has no release key',
-    detail: 'This server has no release key, so it accepts no packages. This package is signed by {fingerprint}.',
+    detail: 'This server has no release key, so it accepts no packages. This package is signed with {fingerprint}.',
     cause: 'No public release key was configured when the server started.',
     cure: 'Run `npm run cli -- release-key new` on the build machine. Name the public key file in PORTCULLIS_RELEASE_KEY_FILE, or put it in the checkout as release-key.pub, and restart the server.',
   },
   package_key_refused: {
     status: 403,
-    title: 'Signed by another release key',
+    title: 'Signed with another release key',
     detail:
-      'The package is signed by {fingerprint}. The release key of this server is {pinned}, configured in {where}.',
-    cause: 'Agents install builds of one release key only: the one that was built into them, or its signed successor.',
+      'The package is signed with {fingerprint}. The release key of this server is {pinned}, configured in {where}.',
+    cause: 'Agents install only builds that are signed with their built-in release key or its signed successor.',
     cure: 'Sign the build with the release key. If the key was rotated, put the new public key file where the key is configured and restart the server. If nobody in your organisation signed the package, find out who did.',
   },
   package_signature_wrong: {
     status: 422,
-    title: 'The signature does not verify',
-    detail: 'The signature of the package does not fit its version, architecture, digest and size.',
-    cause: 'The header was changed after it was signed.',
+    title: 'Invalid signature',
+    detail: 'The signature of the package does not match its version, architecture, digest and size.',
+    cause: 'The package header was changed after signing.',
     cure: 'Sign the executable again.',
   },
   package_damaged: {
     status: 422,
     title: 'The package is damaged',
     detail: '{detail}',
-    cause: 'The executable inside is not the one that was signed: bytes are missing, added or changed.',
+    cause: 'The executable in the package differs from the one that was signed.',
     cure: 'Transfer the package again, or sign the executable again.',
   },
   package_not_newer: {
     status: 409,
-    title: 'The package is older than the newest one',
-    detail: 'Version {version} for {architecture} is older than {newest}, which is published.',
-    cause: 'Agents never go back to an older version.',
-    cure: 'Give the build a higher version, or withdraw the newer package first if its version is wrong.',
+    title: 'A newer package is already published',
+    detail: 'Version {version} for {architecture} is older than the published version {newest}.',
+    cause: 'Agents never install an older version.',
+    cure: 'Give the build a higher version. If the version of the newer package is wrong, withdraw that package first.',
   },
   package_version_taken: {
     status: 409,
-    title: 'The version is taken by another build',
-    detail: 'Version {version} for {architecture} was published with other content.',
-    cause: 'A version names one build for ever, a withdrawn one too.',
-    cure: 'Give the build a version of its own.',
+    title: 'The version belongs to another build',
+    detail: 'Version {version} for {architecture} was already published with different content.',
+    cause: 'A version always identifies the same build, even after that build was withdrawn.',
+    cure: 'Give the build another version.',
   },
   knowledge_key_unknown: {
     status: 409,
-    title: 'No key for knowledge is trusted yet',
+    title: 'No knowledge key is trusted yet',
     detail:
-      'No key for knowledge is trusted yet. The file is signed by {fingerprint}: send it with trust={fingerprint} to pin that key.',
-    cause: 'The first knowledge file pins its key, and its fingerprint was not confirmed, or another one was.',
-    cure: 'Compare the fingerprint with what `npm run cli -- knowledge keys` printed, then name it as `trust`.',
+      'No knowledge key is trusted yet. The file is signed with {fingerprint}. To trust this key, send the file with trust={fingerprint}.',
+    cause:
+      'The first knowledge file pins the key that signed it. The request does not confirm the fingerprint of that key.',
+    cure: 'Compare the fingerprint with the output of `npm run cli -- knowledge keys`, then send it as `trust`.',
   },
   knowledge_key_refused: {
     status: 403,
-    title: 'Signed by another key',
-    detail: 'The file is signed by {fingerprint}, which is not the trusted key.',
-    cause: 'Knowledge is taken from the key that was pinned first.',
-    cure: 'Sign the file with the trusted key. If nobody of yours signed it, find out who did.',
+    title: 'Signed with another key',
+    detail: 'The file is signed with {fingerprint}, which is not the trusted key.',
+    cause: 'The server accepts only knowledge files that are signed with the pinned key.',
+    cure: 'Sign the file with the trusted key. If nobody in your organisation signed it, find out who did.',
   },
   knowledge_signature_wrong: {
     status: 422,
-    title: 'The signature does not verify',
-    detail: 'The signature does not fit the content of the file.',
-    cause: 'The file was changed after it was signed, or cut off.',
+    title: 'Invalid signature',
+    detail: 'The signature does not match the content of the file.',
+    cause: 'The file was changed or truncated after signing.',
     cure: 'Transfer the file again, or sign it again.',
   },
   knowledge_invalid: {
     status: 422,
-    title: 'The knowledge is not usable',
+    title: 'The knowledge file is not valid',
     detail: '{detail}',
     cause:
-      'A member has another shape than documented, or a pattern is none or could take too long. Nothing was stored.',
-    cure: 'Correct what `errors[]` names, raise the version, sign and send the file again.',
+      'A field does not match its documented type, or a pattern is invalid or too expensive to evaluate. Nothing was stored.',
+    cure: 'Correct the fields that `errors[]` names and raise the version. Then sign the file and send it again.',
   },
   agent_report_invalid: {
     status: 400,
-    title: 'The report is not valid',
+    title: 'Invalid agent report',
     detail: '{detail}',
-    cause: 'A check-in breaks the agent protocol; nothing of it was stored.',
-    cure: 'Update the agent; it drops the report and sends its full inventory next.',
+    cause: 'A check-in does not follow the agent protocol. Nothing was stored.',
+    cure: 'Update the agent. It drops the report and sends its full inventory next.',
   },
 })
 
 /** The `code` of a problem. */
 export type ErrorCode = keyof typeof errorTable
 
-/** One named fault inside a problem. */
+/** One invalid field or line of a request. */
 export interface FieldError {
   /** Where: `query.pageSize`, `body.items[3].uuid`, `line 7`. */
   field: string
-  /** What is wrong and what would be right. */
+  /** What is wrong and what is expected. */
   message: string
 }
 
-/** The body of every answer that is not a success (RFC 9457). */
+/** The body of every error response (RFC 9457). */
 export interface Problem {
   type: string
   title: string
@@ -480,6 +485,6 @@ export interface Problem {
   commandKeys?: CommandKeyRotation[]
 }
 
-/** Fills the `{name}` places of a detail text. */
+/** Returns the detail text of a problem with its parameters inserted. */
 export const problemDetail = (code: ErrorCode, params: Readonly<Record<string, string | number>>): string =>
   errorTable[code].detail.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole))

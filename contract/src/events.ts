@@ -4,7 +4,7 @@ import { closed, ignoredPageNumber, listQuery, operation, page, zonelessTime } f
 
 export const eventCategories = ['USB', 'Agent', 'Agentless', 'System', 'Network'] as const
 
-/** Event codes with their severity and text. The first two are fixed: clients in the field match on them. */
+/** Event codes with their severity and text. The first two are fixed because existing clients match on them. */
 export const eventCodes = {
   attached: { code: '0x110001', severity: 4, category: 'USB', description: 'New USB peripheral detected' },
   gone: { code: '0x110003', severity: 5, category: 'USB', description: 'USB peripheral disconnected' },
@@ -102,31 +102,37 @@ export const eventCodes = {
 >
 export type EventKind = keyof typeof eventCodes
 
-/** One event, fixed shape. */
+/** An event. Its shape is fixed. */
 export const FleetEvent = closed({
-  eventID: Type.Integer({ description: 'Increasing, without gaps, visible in order.' }),
+  eventID: Type.Integer({
+    description: 'Number of the event. Increases without gaps, and events become visible in this order.',
+  }),
   category: Type.Enum(eventCategories),
-  creationTime: zonelessTime('When the server stored it.'),
+  creationTime: zonelessTime('Time at which the server stored the event.'),
   eventCode: Type.String({ pattern: '^0x[0-9A-Fa-f]{6}$' }),
-  severity: Type.Integer({ description: 'Syslog number, 0 Emergency to 7 Debug.' }),
+  severity: Type.Integer({ description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),
   severityString: Type.String(),
   eventEntityID: Type.String({ description: '`HOST (IP)`.' }),
   description: Type.String(),
-  hashtags: Type.String({ description: 'Tags of the host when it happened, joined by commas.' }),
-  peripheralIcon: Type.String({ description: 'Icon number as text, `-1` when no device is meant.' }),
-  details: Type.String({ description: 'Words and values; never null.' }),
+  hashtags: Type.String({ description: 'Tags of the host at the time of the event, separated by commas.' }),
+  peripheralIcon: Type.String({ description: 'Icon number as text. `-1` if the event is not about a device.' }),
+  details: Type.String({ description: 'Details as text. Never `null`.' }),
 })
 export type FleetEvent = Static<typeof FleetEvent>
 
 const start = {
-  FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
-  ToDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
-  FromEventId: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Inclusive.' })),
+  FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Start time, inclusive.' })),
+  ToDate: Type.Optional(Type.String({ maxLength: 64, description: 'End time, inclusive.' })),
+  FromEventId: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'First event, inclusive.' }),
+  ),
 }
 
 export const eventFilters = {
   category: enumFilter('category', eventCategories),
-  minimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
+  minimumSeverity: Type.Optional(
+    Type.String({ maxLength: 20, description: 'Lowest severity to return, as a name or number.' }),
+  ),
   fromDate: start.FromDate,
   toDate: start.ToDate,
   fromEventId: start.FromEventId,
@@ -141,7 +147,7 @@ export const getEvents = operation({
   tag: 'Events',
   summary: 'Lists events, newest first',
   description:
-    'With fromEventId, whatever SortBy says, and with `SortBy=date_asc`: the poll order, which is the oldest PageSize matching rows, newest first, so that the eventID of row 0 plus one is the next start. `creationTime_asc` and `eventID_asc` are plain ascending.',
+    'With `fromEventId` or `SortBy=date_asc`, returns the oldest `PageSize` matching rows, sorted newest first, for clients that poll: use the `eventID` of the first row plus one as the next start. `fromEventId` overrides `SortBy`. `creationTime_asc` and `eventID_asc` sort in ascending order.',
   permission: 'fleet:read',
   query: closed({
     ...eventFilters,
@@ -159,14 +165,16 @@ export const getEventsIntegration = operation({
   method: 'GET',
   path: '/prime/webui/events/GetEventsIntegration',
   tag: 'Events',
-  summary: 'Reads events for SIEM connectors',
+  summary: 'Lists events for SIEM connectors',
   description:
-    'Without a start: the newest rows. With FromEventId or FromDate: the oldest PageSize rows from there, written newest first, so that the eventID of row 0 plus one is the next start.',
+    'Without a start, returns the newest rows. With `FromEventId` or `FromDate`, returns the oldest `PageSize` rows from there, sorted newest first. To continue, use the `eventID` of the first row plus one as the next start.',
   permission: 'fleet:read',
   query: closed({
     PageSize: listQuery.PageSize,
     PageNumber: ignoredPageNumber,
-    MinimumSeverity: Type.Optional(Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' })),
+    MinimumSeverity: Type.Optional(
+      Type.String({ maxLength: 20, description: 'Lowest severity to return, as a name or number.' }),
+    ),
     ...start,
   }),
   response: page(FleetEvent),

@@ -1,6 +1,6 @@
 /**
- * Lists as files. An export takes the list's own filters, sort and columns and holds every row that the filters leave,
- * as of one moment.
+ * Exports of lists as files. An export takes the filters, sort order and columns of its list. It contains all matching
+ * rows, as of one moment.
  */
 import { type TSchema, Type } from 'typebox'
 import { Connection, ConnectionStatus, connectionFilters, connectionStatusFilters } from './agentless.ts'
@@ -9,12 +9,12 @@ import { eventFilters, FleetEvent } from './events.ts'
 import { closed, listQuery, nullable, operation } from './operation.ts'
 import { getPeripheralModels, Peripheral, PeripheralModel, peripheralFilters } from './peripherals.ts'
 
-/** Rows a PDF holds at most; CSV has no limit. */
+/** Maximum number of rows in a PDF. CSV has no limit. */
 export const maxPdfRows = 10_000
 
 export const lowerFirst = (name: string): string => name.slice(0, 1).toLowerCase() + name.slice(1)
 
-/** A filter of a query as a member of a body: null is as if absent, numbers and booleans need no quotes. */
+/** Converts a query filter to a body field. `null` is the same as absent; numbers and booleans need no quotes. */
 const inBody = (schema: TSchema): TSchema => {
   const { 'x-filter': kind, ...text } = schema as TSchema & { 'x-filter'?: string; description?: string }
   const plain: TSchema[] = kind === 'boolean' ? [Type.Boolean()] : kind === 'number' ? [Type.Integer()] : []
@@ -25,46 +25,48 @@ const inBody = (schema: TSchema): TSchema => {
   )
 }
 
-/** Paging of a list in the body of an export: clients send the whole query of the list. */
+/** Paging fields in the body of an export. Clients send the complete query of the list. */
 const ignored = Type.Optional(
   Type.Union([Type.Integer(), Type.String({ maxLength: 32 }), Type.Null()], {
-    description: 'Accepted and ignored: a file holds every row.',
+    description: 'Ignored. The file contains all rows.',
   }),
 )
 
-/** Body of an export: filters by the names of the list's query, `sortBy`, `columns`. */
+/** Defines the body of an export: the filters of the list, `sortBy` and `columns`. */
 const exportBody = (query: Readonly<Record<string, TSchema>>, columns: readonly string[]) => {
   const filters = Object.entries(query).filter(([name]) => !/^(page(number|size)|sortby)$/i.test(name))
   return nullable(
     closed({
       ...Object.fromEntries(filters.map(([name, schema]) => [lowerFirst(name), inBody(schema)])),
-      sortBy: Type.Optional(nullable(Type.String({ maxLength: 100 }), { description: 'As SortBy of the list.' })),
+      sortBy: Type.Optional(
+        nullable(Type.String({ maxLength: 100 }), { description: 'Sort order, as in `SortBy` of the list.' }),
+      ),
       pageNumber: ignored,
       pageSize: ignored,
       columns: Type.Optional(
         nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
-          description: `Columns in the order they are to have, any case, each once; \`*\` alone = all; null or empty = all, in the PDF of agents the ten most useful ones: ${columns.join(', ')}.`,
+          description: `Columns in the desired order, each once, ignoring case. \`*\` alone: all columns. \`null\` or empty: all columns, or the ten most useful ones in the PDF of agents. Possible columns: ${columns.join(', ')}.`,
         }),
       ),
     }),
-    { description: 'Null or none = every row and every column, in the default order of the list.' },
+    { description: '`null` or no body: all rows and columns in the default order of the list.' },
   )
 }
 
-/** Columns of an export of agents: the keys of the list, in its order. */
+/** Columns of the export of agents: the keys of the list, in its order. */
 export const agentExportRow = Agent
 
 const { vid, pid, guiVid, guiPid, devIcon, devIconDescription, agentsCount, peripheralsCount, ...findings } =
   PeripheralModel.properties
 
-/** Columns of an export of peripherals by model: the keys of the list, in its order, and how many are approved. */
+/** Columns of the export of peripherals by model: the keys of the list, in its order, and the number of approved devices. */
 export const peripheralModelExportRow = closed({
   ...{ vid, pid, guiVid, guiPid, devIcon, devIconDescription, agentsCount, peripheralsCount },
-  approvedCount: Type.Integer({ description: 'Present devices that are not unapproved.' }),
+  approvedCount: Type.Integer({ description: 'Number of attached devices that are approved.' }),
   ...findings,
 })
 
-/** Columns of a PDF of agents when none are chosen: as many as are readable on A4. */
+/** Default columns of the PDF of agents. They are readable on A4. */
 export const agentPdfColumns = [
   'hostIdentifier',
   'localIpAddress',
@@ -78,7 +80,7 @@ export const agentPdfColumns = [
   'hashtags',
 ] as const satisfies readonly (keyof Agent)[]
 
-/** The name in `columns` that means every column. */
+/** Value in `columns` that stands for all columns. */
 export const everyColumn = '*'
 
 const agentExportBody = exportBody(
@@ -90,10 +92,10 @@ const modelExportBody = exportBody(
   Object.keys(peripheralModelExportRow.properties),
 )
 
-/** Columns of an export of connections: the keys of the list. A secret is none of them. */
+/** Columns of the export of connections: the keys of the list, without secrets. */
 export const connectionExportRow = Connection
 
-/** Columns of an export of the last runs of connections: the keys of the list. */
+/** Columns of the export of the last polls of connections: the keys of the list. */
 export const connectionStatusExportRow = ConnectionStatus
 
 const connectionExportBody = exportBody(
@@ -112,10 +114,10 @@ const {
   ...flat
 } = Peripheral.properties
 
-/** Columns of an export of peripherals: the keys of the list but for those that are lists themselves; `vulnerability` has their words. */
+/** Columns of the export of peripherals: the keys of the list, except lists. `vulnerability` contains their text. */
 export const peripheralExportRow = closed(flat)
 
-/** Columns of an export of events: the keys of the list. */
+/** Columns of the export of events: the keys of the list. */
 export const eventExportRow = FleetEvent
 
 const { fromEventId: _fromEventId, ...eventExportFilters } = eventFilters
@@ -132,11 +134,11 @@ const eventExportBody = exportBody(
 )
 
 const csvNotes =
-  'RFC 4180, UTF-8 with a byte order mark, CRLF; the header row has the response keys. A text that a spreadsheet would run as a formula begins with an apostrophe. Rows are of one moment. A file holds every row; pageNumber and pageSize are accepted and ignored. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After.'
-const pdfNotes = `At most ${maxPdfRows} rows; above that 422, take the CSV. The first page says filter, time, user and number of rows. One account runs two exports at once and has 20 more wait; beyond that 429 with Retry-After. 503 with Retry-After while other accounts keep the server busy.`
+  'The file follows RFC 4180, in UTF-8 with a byte order mark and CRLF line ends. The header row contains the response keys. Text that a spreadsheet would run as a formula starts with an apostrophe. The file contains all rows as of one moment; `pageNumber` and `pageSize` are ignored. An account can run two exports at a time, with 20 more waiting. Further calls get 429 with Retry-After.'
+const pdfNotes = `A PDF can have ${maxPdfRows.toLocaleString('en')} rows. With more rows, the server returns 422; use the CSV export instead. The first page shows the filters, time, user and number of rows. An account can run two exports at a time, with 20 more waiting. Further calls get 429 with Retry-After. If other accounts keep the server busy, it returns 503 with Retry-After.`
 
 const csv = { response: Type.String(), responseKind: 'file', fileType: 'text/csv' } as const
-const agentPdfNotes = `A4, landscape, with the columns ${agentPdfColumns.join(', ')}. Name others in \`columns\`, or \`*\` for all: the paper then is as large as they need. ${pdfNotes}`
+const agentPdfNotes = `The page format is A4 landscape with the columns ${agentPdfColumns.join(', ')}. To select others, use \`columns\`, or \`*\` for all. The page is then as large as the columns need. ${pdfNotes}`
 
 const pdf = {
   response: Type.String(),
@@ -150,7 +152,7 @@ export const agentExportFile = operation({
   method: 'GET',
   path: '/prime/webui/agents/AgentExportFile',
   tag: 'Agents',
-  summary: 'Exports all agents with all columns as CSV',
+  summary: 'Exports all hosts with all columns as CSV',
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -162,7 +164,7 @@ export const exportAgentCsv = operation({
   method: 'POST',
   path: '/prime/webui/agents/exportagentcsv',
   tag: 'Agents',
-  summary: 'Exports the agents list as CSV',
+  summary: 'Exports the list of hosts as CSV',
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -183,7 +185,7 @@ export const exportAgentPdf = operation({
   method: 'POST',
   path: '/prime/webui/agents/exportagentpdf/exportpdf',
   tag: 'Agents',
-  summary: 'Exports the agents list as PDF',
+  summary: 'Exports the list of hosts as PDF',
   description: agentPdfNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -198,8 +200,8 @@ export const peripheralsAggExport = operation({
   method: 'POST',
   path: '/prime/webui/agents/peripheralsAggExport',
   tag: 'Agents',
-  summary: 'Exports peripherals by model (vendor and product id) as CSV',
-  description: `Filters and sort keys are those of peripherals/models. ${csvNotes}`,
+  summary: 'Exports devices by model (VID and PID) as CSV',
+  description: `Takes the filters and sort keys of peripherals/models. ${csvNotes}`,
   permission: 'export:read',
   heavy: 'export',
   body: modelExportBody,
@@ -213,8 +215,8 @@ export const peripheralsAggExportPdf = operation({
   method: 'POST',
   path: '/prime/webui/agents/peripheralsAggExportpdf/exportpdf',
   tag: 'Agents',
-  summary: 'Exports peripherals by model (vendor and product id) as PDF',
-  description: `Filters and sort keys are those of peripherals/models. ${pdfNotes}`,
+  summary: 'Exports devices by model (VID and PID) as PDF',
+  description: `Takes the filters and sort keys of peripherals/models. ${pdfNotes}`,
   permission: 'export:read',
   heavy: 'export',
   body: modelExportBody,
@@ -228,7 +230,7 @@ export const exportAgentlessCsv = operation({
   method: 'POST',
   path: '/prime/webui/agents/agentless/exportagentlesscsv',
   tag: 'Agents',
-  summary: 'Exports connections as CSV; never a secret',
+  summary: 'Exports connections as CSV, without secrets',
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -243,7 +245,7 @@ export const exportAgentlessPdf = operation({
   method: 'POST',
   path: '/prime/webui/agents/agentless/exportagentlesspdf',
   tag: 'Agents',
-  summary: 'Exports connections as PDF; never a secret',
+  summary: 'Exports connections as PDF, without secrets',
   description: pdfNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -258,7 +260,7 @@ export const exportCsvConnections = operation({
   method: 'POST',
   path: '/prime/webui/agents/agentless/exportcsvconnections',
   tag: 'Agents',
-  summary: 'Exports the last run of each connection as CSV',
+  summary: 'Exports the last poll of each connection as CSV',
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -273,7 +275,7 @@ export const exportPeripheralsCsv = operation({
   method: 'POST',
   path: '/prime/webui/peripherals/exportperipheralscsv',
   tag: 'Peripherals',
-  summary: 'Exports the peripherals list as CSV',
+  summary: 'Exports the list of devices as CSV',
   description: csvNotes,
   permission: 'export:read',
   heavy: 'export',
@@ -288,7 +290,7 @@ export const exportPeripheralsPdf = operation({
   method: 'POST',
   path: '/prime/webui/peripherals/exportperipheralspdf',
   tag: 'Peripherals',
-  summary: 'Exports the peripherals list as PDF',
+  summary: 'Exports the list of devices as PDF',
   description: pdfNotes,
   permission: 'export:read',
   heavy: 'export',

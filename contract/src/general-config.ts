@@ -5,29 +5,29 @@ import { closed, nullable, operation, page, utcTime } from './operation.ts'
 const base = '/prime/webui/generalconfig'
 const tag = 'GeneralConfig'
 
-const mapText = `Values by name; of items that are not set what counts in their place. Secrets: \`${maskedSecret}\` when set, else empty.`
+const mapText = `Values by name. Settings without a value have their default. A secret is \`${maskedSecret}\` if it is set, otherwise empty.`
 
-/** A flat map of items; secrets are masked. */
+/** A flat map of settings. Secrets are masked. */
 export const ConfigMap = Type.Record(Type.String(), Type.String(), { description: mapText })
 export type ConfigMap = Static<typeof ConfigMap>
 
-/** One item that a change touched. */
+/** A change of one setting. */
 export const ConfigChange = closed({
   name: Type.String(),
-  from: Type.String({ description: 'Before; empty: not set. A secret: `secret` or empty.' }),
-  to: Type.String({ description: 'After; a secret: `secret (changed)` or empty.' }),
+  from: Type.String({ description: 'Old value. Empty: not set. A secret is shown as `secret` or empty.' }),
+  to: Type.String({ description: 'New value. A secret is shown as `secret (changed)` or empty.' }),
 })
 export type ConfigChange = Static<typeof ConfigChange>
 
-/** The answer to a write: not the bare map, which is in `items` (ADR 38). */
+/** The response to a write. The map of settings is in `items` (ADR 38). */
 export const ConfigSaved = closed({
   version: Type.Integer({
     minimum: 0,
-    description: 'Version of the configuration now; as before when nothing changed.',
+    description: 'Current version of the configuration. Unchanged if nothing changed.',
   }),
-  changes: Type.Array(ConfigChange, { description: 'What this write changed; empty when nothing changed.' }),
+  changes: Type.Array(ConfigChange, { description: 'Changes of this call. Empty if nothing changed.' }),
   items: Type.Record(Type.String(), Type.String(), {
-    description: `The whole group after the write. ${mapText}`,
+    description: `All settings of the group after the write. ${mapText}`,
   }),
 })
 export type ConfigSaved = Static<typeof ConfigSaved>
@@ -37,23 +37,23 @@ const example: Readonly<Partial<Record<ConfigGroupName, Readonly<Record<string, 
   domain: { SERVER_DOMAIN_NAME: 'portcullis.example.org' },
 }
 
-/** A text of a body: absent: as it is, null: not set any more. */
+/** Defines an optional setting in a body. Absent keeps the value; `null` resets it to the default. */
 const given = (max: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: max }), { description }))
 
 const textsOf = (group: ConfigGroupName): Record<string, ReturnType<typeof given>> =>
   Object.fromEntries(
-    Object.entries(configGroups[group].items).map(([name, { label, description, kind, max }]) => [
+    Object.entries(configGroups[group].items).map(([name, { description, kind, max }]) => [
       name,
-      given(max, `${label}. ${description}${kind === 'secret' ? ` Write-only; \`${maskedSecret}\`: as it is.` : ''}`),
+      given(max, `${description}${kind === 'secret' ? ` Write-only. \`${maskedSecret}\` keeps the value.` : ''}`),
     ]),
   )
 
-/** Body of a group: its items, all optional. */
+/** Defines the body of a group: its settings, all optional. */
 const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<typeof given>> = {}) =>
   Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false })
 
-/** Body of the licence, whose operation stands with the licence. */
+/** Body of the licence. Its operation is in licence.ts. */
 export const licenceBody = configBody('license')
 
 const write = (
@@ -69,9 +69,11 @@ const write = (
     path: `${base}/${path}`,
     tag,
     summary,
-    description: `Absent items stay, null or an empty text takes one away. All items are judged together before anything is stored; a new version is kept and audited with its differences. Answers the version, the changes, and the whole group in \`items\`, with secrets masked. ${
-      configGroups[group].place.length > 0 ? 'Where a secret would be sent elsewhere, it has to be given again. ' : ''
-    }${more.text ?? ''}`,
+    description: `Absent settings keep their values. \`null\` or an empty text resets a setting to its default. The server validates all settings together before it stores anything. Each change creates a new version and is audited. The response contains the version, the changes, and the group in \`items\` with masked secrets.${
+      configGroups[group].place.length > 0
+        ? ' If you change the address that a secret is sent to, send the secret again.'
+        : ''
+    }${more.text === undefined ? '' : ` ${more.text}`}`,
     permission: 'config:write',
     ...(more.fresh === undefined ? {} : { fresh: more.fresh }),
     body: configBody(group),
@@ -82,31 +84,42 @@ const write = (
   })
 
 const linkText =
-  'It decides who receives set-password links: while a second approver is required, a change becomes a change request.'
-export const addOrUpdateSmtp = write('addOrUpdateSmtp', 'AddOrUpdateSMPTConfig', 'smtp', 'Changes how mail is sent', {
+  'This setting decides who receives set-password links. While a second approver is required, a change becomes a change request.'
+export const addOrUpdateSmtp = write('addOrUpdateSmtp', 'AddOrUpdateSMPTConfig', 'smtp', 'Changes the mail settings', {
   text: linkText,
   fresh: true,
 })
-export const addOrUpdateLdap = write('addOrUpdateLdap', 'AddOrUpdateLDAPServer', 'ldap', 'Changes the directory', {
-  fresh: true,
-})
+export const addOrUpdateLdap = write(
+  'addOrUpdateLdap',
+  'AddOrUpdateLDAPServer',
+  'ldap',
+  'Changes the directory settings',
+  {
+    fresh: true,
+  },
+)
 export const addOrUpdateOidc = write(
   'addOrUpdateOidc',
   'AddOrUpdateOIDCProvider',
   'oidc',
-  'Changes the identity provider',
+  'Changes the settings of the identity provider',
   { fresh: true },
 )
-export const addOrUpdateIse = write('addOrUpdateIse', 'AddOrUpdateISEServer', 'ise', 'Changes Cisco ISE')
-export const addOrUpdateCact = write('addOrUpdateCact', 'AddOrUpdateCACTServer', 'cact', 'Changes Forescout CounterACT')
-export const addOrUpdateLogin = write('addOrUpdateLogin', 'AddOrUpdateCustomLogin', 'login', 'Changes the login page')
+export const addOrUpdateIse = write('addOrUpdateIse', 'AddOrUpdateISEServer', 'ise', 'Changes the Cisco ISE settings')
+export const addOrUpdateCact = write(
+  'addOrUpdateCact',
+  'AddOrUpdateCACTServer',
+  'cact',
+  'Changes the Forescout CounterACT settings',
+)
+export const addOrUpdateLogin = write('addOrUpdateLogin', 'AddOrUpdateCustomLogin', 'login', 'Changes the sign-in page')
 export const addOrUpdateSecurity = write(
   'addOrUpdateSecurity',
   'AddOrUpdateSecurity',
   'security',
-  'Changes who needs a second factor',
+  'Changes the second-factor requirements',
   {
-    text: 'To switch a requirement on, you need a second factor yourself, unless a directory or provider signs you in. API tokens cannot change these items.',
+    text: 'To enable a requirement, you need a second factor yourself, unless a directory or identity provider signs you in. API tokens cannot change these settings.',
     fresh: true,
   },
 )
@@ -114,23 +127,23 @@ export const addOrUpdateVendorA = write(
   'addOrUpdateVendorA',
   'AddOrUpdateVendorA',
   'vendorA',
-  'Changes settings of the product',
+  'Changes the product settings',
   {
     text: 'While a second approver is required, a change that requires one less often becomes a change request.',
-    fresh: 'it raises the number of hosts that one person may free, delete or open alone',
+    fresh: 'it raises the number of hosts that one person may free, delete or newly allow devices on',
   },
 )
 export const addOrUpdateHealth = write(
   'addOrUpdateHealth',
   'AddOrUpdateHealthThresholds',
   'health',
-  'Changes when a part of the product counts as degraded',
+  'Changes the health thresholds',
 )
 export const setServerDomainName = write(
   'setServerDomainName',
   'SetServerDomainName',
   'domain',
-  'Changes the name people reach this server by',
+  'Changes the domain name of this server',
   { text: linkText, fresh: true },
 )
 
@@ -139,7 +152,7 @@ export const removeSmtpPassword = operation({
   method: 'POST',
   path: `${base}/RemoveSmtpPassword`,
   tag,
-  summary: 'Takes the password of the mail server away, and nothing else',
+  summary: 'Deletes the password of the mail server',
   permission: 'config:write',
   fresh: true,
   response: ConfigSaved,
@@ -150,7 +163,7 @@ const listed = (name: string, what: string) =>
     [name]: Type.String({
       minLength: 1,
       maxLength: 4_096,
-      description: `Comma list of ${what}, at most 50, any case.`,
+      description: `At most 50 ${what}, separated by commas, ignoring case.`,
     }),
   })
 
@@ -159,9 +172,9 @@ export const getConfigItemsByPrefix = operation({
   method: 'GET',
   path: `${base}/GetConfigItemsByPrefix/{prefixes}`,
   tag,
-  summary: 'Reads items whose names begin so',
+  summary: 'Returns settings by the prefixes of their names',
   permission: 'config:read',
-  params: listed('prefixes', 'beginnings of names'),
+  params: listed('prefixes', 'prefixes'),
   response: ConfigMap,
 })
 
@@ -170,7 +183,8 @@ export const getConfigItemsByName = operation({
   method: 'GET',
   path: `${base}/GetConfigItemsByName/{names}`,
   tag,
-  summary: 'Reads items by name; unknown names are absent',
+  summary: 'Returns settings by name',
+  description: 'The response omits unknown names.',
   permission: 'config:read',
   params: listed('names', 'names'),
   response: ConfigMap,
@@ -181,10 +195,10 @@ export const getConfigItemsByPrefixVendorA = operation({
   method: 'GET',
   path: `${base}/GetConfigItemsByPrefixVendorA/{prefixes}`,
   tag,
-  summary: "Reads items of the product's own namespace",
-  description: '`VENDORA_` is put before each beginning.',
+  summary: 'Returns product settings by the prefixes of their names',
+  description: 'The server adds `VENDORA_` before each prefix.',
   permission: 'config:read',
-  params: listed('prefixes', 'beginnings of names'),
+  params: listed('prefixes', 'prefixes'),
   response: ConfigMap,
 })
 
@@ -193,7 +207,7 @@ export const getCustomLoginConfigItems = operation({
   method: 'GET',
   path: `${base}/GetCustomLoginConfigItems`,
   tag,
-  summary: 'Reads how the login page looks',
+  summary: 'Returns the custom texts and colours of the sign-in page',
   permission: 'public',
   response: ConfigMap,
 })
@@ -201,7 +215,7 @@ export const getCustomLoginConfigItems = operation({
 /** A version of the configuration. */
 export const ConfigVersion = closed({
   version: Type.Integer({ minimum: 1 }),
-  changedAt: utcTime('When it was made.'),
+  changedAt: utcTime('Time of the change.'),
   changedBy: Type.String(),
   changes: Type.Array(ConfigChange),
 })
@@ -218,7 +232,10 @@ export const configHistory = operation({
     PageNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
     prefix: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only versions that touched an item whose name begins so.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'Only versions that changed a setting whose name starts with this prefix.',
+      }),
     ),
   }),
   response: page(ConfigVersion),
@@ -230,26 +247,30 @@ export const configRollback = operation({
   method: 'POST',
   path: `${base}/rollback/{version}`,
   tag,
-  summary: 'Makes the configuration what it was at a version, as a new version',
+  summary: 'Restores an earlier version of the configuration',
   fresh:
-    'it changes sign-in settings or raises the number of hosts that one person may free, delete or open alone, and is not a dry run',
+    'it changes sign-in settings or raises the number of hosts that one person may free, delete or newly allow devices on, and is not a dry run',
   description:
-    'With dryRun=true it says what would change and stores nothing. Secrets of then come back with what they belong to; the licence and the number that asks a second person go through their own checks.',
+    'The restored settings become a new version. With `dryRun=true`, the response lists the changes and nothing is stored. Secrets are restored together with the settings that they belong to. The licence and the limit for a second approver pass their usual checks.',
   permission: 'config:write',
-  params: closed({ version: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: nothing set.' }) }),
+  params: closed({
+    version: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Version to restore. 0: no settings.' }),
+  }),
   query: closed({
     dryRun: Type.Optional(Type.Boolean()),
-    prefix: Type.Optional(Type.String({ maxLength: 64, description: 'Only items whose names begin so.' })),
+    prefix: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only settings whose names start with this prefix.' }),
+    ),
   }),
   response: ConfigSaved,
   errors: ['conflict'],
 })
 
-/** One step of trying an integration. */
+/** A step of a connection test. */
 export const ConfigTestStep = closed({
-  step: Type.String({ description: 'What was tried, for people.' }),
+  step: Type.String({ description: 'Display name of the step.' }),
   ok: Type.Boolean(),
-  message: Type.String({ description: 'What was seen, or what helps.' }),
+  message: Type.String({ description: 'Result of the step, or the cure if it failed.' }),
 })
 export type ConfigTestStep = Static<typeof ConfigTestStep>
 
@@ -259,7 +280,7 @@ export const ConfigTested = closed({
 })
 export type ConfigTested = Static<typeof ConfigTested>
 
-/** Tries a group: the map of its AddOrUpdate call, what is stored filling the gaps. */
+/** Defines a connection test for a group. It takes the settings of the AddOrUpdate call; stored values replace absent ones. */
 export const testOperation = (
   id: string,
   path: string,
@@ -273,30 +294,31 @@ export const testOperation = (
     path: `${base}/${path}`,
     tag,
     summary,
-    description: 'Takes the same items as changing it, stored ones fill the gaps; nothing is stored. Says each step.',
+    description:
+      'Takes the same settings as the operation that changes them. Stored values replace absent ones. Nothing is stored. The response lists each step.',
     permission: 'config:write',
     body: configBody(group, more),
     bodyOptional: true,
     response: ConfigTested,
   })
 
-export const testSmtp = testOperation('testSmtp', 'TestSMTP', 'smtp', 'Tries the mail server', {
-  SMTP_TEST_RECIPIENT: given(255, 'A real mail is sent there; absent: none is.'),
+export const testSmtp = testOperation('testSmtp', 'TestSMTP', 'smtp', 'Tests the connection to the mail server', {
+  SMTP_TEST_RECIPIENT: given(255, 'Recipient of a test message. Absent: no message is sent.'),
 })
 
 export const testDomainName = testOperation(
   'testDomainName',
   'TestDomainName',
   'domain',
-  'Tries the name people reach this server by, and its certificate',
+  'Tests the domain name of this server and its certificate',
 )
 
-/** How an integration did lately. */
+/** The last results of an integration. */
 export const IntegrationUse = closed({
-  name: Type.String({ description: 'Name of the group.' }),
-  succeededAt: nullable(utcTime('Last success.')),
-  failedAt: nullable(utcTime('Last failure.')),
-  failure: Type.String({ description: 'What the last failure was; empty: none was.' }),
+  name: Type.String({ description: 'Name of the settings group.' }),
+  succeededAt: nullable(utcTime('Time of the last success.')),
+  failedAt: nullable(utcTime('Time of the last failure.')),
+  failure: Type.String({ description: 'Error of the last failure. Empty: there was none.' }),
 })
 
 export const integrationUses = operation({
@@ -304,7 +326,7 @@ export const integrationUses = operation({
   method: 'GET',
   path: `${base}/integrations`,
   tag,
-  summary: 'Says when each integration worked last, and why not',
+  summary: 'Returns the last success and failure of each integration',
   permission: 'config:read',
   response: closed({ data: Type.Array(IntegrationUse) }),
 })
@@ -315,18 +337,20 @@ export const rotateKeys = operation({
   method: 'POST',
   path: `${base}/RotateKeys`,
   tag,
-  summary: 'Turns to a new key for secrets at rest, while the server runs',
+  summary: 'Rotates the key for secrets at rest',
   description:
-    'A job: the key file gets a new key, everything sealed is wrapped by it, then the old key is taken out of the file. Copies of the file made before open nothing that is sealed from then on; backups made before need them.',
+    'Starts a job while the server runs. The job adds a new key to the key file, re-encrypts all secrets with it, and then removes the old key from the file. Older copies of the key file cannot decrypt the secrets after that, but older backups still need them.',
   permission: 'config:write',
-  response: closed({ jobId: Type.String({ description: 'Job that does it.' }) }),
+  response: closed({ jobId: Type.String({ description: 'ID of the job.' }) }),
   errors: ['conflict'],
 })
 
 const icon = closed({
-  icon: Type.Integer({ description: 'Number as in devIcon.' }),
-  description: Type.String({ description: 'Kind of peripheral.' }),
-  svg: Type.String({ description: 'Picture, 24 by 24, in the current colour; no script, no reference.' }),
+  icon: Type.Integer({ description: 'Number of the icon, as in `devIcon`.' }),
+  description: Type.String({ description: 'Kind of the device.' }),
+  svg: Type.String({
+    description: 'Icon as SVG, 24 by 24, in the current colour. It contains no scripts and no references.',
+  }),
 })
 
 export const getIcons = operation({
@@ -334,7 +358,7 @@ export const getIcons = operation({
   method: 'GET',
   path: `${base}/geticons`,
   tag,
-  summary: 'Lists icons of peripherals',
+  summary: 'Lists the icons of device kinds',
   permission: 'fleet:read',
   response: Type.Array(icon),
 })

@@ -1,77 +1,77 @@
 import type { SubsystemName } from './health.ts'
 
-/** What people are told of a part of the product; docs/guide/health.md says it at length, under the part's name. */
+/** Advice for one subsystem. docs/guide/health.md has the details under the same name. */
 export interface SubsystemGuide {
-  /** Cause and cure when it is not in order, with the place in the console or the command. */
+  /** Cause and cure of a warning or error, with the page of the console or the command. */
   readonly cure: string
-  /** How it is put to use, where it can be left out. */
+  /** How to set up an optional subsystem. */
   readonly setUp?: string
 }
 
 export const subsystemGuide: Readonly<Record<SubsystemName, SubsystemGuide>> = {
   database: {
-    cure: 'PostgreSQL is away or slow: check that it runs and that its disk is neither full nor busy; the log of the server names the statement that failed. With DATABASE_URL, check that address from this machine.',
+    cure: 'PostgreSQL is unavailable or slow. Check that it runs and that its disk is neither full nor overloaded. The server log contains the failed statement. If DATABASE_URL is set, check that this machine can reach that address.',
   },
   'agent gateway': {
-    cure: 'Most hosts do not check in: check that they reach the address and port of this server (firewall, proxy, name, certificate). Nothing is lost meanwhile, agents keep their reports.',
+    cure: 'Many hosts do not check in. Check that they can reach the address and port of this server (firewall, proxy, name, certificate). No data is lost: agents keep their reports.',
   },
   'event processing': {
-    cure: 'More comes in than is stored: look at the database first, then at the load of this machine (Settings, Health: Processor). Raise the seconds between check-ins under Settings, Product, while it lasts.',
+    cure: 'Reports arrive faster than the server stores them. Check the database first, then the load of this machine (Settings, Health: Processor). Until the cause is fixed, increase the check-in interval under Settings, Product.',
   },
   'job queue': {
-    cure: 'A job failed or is not taken: Jobs (the tray at the top) names it and why. Repeat what ordered it; if jobs wait and none runs, start the server again: they are kept and go on.',
+    cure: 'A job failed or has not started. The Jobs tray at the top shows the job and the reason. Repeat the action that started it. If jobs wait and none runs, restart the server; waiting jobs then continue.',
   },
   'agentless worker': {
-    cure: 'Computers wait to be polled: under Agentless, activate the worker, or start one more by the command shown there.',
-    setUp: 'Under Agentless, add the computers to poll; a worker is started beside the server.',
+    cure: 'Agentless hosts wait to be polled. Under Agentless hosts, activate the worker, or start another worker with the command shown there.',
+    setUp: 'Add the hosts to poll under Agentless hosts. The server starts a worker.',
   },
   mail: {
-    cure: 'The mail server refused or is away: Settings, Mail has a test that names the step. Mails wait, and are sent when it works again.',
-    setUp: 'Settings, Mail: enter server and sender, and send a test.',
+    cure: 'The mail server is unavailable or refuses messages. Run the connection test under Settings, Mail: it shows which step fails. The server keeps messages and sends them later.',
+    setUp: 'Under Settings, Mail, enter the server and sender, then send a test message.',
   },
   LDAP: {
-    cure: 'The directory is away or refuses the bind account: Settings, Directory has a test that names the step. Local accounts can sign in meanwhile.',
-    setUp: 'Settings, Directory: enter address and groups, test, then turn it on.',
+    cure: 'The directory is unavailable or refuses the bind account. Run the connection test under Settings, Directory: it shows which step fails. Local accounts can still sign in.',
+    setUp: 'Under Settings, Directory, enter the address and groups, test the connection, then enable it.',
   },
   ISE: {
-    cure: 'Cisco ISE is away or refuses: Settings, Cisco ISE has a test that names the step. Quarantines wait, and are carried out when it works again.',
-    setUp: 'Settings, Cisco ISE: enter address, user and policy, test, then turn it on.',
+    cure: 'Cisco ISE is unavailable or refuses requests. Run the connection test under Settings, Cisco ISE: it shows which step fails. The server retries waiting quarantines.',
+    setUp: 'Under Settings, Cisco ISE, enter the address, user and policy, test the connection, then enable it.',
   },
   CACT: {
-    cure: 'CounterACT is away or refuses: Settings, CounterACT has a test that names the step. Quarantines wait, and are carried out when it works again.',
-    setUp: 'Settings, CounterACT: enter address and users, test, then turn it on.',
+    cure: 'CounterACT is unavailable or refuses requests. Run the connection test under Settings, CounterACT: it shows which step fails. The server retries waiting quarantines.',
+    setUp: 'Under Settings, CounterACT, enter the address and users, test the connection, then enable it.',
   },
   'asset stream': {
-    cure: 'What follows the inventory is behind or cannot be reached: Asset stream names the consumer. Nothing is lost, it goes on from its position.',
+    cure: 'A consumer of the inventory is behind or unreachable. The page Asset stream shows which one. No data is lost: the consumer continues from its position.',
     setUp:
-      'Read the stream under /prime/webui/assetproducer, or start the server with NATS_URL. The page Asset stream says how.',
+      'Read the stream under /prime/webui/assetproducer, or start the server with NATS_URL. The page Asset stream has instructions.',
   },
   disk: {
-    cure: 'The volume of the data fills up, and PostgreSQL stops when it is full: free space, move the data directory to a larger volume, or keep events for fewer days (Settings, Product).',
+    cure: 'The data volume is filling up, and PostgreSQL stops when it is full. Free space, move the data directory to a larger volume, or keep events for fewer days (Settings, Product).',
   },
   licence: {
-    cure: 'The licence ended, ends soon or covers fewer hosts than there are: enter a new one under Settings, Licence. Nothing stops working.',
+    cure: 'The licence has expired, expires soon, or covers fewer hosts than you have. Enter a new licence under Settings, Licence. Everything keeps working.',
   },
   clock: {
-    cure: 'The clocks of this machine and of the database differ, or those of hosts do: synchronise them (NTP; `timedatectl` shows the state). Sessions, signatures and times of events depend on them.',
+    cure: 'The clock of this machine differs from the clock of the database or of hosts. Synchronise the clocks with NTP (`timedatectl` shows the state). Sessions, signatures and event times depend on them.',
   },
   backups: {
-    cure: 'The newest backup is too old: make one (`npm run cli -- backup make --out FILE`), and have cron or a systemd timer make them; docs/guide/operations.md shows how.',
+    cure: 'The newest backup is too old. Make a backup with `npm run cli -- backup make --out FILE`, and schedule backups with cron or a systemd timer. docs/guide/operations.md shows how.',
     setUp:
-      'Make a backup: `npm run cli -- backup make --out FILE`. If the database is backed up by other means, nothing is needed here.',
+      'Make a backup with `npm run cli -- backup make --out FILE`. If you back up the database by other means, no action is needed.',
   },
   deliveries: {
-    cure: 'What is to be delivered does not get through: Deliveries names the peer and its answer. Correct it and retry, or drop what is not wanted any more; the rest goes on by itself.',
-    setUp: 'Give a notification group a channel under Notifications.',
+    cure: 'Deliveries fail. The page Deliveries shows the recipient and its response. Fix the problem and retry, or discard deliveries that you no longer need. The server retries all others.',
+    setUp: 'Add a channel to a notification group under Notifications.',
   },
   knowledge: {
-    cure: 'What is known of attack tools and vulnerable devices is old: update the server, or publish a newer set under Settings, Knowledge.',
+    cure: 'The data on attack tools and vulnerable devices is old. Update the server, or upload a newer knowledge file under Settings, Knowledge.',
   },
   reports: {
-    cure: 'The last run of a schedule failed, or did not reach everybody: Reports names it and why. Correct that and run it now; an owner who lost his rights is replaced by saving the schedule.',
-    setUp: 'Schedule a list under Reports.',
+    cure: 'The last run of a report failed or did not reach all recipients. The page Reports shows which one and why. Fix the cause and run the report again. If its owner no longer has the required permissions, save the schedule to become its owner.',
+    setUp: 'Schedule a report under Reports.',
   },
   audit: {
-    cure: 'A checkpoint or its second sink is missing, or the trail is not as it was written: free or mount the folder of checkpoints, let the server write beside its key file; in the other case keep both as they are, and run `npm run cli -- verify-audit`. docs/guide/audit.md says what each message means.',
+    cure: 'A checkpoint or its copy could not be written, or the audit trail was changed. Check that the server can write to the checkpoint folder and the folder of its key file. If the trail was changed, keep the trail and checkpoints as they are and run `npm run cli -- verify-audit`. docs/guide/audit.md explains each message.',
   },
 }

@@ -3,7 +3,7 @@ import { licenseStatuses } from './agents.ts'
 import { enumFilter, textFilter, timeFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 
-/** Parts of the product that are probed, by the names clients see. */
+/** The subsystems that the server probes, by the names that clients see. */
 export const subsystemNames = [
   'database',
   'agent gateway',
@@ -29,20 +29,23 @@ export type SubsystemName = (typeof subsystemNames)[number]
 export const healthStatuses = ['OK', 'Warning', 'Error', 'Unknown'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
 const HealthStatusSchema = Type.Enum([...healthStatuses], {
-  description: '`Unknown` = not configured, left out of the overall status.',
+  description: '`Unknown`: not configured, and not part of the overall status.',
 })
 
 export const Subsystem = closed({
   name: Type.Enum([...subsystemNames]),
   status: HealthStatusSchema,
-  description: Type.String({ description: 'What the probe saw; `Not configured` when there is nothing to probe.' }),
-  lastUpdated: utcTime('When it was probed, never over 30 seconds ago.'),
-  latencyMs: nullable(Type.Number({ minimum: 0 }), { description: 'What the probe took; `null` when there was none.' }),
-  since: nullable(utcTime('Since when it is so'), {
-    description: 'Since when it is so, as the history has it; `null` while the history does not say the same.',
+  description: Type.String({ description: 'Result of the probe. `Not configured` if there is nothing to probe.' }),
+  lastUpdated: utcTime('Time of the probe, at most 30 seconds ago.'),
+  latencyMs: nullable(Type.Number({ minimum: 0 }), {
+    description: 'Duration of the probe. `null` if nothing was probed.',
+  }),
+  since: nullable(utcTime('Start of the current status.'), {
+    description:
+      'Start of the current status, from the health history. `null` if the history does not show this status yet.',
   }),
   whatToDo: Type.String({
-    description: 'Cause and cure in a sentence or two, or how to configure it; empty when it is in order.',
+    description: 'Cause and cure, or how to configure the subsystem. Empty if its status is `OK`.',
   }),
 })
 export type Subsystem = Static<typeof Subsystem>
@@ -52,7 +55,7 @@ export const subsystemHealth = operation({
   method: 'GET',
   path: '/prime/webui/admin/SubsystemHealth',
   tag: 'Admin',
-  summary: 'Tells how each part of the product is',
+  summary: 'Returns the status of each subsystem',
   permission: 'health:read',
   response: Type.Array(Subsystem),
   examples: {
@@ -70,7 +73,7 @@ export const subsystemHealth = operation({
   },
 })
 
-/** Days that changes are kept. */
+/** Number of days for which the server keeps changes. */
 export const healthHistoryDays = 90
 
 export const HealthChange = closed({
@@ -78,10 +81,10 @@ export const HealthChange = closed({
   subsystem: Type.Enum([...subsystemNames]),
   status: HealthStatusSchema,
   previous: HealthStatusSchema,
-  at: utcTime('When it became so: the first of the looks that told.'),
-  notedAt: utcTime('When it was written down; later than `at` when the database was away.'),
-  endedAt: nullable(utcTime('When it became otherwise; `null`: it has not.')),
-  description: Type.String({ description: 'What the probe saw.' }),
+  at: utcTime('Time of the change: the first probe with the new status.'),
+  notedAt: utcTime('Time at which the change was stored. Later than `at` if the database was unavailable.'),
+  endedAt: nullable(utcTime('End of this status. `null`: it is the current status.')),
+  description: Type.String({ description: 'Result of the probe.' }),
 })
 export type HealthChange = Static<typeof HealthChange>
 
@@ -89,8 +92,13 @@ export const healthFilters = {
   subsystem: enumFilter('subsystem', subsystemNames),
   status: enumFilter('status', healthStatuses),
   at: timeFilter('at'),
-  fromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive; what was so then is listed, too.' })),
-  toDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+  fromDate: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Start of the period, inclusive. A status that began earlier and still applied is included.',
+    }),
+  ),
+  toDate: Type.Optional(Type.String({ maxLength: 64, description: 'End of the period, inclusive.' })),
   description: textFilter('description'),
 }
 
@@ -99,8 +107,8 @@ export const healthHistory = operation({
   method: 'GET',
   path: '/prime/webui/admin/healthhistory',
   tag: 'Admin',
-  summary: 'Lists how each part of the product changed, newest first',
-  description: `A change counts after two looks in a row, 15 seconds apart; one that gets worse again and again gets better only after ever longer. Kept for ${healthHistoryDays} days.`,
+  summary: 'Lists status changes of the subsystems, newest first',
+  description: `The server records a change after two probes in a row, 15 seconds apart. If a status gets worse repeatedly, the server waits longer each time before it records an improvement. Changes are kept for ${healthHistoryDays} days.`,
   permission: 'health:read',
   query: closed({ ...healthFilters, ...listQuery }),
   response: page(HealthChange),
@@ -111,33 +119,46 @@ const bytes = (description: string) => Type.Integer({ minimum: 0, description: `
 
 export const SystemStatus = closed({
   status: HealthStatusSchema,
-  serverTime: utcTime('The clock of the server.'),
-  uptimeSeconds: Type.Integer({ minimum: 0, description: 'Since this process started.' }),
+  serverTime: utcTime('Current time of the server.'),
+  uptimeSeconds: Type.Integer({ minimum: 0, description: 'Seconds since this server process started.' }),
   version: Type.String({ description: 'Version of the product.' }),
   licenseStatus: Type.Enum([...licenseStatuses]),
   cpu: closed({
     cores: Type.Integer({ minimum: 1 }),
-    loadAverage: Type.Number({ minimum: 0, description: 'Of the machine, over one minute.' }),
-    processPercent: Type.Number({ minimum: 0, description: 'Of one core, used by this process since the last call.' }),
+    loadAverage: Type.Number({ minimum: 0, description: 'Load average of the machine over one minute.' }),
+    processPercent: Type.Number({
+      minimum: 0,
+      description: 'CPU use of this process since the last call, in percent of one core.',
+    }),
   }),
   memory: closed({
     totalBytes: bytes('Memory of the machine'),
-    freeBytes: bytes('Memory that can be had'),
+    freeBytes: bytes('Available memory'),
     processBytes: bytes('Resident memory of this process'),
   }),
-  disk: closed({ totalBytes: bytes('Size of the data volume'), freeBytes: bytes('Free there') }),
-  eventLoopDelayMs: Type.Number({ minimum: 0, description: '99th percentile since the last call.' }),
+  disk: closed({ totalBytes: bytes('Size of the data volume'), freeBytes: bytes('Free space on the data volume') }),
+  eventLoopDelayMs: Type.Number({
+    minimum: 0,
+    description: 'Delay of the event loop since the last call, 99th percentile.',
+  }),
   database: closed({
     status: HealthStatusSchema,
-    latencyMs: nullable(Type.Number({ minimum: 0 }), { description: 'Of a bare query.' }),
-    sizeBytes: nullable(Type.Integer({ minimum: 0 }), { description: 'Size of the database; `null` when it is away.' }),
+    latencyMs: nullable(Type.Number({ minimum: 0 }), {
+      description: 'Latency of a minimal query. `null` if the database is unavailable.',
+    }),
+    sizeBytes: nullable(Type.Integer({ minimum: 0 }), {
+      description: 'Size of the database. `null` if it is unavailable.',
+    }),
   }),
   agents: closed({
     total: Type.Integer({ minimum: 0 }),
-    connected: Type.Integer({ minimum: 0, description: 'Checked in within three intervals.' }),
+    connected: Type.Integer({ minimum: 0, description: 'Number of hosts that checked in within three intervals.' }),
   }),
-  checkInsPerSecond: Type.Number({ minimum: 0, description: 'Over the last minute, this process.' }),
-  queueDepth: Type.Integer({ minimum: 0, description: 'Reports that wait to be stored, this process.' }),
+  checkInsPerSecond: Type.Number({
+    minimum: 0,
+    description: 'Check-ins per second of this process, over the last minute.',
+  }),
+  queueDepth: Type.Integer({ minimum: 0, description: 'Number of reports in this process that wait to be stored.' }),
 })
 export type SystemStatus = Static<typeof SystemStatus>
 
@@ -146,7 +167,7 @@ export const systemStatus = operation({
   method: 'GET',
   path: '/prime/webui/admin/systemstatus',
   tag: 'Admin',
-  summary: 'Tells how the server is',
+  summary: 'Returns the status and load of the server',
   permission: 'health:read',
   response: SystemStatus,
   examples: {
@@ -173,12 +194,12 @@ export const primeVersion = operation({
   method: 'GET',
   path: '/prime/webui/admin/PrimeVersion',
   tag: 'Admin',
-  summary: 'Tells the version of everything',
+  summary: 'Returns the versions of the product, Node.js, PostgreSQL and the schema',
   permission: 'health:read',
   response: closed({
     version: Type.String({ description: 'Version of the product.' }),
-    buildDate: utcTime('Date of the commit, else of the installed files.'),
-    commit: Type.String({ description: 'Commit it runs from; `""` when not known.' }),
+    buildDate: utcTime('Date of the commit, or of the installed files if there is no commit.'),
+    commit: Type.String({ description: 'Commit that the server was built from. Empty if unknown.' }),
     nodeVersion: Type.String(),
     databaseVersion: Type.String({ description: 'Version of PostgreSQL.' }),
     schemaVersion: Type.Integer({ minimum: 0, description: 'Number of the newest migration.' }),
@@ -202,7 +223,7 @@ export const healthz = operation({
   method: 'GET',
   path: '/healthz',
   tag: 'Health',
-  summary: 'Tells that the process is alive',
+  summary: 'Returns 200 while the process is alive',
   permission: 'public',
   response: Alive,
   examples: { response: { status: 'OK' } },
@@ -213,8 +234,9 @@ export const readyz = operation({
   method: 'GET',
   path: '/readyz',
   tag: 'Health',
-  summary:
-    'Returns 200 when this server can take requests; 503 until the first start has committed, within three seconds of losing the database, and before a stop',
+  summary: 'Returns 200 while this server can take requests',
+  description:
+    'Returns 503 until the first start has committed, within three seconds after the database becomes unavailable, and before the server stops.',
   permission: 'public',
   response: Alive,
   examples: { response: { status: 'OK' } },
@@ -225,8 +247,8 @@ export const metrics = operation({
   method: 'GET',
   path: '/metrics',
   tag: 'Health',
-  summary: 'Figures for Prometheus',
-  description: 'Open to callers on loopback that no proxy forwarded; others need a token.',
+  summary: 'Returns metrics for Prometheus',
+  description: 'Requests from loopback that no proxy forwarded need no token. All others need one.',
   permission: 'metrics:read',
   openOnLoopback: true,
   response: Type.String({ description: 'Prometheus text format 0.0.4.' }),

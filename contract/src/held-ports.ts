@@ -5,29 +5,30 @@ import { apiPrefix, closed, nullable, operation, utcTime } from './operation.ts'
 const tag = 'Held ports'
 const base = `${apiPrefix}/heldPorts`
 
-/** A USB port that an agent holds because the kernel bound a driver that is not allowed for the kind of the device. */
+/** A USB port that an agent disabled because the kernel bound a driver that is not allowed for the kind of the device. */
 export const HeldPortRow = closed({
-  id: Type.String({ description: 'UUID of the hold.' }),
-  uuid: Type.String({ description: 'uuid of the host.' }),
+  id: Type.String({ description: 'ID (UUID) of the held port.' }),
+  uuid: Type.String({ description: 'UUID of the host.' }),
   hostIdentifier: Type.String(),
   ipAddress: Type.String(),
-  portPath: Type.String({ description: 'Bus, then the chain of hub ports (`1-3.2`).' }),
-  heldAt: utcTime('When the server received the report.'),
+  portPath: Type.String({ description: 'Bus and chain of hub ports, for example `1-3.2`.' }),
+  heldAt: utcTime('Time at which the server received the report.'),
   evidence: Type.String({
-    description: 'What the device claimed and what the kernel bound: `claims hub, bound rtl8150`.',
+    description:
+      'The kind that the device claims and the driver that the kernel bound, for example `claims hub, bound rtl8150`.',
   }),
   vid: Type.String(),
   pid: Type.String(),
-  serial: Type.String({ description: 'Empty when the device has none.' }),
+  serial: Type.String({ description: 'Serial number. Empty if the device has none.' }),
   name: Type.String({ description: 'Product or manufacturer name that the device reports.' }),
   fingerprint: Type.String({
     description: 'Exact fingerprint. A deny rule with it blocks the device on all hosts.',
   }),
-  isEnforced: Type.Boolean({ description: 'True when the host is Armed, so the port is closed.' }),
+  isEnforced: Type.Boolean({ description: 'True if the host is Armed, so the port is disabled.' }),
   releaseAskedBy: nullable(
     Type.String({
       description:
-        'Account that requested a release that the host has not confirmed yet; `null` = no release is pending.',
+        'Account that requested a release that the host has not confirmed yet. `null`: no release is pending.',
     }),
   ),
 })
@@ -41,9 +42,9 @@ export const listHeldPorts = operation({
   summary: 'Lists held ports, newest first',
   permission: 'fleet:read',
   query: closed({
-    AgentId: Type.Optional(Type.String({ maxLength: 128, description: 'uuid of one host; absent: all hosts.' })),
+    AgentId: Type.Optional(Type.String({ maxLength: 128, description: 'UUID of a host. Absent: all hosts.' })),
   }),
-  response: closed({ data: Type.Array(HeldPortRow, { description: 'At most 1,000.' }) }),
+  response: closed({ data: Type.Array(HeldPortRow, { description: 'At most 1,000 rows.' }) }),
 })
 
 export const releaseHeldPort = operation({
@@ -54,16 +55,16 @@ export const releaseHeldPort = operation({
   summary: 'Releases a held port',
   fresh: true,
   description:
-    'Sends the host a signed command. The port stays held until the host confirms the release. If the drivers contradict the claim of the device again, the host holds the port again, unless the drivers were accepted.',
+    'Sends a signed command to the host. The port stays held until the host confirms the release. If the driver contradicts the claimed kind again, the host holds the port again, unless you accepted the drivers.',
   permission: 'fleet:write',
   params: closed({
     ...agentParams.properties,
-    id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the hold.' }),
+    id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the held port.' }),
   }),
   body: closed({
     acceptDrivers: Type.Boolean({
       description:
-        'True: this device may use these drivers on this host from now on. Other devices and hosts are not affected. Counts as allowing devices on one host: above the limit it needs a second approver.',
+        'True: this device may use these drivers on this host from now on. Other devices and hosts are not affected. This counts as allowing devices on one host and needs a second approver above the limit.',
     }),
   }),
   response: closed({ commands: Type.Integer({ description: 'Commands queued: 1.' }) }),

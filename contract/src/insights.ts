@@ -3,7 +3,7 @@ import { vendorFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, utcTime } from './operation.ts'
 import { Vulnerability } from './peripherals.ts'
 
-/** A host on which something was found. */
+/** A host with a finding. */
 export const InsightAgent = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
@@ -11,8 +11,8 @@ export const InsightAgent = closed({
 })
 
 const devices = {
-  vid: Type.String({ description: 'Vendor id, four upper-case hex digits.' }),
-  pid: Type.String({ description: 'Product id, four upper-case hex digits.' }),
+  vid: Type.String({ description: 'Vendor ID (VID), four upper-case hex digits.' }),
+  pid: Type.String({ description: 'Product ID (PID), four upper-case hex digits.' }),
   guiVid: Type.String({ description: 'Vendor name.' }),
   guiPid: Type.String({ description: 'Product name.' }),
   devIcon: Type.Integer(),
@@ -21,53 +21,62 @@ const devices = {
 
 const found = {
   ...devices,
-  agentsCount: Type.Integer({ minimum: 0, description: 'Hosts it is present on.' }),
-  share: Type.Number({ minimum: 0, maximum: 1, description: 'agentsCount of the population, 0 to 1.' }),
-  firstSeen: utcTime('First attachment anywhere.'),
-  lastSeen: utcTime('Last attachment anywhere.'),
-  agents: Type.Array(InsightAgent, { maxItems: 20, description: 'At most 20 of them, by host name.' }),
+  agentsCount: Type.Integer({ minimum: 0, description: 'Number of hosts that the device is attached to.' }),
+  share: Type.Number({ minimum: 0, maximum: 1, description: '`agentsCount` divided by the population, 0 to 1.' }),
+  firstSeen: utcTime('First attachment on any host.'),
+  lastSeen: utcTime('Last attachment on any host.'),
+  agents: Type.Array(InsightAgent, { maxItems: 20, description: 'Up to 20 of these hosts, sorted by name.' }),
 }
 
-const interfaces = Type.String({ description: 'Its set of interfaces, class:subclass:protocol each.' })
-const peripheralsCount = Type.Integer({ minimum: 0, description: 'Present devices.' })
+const interfaces = Type.String({ description: 'USB interfaces of the device, each as class:subclass:protocol.' })
+const peripheralsCount = Type.Integer({ minimum: 0, description: 'Number of attached devices.' })
 
 export const UncommonPeripheral = closed({
   ...found,
   interfaces,
   peripheralsCount,
-  isKnownAttackTool: Type.Boolean({ description: 'Suspected or confirmed, in one of its designs at least.' }),
+  isKnownAttackTool: Type.Boolean({
+    description: 'True if at least one fingerprint is a suspected or confirmed attack tool.',
+  }),
 })
 export type UncommonPeripheral = Static<typeof UncommonPeripheral>
 
 export const VulnerablePeripheral = closed({
   ...found,
   vulnerabilities: Type.Array(Vulnerability),
-  isKnownAttackTool: Type.Boolean({ description: 'Suspected or confirmed, in one of its designs at least.' }),
-  severity: Type.Integer({ description: 'The highest of its designs.' }),
+  isKnownAttackTool: Type.Boolean({
+    description: 'True if at least one fingerprint is a suspected or confirmed attack tool.',
+  }),
+  severity: Type.Integer({ description: 'Highest severity of its fingerprints.' }),
   peripheralsCount,
 })
 export type VulnerablePeripheral = Static<typeof VulnerablePeripheral>
 
 const insight = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   closed({
-    computedAt: utcTime('When this was computed; at most a second ago.'),
-    population: Type.Integer({ minimum: 0, description: 'Active hosts: those seen in the last 30 days.' }),
-    insufficientPopulation: Type.Boolean({ description: 'Too few active hosts to tell what is uncommon.' }),
-    recordsTotal: Type.Integer({ minimum: 0, description: 'Rows there are; `data` holds 5,000 at most.' }),
+    computedAt: utcTime('Time of the computation, at most a second ago.'),
+    population: Type.Integer({
+      minimum: 0,
+      description: 'Number of active hosts: hosts that were seen in the last 30 days.',
+    }),
+    insufficientPopulation: Type.Boolean({
+      description: 'True if there are too few active hosts to decide what is uncommon.',
+    }),
+    recordsTotal: Type.Integer({ minimum: 0, description: 'Number of all rows. `data` contains at most 5,000.' }),
     data: Type.Array(item),
   })
 
 const query = closed({ vendor: vendorFilter('Vendor') })
 
 const uncommonText =
-  'By vid, pid and set of interfaces: present on at most 3 hosts and at most 1 % of the active hosts (at least one host), in a population of at least 20. VENDORA_UNCOMMON_MAX_HOSTS, _MAX_SHARE and _MIN_POPULATION change these. Attack tools first, then the rarest, then the newest.'
+  'Grouped by VID, PID and set of interfaces. A device is uncommon if it is attached to at most 3 hosts and to at most 1 % of the active hosts (but at least one host), and if there are at least 20 active hosts. The settings VENDORA_UNCOMMON_MAX_HOSTS, VENDORA_UNCOMMON_MAX_SHARE and VENDORA_UNCOMMON_MIN_POPULATION change these limits. Attack tools come first, then the rarest devices, then the newest.'
 const common = { method: 'GET', tag: 'Agents' } as const
 
 export const uncommonPeripherals = operation({
   ...common,
   id: 'uncommonPeripherals',
   path: '/prime/webui/agents/RiskInsights/UncommonPeripherals',
-  summary: 'Lists peripherals that hardly any host has',
+  summary: 'Lists uncommon devices',
   description: uncommonText,
   permission: 'fleet:read',
   query,
@@ -78,8 +87,8 @@ export const reloadUncommonPeripherals = operation({
   ...common,
   id: 'reloadUncommonPeripherals',
   path: '/prime/webui/agents/RiskInsights/UncommonPeripherals/Reload',
-  summary: 'Computes uncommon peripherals anew',
-  description: 'Changes nothing. A second caller waits for the run under way.',
+  summary: 'Recalculates uncommon devices',
+  description: 'Changes no data. If a calculation is already running, the call waits for it.',
   permission: 'fleet:reload',
   response: insight(UncommonPeripheral),
 })
@@ -88,9 +97,9 @@ export const vulnerablePeripherals = operation({
   ...common,
   id: 'vulnerablePeripherals',
   path: '/prime/webui/agents/RiskInsights/VulnerablePeripherals',
-  summary: 'Lists present peripherals with a published weakness',
+  summary: 'Lists attached devices with published vulnerabilities',
   description:
-    'By vid and pid: what is known by firmware or model. The severest first, then those of most hosts. insufficientPopulation is always false here.',
+    'Grouped by VID and PID. Vulnerabilities are known by firmware version or by model. The most severe come first, then the devices on the most hosts. `insufficientPopulation` is always false.',
   permission: 'fleet:read',
   query,
   response: insight(VulnerablePeripheral),
@@ -100,8 +109,8 @@ export const reloadVulnerablePeripherals = operation({
   ...common,
   id: 'reloadVulnerablePeripherals',
   path: '/prime/webui/agents/RiskInsights/VulnerablePeripherals/Reload',
-  summary: 'Computes vulnerable peripherals anew',
-  description: 'Changes nothing. A second caller waits for the run under way.',
+  summary: 'Recalculates vulnerable devices',
+  description: 'Changes no data. If a calculation is already running, the call waits for it.',
   permission: 'fleet:reload',
   response: insight(VulnerablePeripheral),
 })
@@ -109,7 +118,7 @@ export const reloadVulnerablePeripherals = operation({
 export const WhitelistViolation = closed({
   vid: devices.vid,
   pid: devices.pid,
-  serialNumber: Type.String({ description: 'Empty when the device has none.' }),
+  serialNumber: Type.String({ description: 'Empty if the device has none.' }),
   guiVid: devices.guiVid,
   guiPid: devices.guiPid,
   devIcon: devices.devIcon,
@@ -118,8 +127,8 @@ export const WhitelistViolation = closed({
   peripheralsCount: Type.Integer({ minimum: 0 }),
   firstSeen: utcTime('First attachment on one of these hosts.'),
   lastSeen: utcTime('Last attachment on one of these hosts.'),
-  enforced: Type.Boolean({ description: 'One of its hosts is Armed at least.' }),
-  isKnownAttackTool: Type.Boolean({ description: 'One of its devices is a known attack tool.' }),
+  enforced: Type.Boolean({ description: 'True if at least one of the hosts is Armed.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'True if one of the devices is a known attack tool.' }),
 })
 export type WhitelistViolation = Static<typeof WhitelistViolation>
 
@@ -127,9 +136,9 @@ export const uniqueWhitelistViolation = operation({
   ...common,
   id: 'uniqueWhitelistViolation',
   path: '/prime/webui/agents/UniqueWhitelistViolation',
-  summary: 'Lists distinct present devices that no allow rule covers, where a whitelist applies',
+  summary: 'Lists attached devices that are not on the allowlist',
   description:
-    'Distinct by vid, pid and serial number. Attack tools come first, then devices on armed hosts, then the devices on the most hosts.',
+    'Lists the distinct devices (by VID, PID and serial number) that no allow rule covers, on hosts with an allowlist. Attack tools come first, then devices on armed hosts, then the devices on the most hosts.',
   permission: 'fleet:read',
   query,
   response: Type.Array(WhitelistViolation),
@@ -139,67 +148,78 @@ export const errorTotal = operation({
   ...common,
   id: 'errorTotal',
   path: '/prime/webui/agents/errorTotal',
-  summary: 'Counts errors of agents over a time',
+  summary: 'Counts errors of hosts in a period',
   description:
-    'Errors that agents reported, commands that failed and polls that failed, most first; also of polled computers that never became hosts. Without dates the last 7 days; both ends count.',
+    'Counts errors that agents reported, failed commands and failed polls. Hosts with the most errors come first. Agentless hosts that were never polled successfully are included. Without dates, the period is the last 7 days. Both ends are inclusive.',
   permission: 'fleet:read',
   query: closed({
-    FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Start; a date begins with its first moment.' })),
+    FromDate: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Start of the period. A date stands for the start of that day.' }),
+    ),
     ToDate: Type.Optional(
-      Type.String({ maxLength: 64, description: 'End, included; a date ends with its last moment.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'End of the period, inclusive. A date stands for the end of that day.',
+      }),
     ),
     PageNumber: listQuery.PageNumber,
     PageSize: listQuery.PageSize,
   }),
   response: closed({
-    total: Type.Integer({ minimum: 0, description: 'Sum of errorsCount over all agents.' }),
-    recordsTotal: Type.Integer({ minimum: 0, description: 'Hosts and polled computers with errors.' }),
+    total: Type.Integer({ minimum: 0, description: 'Sum of `errorsCount` over all hosts.' }),
+    recordsTotal: Type.Integer({ minimum: 0, description: 'Number of hosts with errors, including agentless hosts.' }),
     recordsFiltered: Type.Integer({ minimum: 0 }),
     data: Type.Array(
       closed({
-        uuid: Type.String({ description: 'Empty for a polled computer that never became a host.' }),
-        hostIdentifier: Type.String({ description: 'Host name, or computerName of the connection.' }),
-        localIpAddress: Type.String({ description: 'Empty when unknown.' }),
+        uuid: Type.String({
+          description: 'UUID of the host. Empty for an agentless host that was never polled successfully.',
+        }),
+        hostIdentifier: Type.String({ description: 'Host name, or `computerName` of the connection.' }),
+        localIpAddress: Type.String({ description: 'Empty if unknown.' }),
         errorsCount: Type.Integer({ minimum: 1 }),
-        lastErrorTime: utcTime('When the last one reached the server.'),
+        lastErrorTime: utcTime('Time at which the server received the last error.'),
         lastError: Type.String(),
       }),
     ),
   }),
 })
 
-/** One member of a device beside what others of its ids have. */
+/** Compares one field of a device with the expected value. */
 export const IdentityDifference = closed({
-  field: Type.String({ description: 'Name of the member, for people.' }),
-  device: Type.String({ description: 'What this device has.' }),
-  expected: Type.String({ description: 'What the others, or the genuine product, have.' }),
+  field: Type.String({ description: 'Display name of the field.' }),
+  device: Type.String({ description: 'Value of this device.' }),
+  expected: Type.String({
+    description: 'Value of the genuine product, or of the other devices with the same VID and PID.',
+  }),
   differs: Type.Boolean(),
 })
 export type IdentityDifference = Static<typeof IdentityDifference>
 
 export const SpoofedIdentity = closed({
   level: Type.Enum(['suspected', 'confirmed'], {
-    description: 'Confirmed: it cannot be the product of its ids. Out of line with the fleet alone is suspected.',
+    description:
+      '`confirmed`: the device cannot be the product that its VID and PID name. `suspected`: it only differs from the other devices in the fleet.',
   }),
   basis: Type.Enum(['genuine', 'consensus'], {
-    description: 'Compared with facts of the genuine product, or with the other devices of its ids in this fleet.',
+    description:
+      '`genuine`: compared with the descriptors of the genuine product. `consensus`: compared with the devices in the fleet that have the same VID and PID.',
   }),
   ...devices,
-  fingerprint: Type.String({ description: 'Exact fingerprint of the device, for the list of peripherals.' }),
+  fingerprint: Type.String({ description: 'Exact fingerprint. Use it to filter the list of peripherals.' }),
   interfaces,
-  evidence: Type.Array(Type.String(), { description: 'What is out of line, in words.' }),
-  diff: Type.Array(IdentityDifference, { description: 'Side by side; members that differ first.' }),
+  evidence: Type.Array(Type.String(), { description: 'The differences, as text.' }),
+  diff: Type.Array(IdentityDifference, { description: 'Comparison of the fields. Fields that differ come first.' }),
   consensus: nullable(
     closed({
-      devices: Type.Integer({ description: 'Present devices of these ids.' }),
-      share: Type.Number({ description: 'Of them, how many have the common set of interfaces; 0 to 1.' }),
+      devices: Type.Integer({ description: 'Number of attached devices with this VID and PID.' }),
+      share: Type.Number({ description: 'Share of these devices that have the common set of interfaces, 0 to 1.' }),
     }),
-    { description: 'null where the basis is the genuine product.' },
+    { description: '`null` if `basis` is `genuine`.' },
   ),
   agentsCount: Type.Integer({ minimum: 0 }),
   peripheralsCount: Type.Integer({ minimum: 0 }),
-  firstSeen: utcTime('First attachment anywhere.'),
-  lastSeen: utcTime('Last attachment anywhere.'),
+  firstSeen: utcTime('First attachment on any host.'),
+  lastSeen: utcTime('Last attachment on any host.'),
   agents: Type.Array(InsightAgent, { maxItems: 20 }),
 })
 export type SpoofedIdentity = Static<typeof SpoofedIdentity>
@@ -208,9 +228,9 @@ export const spoofedIdentities = operation({
   ...common,
   id: 'spoofedIdentities',
   path: '/prime/webui/agents/RiskInsights/SpoofedIdentities',
-  summary: 'Lists present devices that are hardly what their ids say',
+  summary: 'Lists attached devices that probably spoof their VID and PID',
   description:
-    'Against genuine products, and against the fleet: of 20 or more devices of the same ids at least 95 % share one set of interfaces, and this one has another. Confirmed ones first. It colours no host.',
+    'The server compares each device with the genuine product. If the fleet has 20 or more devices with the same VID and PID and at least 95 % share one set of interfaces, it also compares the device with them. Confirmed devices come first. A spoofed identity does not change the severity of a host.',
   permission: 'fleet:read',
   query,
   response: insight(SpoofedIdentity),

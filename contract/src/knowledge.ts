@@ -2,15 +2,15 @@ import { type Static, Type } from 'typebox'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 import { icons } from './peripherals.ts'
 
-/** Bounds of knowledge that comes as a file. */
+/** Limits of knowledge files. */
 export const knowledgeLimits = {
-  /** Characters of the signed text; usb.ids of 2025 has 730,000. */
+  /** Maximum characters of the signed text. usb.ids of 2025 has 730,000. */
   payload: 6_000_000,
   usbIds: 4_000_000,
   rows: 5_000,
   names: 20_000,
   pattern: 200,
-  /** Bytes of what agents are given of it: attack tools and genuine descriptors as JSON. */
+  /** Maximum bytes of the part for agents: attack tools and genuine descriptors as JSON. */
   agentDocument: 8 * 1024 * 1024,
 } as const
 
@@ -103,7 +103,7 @@ const Supplement = closed({
   }),
 })
 
-/** Files of a knowledge set. What a set leaves out stays as it is in force. */
+/** Files of a knowledge set. Absent files stay unchanged. */
 export const KnowledgeFiles = closed({
   usbIds: optional(Type.String({ minLength: 1, maxLength: knowledgeLimits.usbIds })),
   attackTools: optional(Type.Array(AttackTool, { maxItems: knowledgeLimits.rows })),
@@ -115,38 +115,41 @@ export const KnowledgeFiles = closed({
 export const knowledgeFileNames = ['usbIds', 'attackTools', 'vulnerable', 'genuine', 'supplement'] as const
 export type KnowledgeFileName = (typeof knowledgeFileNames)[number]
 
-/** What is signed, as JSON text. */
+/** The signed content, as JSON text. */
 export const KnowledgePayload = closed({
   format: Type.Literal('portcullis-knowledge-1'),
-  version: Type.String({ pattern: '^\\d{1,6}(\\.\\d{1,6}){0,3}$', description: 'Numbers with dots; has to rise.' }),
-  createdAt: utcTime('When it was made.'),
+  version: Type.String({
+    pattern: '^\\d{1,6}(\\.\\d{1,6}){0,3}$',
+    description: 'Numbers separated by dots. Must be higher than the current version.',
+  }),
+  createdAt: utcTime('Time at which the set was created.'),
   files: KnowledgeFiles,
 })
 export type KnowledgePayload = Static<typeof KnowledgePayload>
 
-/** A knowledge file as it is carried about: the text, and who signed it. */
+/** A knowledge file: the content with its key and signature. */
 export const SignedKnowledge = closed({
   format: Type.Literal('portcullis-signed-knowledge-1'),
   payload: Type.String({
     minLength: 2,
     maxLength: knowledgeLimits.payload,
-    description: 'JSON text, signed as it is.',
+    description: 'Signed JSON text.',
   }),
   publicKey: Type.String({ pattern: '^[A-Za-z0-9+/]{59}=$', description: 'Base64 SPKI DER of an Ed25519 key.' }),
   signature: Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Base64 Ed25519 signature.' }),
 })
 export type SignedKnowledge = Static<typeof SignedKnowledge>
 
-/** The text that the signature is over: no other signature of the same key can be taken for it. */
+/** Returns the signed text. Its first line distinguishes it from all other texts that the key signs. */
 export const knowledgeProofText = (payload: string): string => `portcullis knowledge\n${payload}`
 
 export const knowledgeStates = ['Candidate', 'In force', 'Replaced', 'Withdrawn'] as const
 
 const KnowledgeFile = closed({
   name: Type.Enum(knowledgeFileNames),
-  version: Type.String({ description: 'Version of the set it came with; of usb.ids its own.' }),
-  source: Type.Enum(['release', 'upload'], { description: 'Shipped with the server, or uploaded.' }),
-  entries: Type.Integer({ description: 'Rows, or names of vendors and products.' }),
+  version: Type.String({ description: 'Version of the set that contains the file. usb.ids has its own version.' }),
+  source: Type.Enum(['release', 'upload'], { description: '`release`: shipped with the server. `upload`: uploaded.' }),
+  entries: Type.Integer({ description: 'Number of rows, or of names of vendors and products.' }),
   bytes: Type.Integer(),
 })
 
@@ -154,33 +157,39 @@ export const KnowledgeSet = closed({
   id: Type.String(),
   version: Type.String(),
   state: Type.Enum(knowledgeStates),
-  createdAt: utcTime('When it was made.'),
-  uploadedAt: utcTime('When it was uploaded.'),
+  createdAt: utcTime('Time at which the set was created.'),
+  uploadedAt: utcTime('Time of the upload.'),
   uploadedBy: Type.String(),
-  key: Type.String({ description: 'Fingerprint of the key that signed it.' }),
-  brings: Type.Array(Type.Enum(knowledgeFileNames), { description: 'Files of its own.' }),
-  appliedAt: nullable(utcTime('When it came into force.')),
+  key: Type.String({ description: 'Fingerprint of the signing key.' }),
+  brings: Type.Array(Type.Enum(knowledgeFileNames), { description: 'Files in the set.' }),
+  appliedAt: nullable(utcTime('Time at which the set was applied.')),
   appliedBy: nullable(Type.String()),
 })
 export type KnowledgeSet = Static<typeof KnowledgeSet>
 
 export const KnowledgeStatus = closed({
-  version: Type.String({ description: 'Version in force, as designs carry it.' }),
+  version: Type.String({ description: 'Current version. Each fingerprint stores the version of its verdict.' }),
   source: Type.Enum(['release', 'upload']),
-  releaseVersion: Type.String({ description: 'Version shipped with this server.' }),
-  madeAt: utcTime('When the knowledge in force was made.'),
-  ageDays: Type.Integer({ description: 'Days since then.' }),
+  releaseVersion: Type.String({ description: 'Version that was shipped with this server.' }),
+  madeAt: utcTime('Time at which the current knowledge was created.'),
+  ageDays: Type.Integer({ description: 'Age of the current knowledge, in days.' }),
   files: Type.Array(KnowledgeFile),
-  agentsHash: Type.String({ description: 'SHA-256 of the part that agents hold.' }),
+  agentsHash: Type.String({ description: 'SHA-256 of the part for agents.' }),
   trustedKeys: Type.Array(
-    closed({ fingerprint: Type.String(), trustedAt: utcTime('Since when.'), trustedBy: Type.String() }),
+    closed({
+      fingerprint: Type.String(),
+      trustedAt: utcTime('Time from which the key is trusted.'),
+      trustedBy: Type.String(),
+    }),
   ),
   candidate: nullable(KnowledgeSet),
-  history: Type.Array(KnowledgeSet, { description: 'The newest 50, candidate and the one in force among them.' }),
+  history: Type.Array(KnowledgeSet, {
+    description: 'The newest 50 sets, including the candidate and the current set.',
+  }),
   judging: closed({
     designs: Type.Integer(),
-    waiting: Type.Integer({ description: 'Designs still judged by another version.' }),
-    hosts: Type.Integer({ description: 'Hosts whose verdict is still to be made anew.' }),
+    waiting: Type.Integer({ description: 'Number of fingerprints whose verdict is from another version.' }),
+    hosts: Type.Integer({ description: 'Number of hosts that still have to be updated.' }),
   }),
 })
 export type KnowledgeStatus = Static<typeof KnowledgeStatus>
@@ -189,18 +198,18 @@ const verdict = closed({
   severity: Type.Integer(),
   attackTool: Type.Enum(['', 'suspected', 'confirmed']),
   vulnerable: Type.Boolean(),
-  findings: Type.String({ description: 'In words; empty when none.' }),
+  findings: Type.String({ description: 'Findings as text. Empty if there are none.' }),
 })
 
 export const KnowledgeEffect = closed({
   version: Type.String({ description: 'Version of the candidate.' }),
-  computedAt: utcTime('When this was computed.'),
-  designs: Type.Integer({ description: 'Present designs whose verdict changes.' }),
-  devices: Type.Integer({ description: 'Present devices of these designs.' }),
-  hosts: Type.Integer({ description: 'Hosts with one of them.' }),
-  worse: Type.Integer({ description: 'Designs whose severity rises.' }),
-  better: Type.Integer({ description: 'Designs whose severity falls.' }),
-  renamed: Type.Integer({ description: 'Models that get another name.' }),
+  computedAt: utcTime('Time of the computation.'),
+  designs: Type.Integer({ description: 'Number of fingerprints of attached devices whose verdict changes.' }),
+  devices: Type.Integer({ description: 'Number of attached devices with these fingerprints.' }),
+  hosts: Type.Integer({ description: 'Number of hosts with these devices.' }),
+  worse: Type.Integer({ description: 'Number of fingerprints whose severity increases.' }),
+  better: Type.Integer({ description: 'Number of fingerprints whose severity decreases.' }),
+  renamed: Type.Integer({ description: 'Number of models whose name changes.' }),
   data: Type.Array(
     closed({
       vid: Type.String(),
@@ -214,7 +223,7 @@ export const KnowledgeEffect = closed({
       agentsCount: Type.Integer(),
       peripheralsCount: Type.Integer(),
     }),
-    { description: 'The first 500, the severest first.' },
+    { description: 'The first 500 fingerprints, most severe first.' },
   ),
 })
 export type KnowledgeEffect = Static<typeof KnowledgeEffect>
@@ -226,7 +235,7 @@ export const getKnowledge = operation({
   id: 'getKnowledge',
   method: 'GET',
   path: '/prime/webui/admin/knowledge',
-  summary: 'Says what the server knows of USB devices, how fresh it is, and where it is from',
+  summary: 'Returns the versions, age and sources of the knowledge about USB devices',
   permission: 'health:read',
   response: KnowledgeStatus,
 })
@@ -236,10 +245,10 @@ export const uploadKnowledge = operation({
   id: 'uploadKnowledge',
   method: 'POST',
   path: '/prime/webui/admin/knowledge',
-  fresh: 'it pins a key',
-  summary: 'Takes a signed knowledge file as a candidate',
+  fresh: 'the file pins a key',
+  summary: 'Uploads a signed knowledge file as a candidate',
   description:
-    'Checked as a whole and refused as a whole; nothing counts before admin/knowledge/apply. The first file pins its key when `trust` names the fingerprint of it; files of other keys are refused from then on. A candidate replaces the one before.',
+    'The server accepts or refuses the file as a whole. The file takes effect only with admin/knowledge/apply. The first file pins its key if `trust` is the fingerprint of that key. After that, files signed with other keys are refused. A new candidate replaces the previous one.',
   permission: 'config:write',
   body: closed({
     ...SignedKnowledge.properties,
@@ -260,15 +269,15 @@ export const previewKnowledge = operation({
   id: 'previewKnowledge',
   method: 'GET',
   path: '/prime/webui/admin/knowledge/preview',
-  summary: 'Says whose verdict the candidate would change',
+  summary: 'Previews the verdicts that the candidate changes',
   permission: 'config:read',
   response: KnowledgeEffect,
   errors: ['not_found'],
 })
 
 const applied = closed({
-  version: Type.String({ description: 'Version in force from now on.' }),
-  jobId: Type.String({ description: 'Job that judges all designs anew.' }),
+  version: Type.String({ description: 'New current version.' }),
+  jobId: Type.String({ description: 'ID of the job that re-evaluates all fingerprints.' }),
 })
 
 export const applyKnowledge = operation({
@@ -277,11 +286,11 @@ export const applyKnowledge = operation({
   method: 'POST',
   path: '/prime/webui/admin/knowledge/apply',
   fresh: true,
-  summary: 'Puts the candidate in force',
+  summary: 'Applies the candidate',
   description:
-    'New devices are judged by it at once, known ones by a job. New findings on present devices raise events. Needs a second approver once two Administrators have existed.',
+    'New devices are evaluated with it at once, known devices by a job. New findings on attached devices create events. The call needs a second approver once two Administrators have existed.',
   permission: 'config:write',
-  body: closed({ id: Type.String({ maxLength: 64, description: 'Id of the candidate that was looked at.' }) }),
+  body: closed({ id: Type.String({ maxLength: 64, description: 'ID of the candidate that you reviewed.' }) }),
   response: applied,
   errors: ['not_found', 'conflict', 'second_person_required'],
 })
@@ -292,7 +301,7 @@ export const rollbackKnowledge = operation({
   method: 'POST',
   path: '/prime/webui/admin/knowledge/rollback',
   fresh: true,
-  summary: 'Goes back to what was in force before',
+  summary: 'Restores the previous knowledge',
   permission: 'config:write',
   response: applied,
   errors: ['conflict', 'second_person_required'],

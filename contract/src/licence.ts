@@ -2,22 +2,29 @@ import { type Static, Type } from 'typebox'
 import { licenceBody } from './general-config.ts'
 import { closed, nullable, operation } from './operation.ts'
 
-/** The licence in force, and what it comes to. */
+/** The current licence and its use. */
 export const LicenceDetails = closed({
   status: Type.Enum(['Community', 'Activated', 'Grace', 'Expired', 'Invalid'], {
     description:
-      '`Community`: no licence, nothing is limited. `Grace`: over, but nothing changes yet. `Invalid`: stored, and not signed by a key this server trusts now.',
+      '`Community`: no licence, no limits. `Grace`: expired, but nothing changes yet. `Invalid`: the stored licence is not signed with a key that this server trusts.',
   }),
   accountId: Type.String(),
   accountName: Type.String(),
-  agents: nullable(Type.Integer({ minimum: 1 }), { description: 'Hosts that are covered; null: any number.' }),
-  used: Type.Integer({ minimum: 0, description: 'Hosts that are known.' }),
-  pending: Type.Integer({ minimum: 0, description: 'Hosts beyond what is covered. Nothing stops working for them.' }),
-  expires: nullable(Type.String({ format: 'date' }), { description: 'Last day (UTC); null: it does not end.' }),
-  daysLeft: nullable(Type.Integer(), { description: 'Days until then; below 0 after it.' }),
+  agents: nullable(Type.Integer({ minimum: 1 }), {
+    description: 'Number of hosts that the licence covers. `null`: any number.',
+  }),
+  used: Type.Integer({ minimum: 0, description: 'Number of hosts.' }),
+  pending: Type.Integer({
+    minimum: 0,
+    description: 'Number of hosts that the licence does not cover. They keep working.',
+  }),
+  expires: nullable(Type.String({ format: 'date' }), {
+    description: 'Last day of the licence (UTC). `null`: it does not expire.',
+  }),
+  daysLeft: nullable(Type.Integer(), { description: 'Days until the licence expires. Negative after that.' }),
   graceUntil: nullable(Type.String({ format: 'date' })),
   features: Type.Array(Type.String()),
-  trustedKeys: Type.Integer({ minimum: 0, description: 'Keys of issuers that this server trusts.' }),
+  trustedKeys: Type.Integer({ minimum: 0, description: 'Number of issuer keys that this server trusts.' }),
 })
 export type LicenceDetails = Static<typeof LicenceDetails>
 
@@ -28,7 +35,7 @@ export const getLicence = operation({
   method: 'GET',
   path: `${base}/license`,
   tag: 'GeneralConfig',
-  summary: 'Says which licence is in force, and how many hosts it covers',
+  summary: 'Returns the current licence',
   permission: 'config:read',
   response: LicenceDetails,
 })
@@ -40,7 +47,7 @@ export const addOrUpdateLicense = operation({
   tag: 'GeneralConfig',
   summary: 'Changes the licence',
   description:
-    'A key that is not signed by an issuer this server trusts, or is for another product, is 422 and nothing changes. null or an empty text: Community. Hosts follow within seconds.',
+    'A licence for another product, or one that is not signed by a trusted issuer, gets 422 and changes nothing. `null` or an empty text removes the licence. Hosts show the new state within seconds.',
   permission: 'config:write',
   body: licenceBody,
   bodyOptional: true,

@@ -1,17 +1,17 @@
 import { Type } from 'typebox'
 import { apiPrefix, operation } from './operation.ts'
 
-/** What else changes while somebody looks: each is only a hint to read again. */
+/** Events without content: each tells the console to reload a view. */
 export const liveHints = ['notices', 'deliveries', 'health', 'assets', 'reports'] as const
 export type LiveHint = (typeof liveHints)[number]
 
-/** What the live stream tells the console: which rows changed, never their content. */
+/** The events of the live stream. They say which rows changed and never contain their content. */
 export interface LiveEvents {
-  /** uuids of agents whose row changed; null means many. */
+  /** UUIDs of hosts whose row changed. `null`: many hosts. */
   agents: { changed: string[] | null }
-  /** uuids of agents whose peripherals changed; null means many. */
+  /** UUIDs of hosts whose devices changed. `null`: many hosts. */
   peripherals: { changed: string[] | null }
-  /** Events were stored. */
+  /** New events were stored. */
   events: Record<string, never>
   /** Counts may have changed. */
   summary: Record<string, never>
@@ -20,7 +20,7 @@ export interface LiveEvents {
   health: Record<string, never>
   assets: Record<string, never>
   reports: Record<string, never>
-  /** Every 15 seconds, so that a dead connection shows. */
+  /** Sent every 15 seconds, so that clients detect a dead connection. */
   ping: Record<string, never>
 }
 
@@ -29,9 +29,9 @@ export const live = operation({
   method: 'GET',
   path: `${apiPrefix}/live`,
   tag: 'Live',
-  summary: 'Server-sent events that tell the console what changed',
+  summary: 'Streams changes as server-sent events',
   description:
-    'Events: agents, peripherals, events, summary, notices, deliveries, health, assets, reports, ping; at most four of each per second. One account has at most 20 streams per server; one more is refused with 429.',
+    'Events are agents (hosts), peripherals (devices), events, summary, notices (alerts), deliveries, health, assets, reports and ping. They say what changed, without content. Each is sent at most four times per second. An account can have 20 streams per server; further ones get 429.',
   permission: 'fleet:read',
   errors: ['too_many_requests'],
   response: Type.String(),

@@ -5,32 +5,34 @@ import { closed, nullable, operation, utcTime } from './operation.ts'
 const base = '/prime/webui/Auth/Mfa'
 const tag = 'Auth'
 
-/** Ways to prove oneself besides the password. */
+/** The methods of a second factor. */
 export const mfaMethods = ['totp', 'passkey', 'recovery'] as const
 export type MfaMethod = (typeof mfaMethods)[number]
 
-const password = Type.String({ minLength: 1, maxLength: 1_024, description: 'Present password of the account.' })
+const password = Type.String({ minLength: 1, maxLength: 1_024, description: 'Current password of the account.' })
 const code = Type.String({
   minLength: 6,
   maxLength: 16,
-  description: 'Six digits of the authenticator app; blanks do not count.',
+  description: 'Six-digit code of the authenticator app. Spaces are ignored.',
 })
-/** As the browser gives and takes it (WebAuthn Level 3, JSON forms); judged whole by the library that reads it. */
+/** A WebAuthn Level 3 object in JSON form. The WebAuthn library validates its content. */
 const webAuthn = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description, maxProperties: 32 })
 
 export const Passkey = closed({
   id: Type.String(),
-  name: Type.String({ description: 'As its owner named it.' }),
-  createdAt: utcTime('When it was added.'),
-  lastUsedAt: nullable(utcTime('Last sign-in with it.')),
+  name: Type.String({ description: 'Name that the owner chose.' }),
+  createdAt: utcTime('Time at which the passkey was added.'),
+  lastUsedAt: nullable(utcTime('Time of the last sign-in with this passkey.')),
 })
 
-/** Second factors of an account. */
+/** The second factors of an account. */
 export const MfaState = closed({
-  totp: Type.Boolean({ description: 'An authenticator app is set up.' }),
+  totp: Type.Boolean({ description: 'True if an authenticator app is set up.' }),
   passkeys: Type.Array(Passkey),
   recoveryCodesLeft: Type.Integer({ minimum: 0 }),
-  canUsePasskeys: Type.Boolean({ description: 'False while people reach the server by an address and not by a name.' }),
+  canUsePasskeys: Type.Boolean({
+    description: 'False if the server is reached by an IP address. Passkeys need a domain name.',
+  }),
 })
 export type MfaState = Static<typeof MfaState>
 
@@ -39,7 +41,7 @@ export const getMfa = operation({
   method: 'GET',
   path: base,
   tag,
-  summary: 'Says which second factors the own account has',
+  summary: 'Returns the second factors of your account',
   permission: 'self:read',
   response: MfaState,
 })
@@ -49,13 +51,14 @@ export const startTotp = operation({
   method: 'POST',
   path: `${base}/totp/start`,
   tag,
-  summary: 'Makes a secret for an authenticator app',
-  description: 'It counts once a code of it was confirmed. Directory accounts have their second factor there: 422.',
+  summary: 'Creates a secret for an authenticator app',
+  description:
+    'The authenticator app is required at sign-in after you confirm a code. An account of a directory gets 422, because the directory manages its second factor.',
   permission: 'self:write',
   body: closed({ password }),
   response: closed({
-    secret: Type.String({ description: 'Base32, for typing; shown once.' }),
-    uri: Type.String({ description: '`otpauth://totp/...` for a QR code.' }),
+    secret: Type.String({ description: 'The secret in Base32, for manual entry. It is returned only once.' }),
+    uri: Type.String({ description: 'The `otpauth://totp/...` address for a QR code.' }),
   }),
   errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
 })
@@ -65,12 +68,13 @@ export const confirmTotp = operation({
   method: 'POST',
   path: `${base}/totp/confirm`,
   tag,
-  summary: 'Puts the authenticator app into use',
+  summary: 'Activates the authenticator app',
   permission: 'self:write',
   body: closed({ code }),
   response: closed({
     recoveryCodes: Type.Array(Type.String(), {
-      description: 'Ten codes that serve once each; shown once. Empty: there are some already.',
+      description:
+        'Ten recovery codes, each valid once. They are returned only once. Empty if the account already has recovery codes.',
     }),
   }),
   errors: ['mfa_code_wrong', 'unprocessable', 'too_many_requests'],
@@ -81,7 +85,7 @@ export const removeTotp = operation({
   method: 'POST',
   path: `${base}/totp/remove`,
   tag,
-  summary: 'Takes the authenticator app away',
+  summary: 'Removes the authenticator app',
   permission: 'self:write',
   body: closed({ password }),
   response: MfaState,
@@ -93,7 +97,7 @@ export const renewRecoveryCodes = operation({
   method: 'POST',
   path: `${base}/recoverycodes`,
   tag,
-  summary: 'Makes ten new recovery codes; older ones count no more',
+  summary: 'Replaces all recovery codes with ten new ones',
   permission: 'self:write',
   body: closed({ password }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),
@@ -105,10 +109,10 @@ export const startPasskey = operation({
   method: 'POST',
   path: `${base}/passkeys/start`,
   tag,
-  summary: 'Begins adding a passkey',
+  summary: 'Starts the registration of a passkey',
   permission: 'self:write',
   body: closed({ password }),
-  response: closed({ options: webAuthn('For `navigator.credentials.create`.') }),
+  response: closed({ options: webAuthn('Options for `navigator.credentials.create`.') }),
   errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
 })
 
@@ -117,11 +121,11 @@ export const finishPasskey = operation({
   method: 'POST',
   path: `${base}/passkeys/finish`,
   tag,
-  summary: 'Adds the passkey that the browser made',
+  summary: 'Completes the registration of a passkey',
   permission: 'self:write',
   body: closed({
-    name: Type.String({ minLength: 1, maxLength: 64, description: 'What its owner calls it.' }),
-    response: webAuthn('What the browser answered.'),
+    name: Type.String({ minLength: 1, maxLength: 64, description: 'Name for the passkey.' }),
+    response: webAuthn('Response of the browser.'),
   }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),
   errors: ['mfa_code_wrong', 'conflict', 'unprocessable'],
@@ -132,7 +136,7 @@ export const removePasskey = operation({
   method: 'POST',
   path: `${base}/passkeys/remove`,
   tag,
-  summary: 'Takes a passkey away',
+  summary: 'Removes a passkey',
   permission: 'self:write',
   body: closed({ password, id: Type.String({ minLength: 1, maxLength: 1_400 }) }),
   response: MfaState,
@@ -144,10 +148,10 @@ export const startPasskeySignIn = operation({
   method: 'POST',
   path: `${base}/signin/passkey`,
   tag,
-  summary: 'Begins proving oneself by a passkey, after the password',
+  summary: 'Starts the passkey step of a sign-in',
   permission: 'public',
   body: closed({ mfaToken: Type.String({ minLength: 1, maxLength: 512 }) }),
-  response: closed({ options: webAuthn('For `navigator.credentials.get`.') }),
+  response: closed({ options: webAuthn('Options for `navigator.credentials.get`.') }),
   errors: ['session_ended', 'unprocessable'],
 })
 
@@ -156,14 +160,15 @@ export const finishSignIn = operation({
   method: 'POST',
   path: `${base}/signin`,
   tag,
-  summary: 'Signs in by the second factor, after the password',
-  description: 'Exactly one of code, recoveryCode and response. After five wrong ones the password is asked for again.',
+  summary: 'Completes a sign-in with the second factor',
+  description:
+    'Send exactly one of `code`, `recoveryCode` and `response`. After five incorrect attempts, sign in with the password again.',
   permission: 'public',
   body: closed({
     mfaToken: Type.String({ minLength: 1, maxLength: 512 }),
     code: Type.Optional(nullable(code)),
     recoveryCode: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 64 }))),
-    response: Type.Optional(nullable(webAuthn('What the browser answered.'))),
+    response: Type.Optional(nullable(webAuthn('Response of the browser.'))),
   }),
   response: LocalLoginAnswer,
   errors: ['mfa_code_wrong', 'session_ended', 'account_suspended', 'too_many_requests'],
@@ -174,11 +179,12 @@ export const resetMfa = operation({
   method: 'POST',
   path: '/prime/webui/admin/resetmfa',
   tag: 'Admin',
-  summary: 'Takes all second factors of an account away, for somebody who lost them',
-  description: 'Ends its sessions. Nobody does it for himself.',
+  summary: 'Removes all second factors of an account',
+  description:
+    'For users who lost their second factor. Ends the sessions of the account. You cannot reset your own account.',
   permission: 'config:write',
   fresh: true,
   body: closed({ userName: Type.String({ minLength: 1, maxLength: 254 }) }),
-  response: closed({ reset: Type.Boolean({ description: 'True when there were any.' }) }),
+  response: closed({ reset: Type.Boolean({ description: 'True if the account had a second factor.' }) }),
   errors: ['not_found', 'forbidden_object'],
 })

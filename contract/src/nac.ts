@@ -3,7 +3,7 @@ import { booleanFilter, enumFilter, textFilter, timeFilter } from './filters.ts'
 import { testOperation } from './general-config.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 
-/** Systems that take a host off the network: Cisco ISE, Forescout CounterACT. By the name of their configuration. */
+/** Network access control systems, by the name of their settings group. */
 export const nacSystems = ['ise', 'cact'] as const
 export type NacSystem = (typeof nacSystems)[number]
 export const nacSystemNames: Readonly<Record<NacSystem, string>> = {
@@ -12,9 +12,9 @@ export const nacSystemNames: Readonly<Record<NacSystem, string>> = {
 }
 
 /**
- * Life of a quarantine. `waiting`: for a person. `wanted`: written down. `applying`: being asked for. `applied`: the system
- * took it. `verified`: it was read back there. `clearing`: being taken back. `cleared`: read back that it is gone.
- * `failed`: not in force, or not seen to be; the error says what helps. `dismissed`: a person, or time, decided against it.
+ * States of a quarantine. `waiting`: needs approval. `wanted`: stored. `applying`: the request is being sent. `applied`: the
+ * system accepted it. `verified`: the system confirmed it. `clearing`: is being cleared. `cleared`: the system confirmed that
+ * it ended. `failed`: not in force, or not confirmed; `error` gives the cure. `dismissed`: rejected, or expired unapproved.
  */
 export const quarantineStates = [
   'waiting',
@@ -29,7 +29,7 @@ export const quarantineStates = [
 ] as const
 export type QuarantineState = (typeof quarantineStates)[number]
 
-/** What happened to a quarantine, in the order of its story. */
+/** Steps in the timeline of a quarantine. */
 export const quarantineSteps = [
   'asked',
   'waiting',
@@ -46,47 +46,49 @@ export const quarantineSteps = [
 ] as const
 export type QuarantineStepName = (typeof quarantineSteps)[number]
 
-/** Hours a quarantine may be asked for, hosts of one request, addresses of one host. */
+/** Maximum hours of a quarantine, hosts of a request and addresses of a host. */
 export const quarantineLimits = { hours: 8_760, hosts: 100, macs: 16 } as const
 
 export const QuarantineStep = closed({
-  at: utcTime('When.'),
+  at: utcTime('Time of the step.'),
   step: Type.Enum(quarantineSteps),
   ok: Type.Boolean(),
-  by: Type.String({ description: 'Who; `system` for the product.' }),
-  message: Type.String({ description: 'What was seen, or what helps.' }),
+  by: Type.String({ description: 'Account that performed the step. `system`: the server.' }),
+  message: Type.String({ description: 'Result of the step, or the cure if it failed.' }),
 })
 
 export const Quarantine = closed({
   id: Type.String(),
   system: Type.Enum(nacSystems),
   state: Type.Enum(quarantineStates),
-  isActive: Type.Boolean({ description: 'Neither cleared nor dismissed.' }),
-  uuid: Type.String({ description: 'uuid of the host.' }),
-  hostIdentifier: Type.String({ description: 'Name of the host when it was asked for.' }),
+  isActive: Type.Boolean({ description: 'True unless the quarantine is cleared or dismissed.' }),
+  uuid: Type.String({ description: 'UUID of the host.' }),
+  hostIdentifier: Type.String({ description: 'Name of the host at the time of the request.' }),
   ipAddress: Type.String(),
-  macs: Type.Array(Type.String(), { description: 'Addresses of the host that are meant, `AA:BB:CC:DD:EE:FF`.' }),
+  macs: Type.Array(Type.String(), {
+    description: 'MAC addresses of the host to quarantine, for example `AA:BB:CC:DD:EE:FF`.',
+  }),
   targets: Type.Array(Type.String(), {
-    description: 'Those that this server quarantined: they, and no others, are cleared.',
+    description: 'MAC addresses that this server quarantined. Only these are cleared.',
   }),
   place: Type.String({
-    description: 'Where the system is that took it, host and port; empty: none did yet.',
+    description: 'Host and port of the system that accepted the quarantine. Empty: none has accepted it yet.',
   }),
   isMoved: Type.Boolean({
     description:
-      'To be cleared, and the settings name another place that knows nothing of it: it ends when the settings name `place` again, or when a person asks once more to clear it, having done so there by hand.',
+      'True if the quarantine is being cleared but the settings now name another system. To finish, enter `place` in the settings again, or clear the quarantine manually in that system and call `clear` again.',
   }),
-  policy: Type.String({ description: 'ANC policy, or property of CounterACT.' }),
+  policy: Type.String({ description: 'ANC policy of Cisco ISE, or property of CounterACT.' }),
   reason: Type.String(),
-  isAutomatic: Type.Boolean({ description: 'Because of an attack tool, without a person.' }),
-  deviceID: Type.String({ description: 'Device that caused it; empty: a person did.' }),
-  by: Type.String({ description: 'Who asked for it.' }),
-  createdAt: utcTime('When it was asked for.'),
-  updatedAt: utcTime('Last change.'),
-  expiresAt: nullable(utcTime('When it is cleared by itself; null: it is not.')),
-  error: Type.String({ description: 'What is wrong now, and what helps; empty: nothing.' }),
-  attempts: Type.Integer({ minimum: 0, description: 'Tries of the present step that failed.' }),
-  timeline: Type.Array(QuarantineStep, { description: 'Oldest first, at most the newest 50.' }),
+  isAutomatic: Type.Boolean({ description: 'True if an attack tool triggered the quarantine.' }),
+  deviceID: Type.String({ description: 'Device that triggered the quarantine. Empty: a person requested it.' }),
+  by: Type.String({ description: 'Account that requested the quarantine.' }),
+  createdAt: utcTime('Time of the request.'),
+  updatedAt: utcTime('Time of the last change.'),
+  expiresAt: nullable(utcTime('Time at which the quarantine ends automatically. `null`: it does not expire.')),
+  error: Type.String({ description: 'Current problem and its cure. Empty: no problem.' }),
+  attempts: Type.Integer({ minimum: 0, description: 'Number of failed attempts of the current step.' }),
+  timeline: Type.Array(QuarantineStep, { description: 'The newest 50 steps, oldest first.' }),
 })
 export type Quarantine = Static<typeof Quarantine>
 
@@ -111,7 +113,7 @@ export const listQuarantines = operation({
   method: 'GET',
   path: `${base}/quarantines`,
   tag,
-  summary: 'Lists quarantines with their story, newest first',
+  summary: 'Lists quarantines with their timelines, newest first',
   permission: 'fleet:read',
   query: closed({ ...quarantineFilters, ...listQuery }),
   response: page(Quarantine),
@@ -123,16 +125,16 @@ export const quarantineHosts = operation({
   method: 'POST',
   path: `${base}/quarantines`,
   tag,
-  summary: 'Asks for the quarantine of hosts',
+  summary: 'Quarantines hosts',
   description:
-    'It is written down and answered at once; it is carried out, and read back, afterwards: follow its state. All interfaces of a host that are up are meant, but for addresses that are never quarantined. A host without a MAC address, or a system that is not in use: 422, nothing is asked for. A host that is quarantined there already keeps that; one that failed is tried again.',
+    'The server stores the request and responds at once. It then sends the request to the system and verifies the result: follow `state`. A quarantine applies to all network interfaces of the host that are up, except excluded addresses. If a host has no MAC address or the system is not enabled, the server returns 422 and quarantines no host. A host that is already quarantined stays so. A failed quarantine is retried.',
   permission: 'fleet:write',
   body: closed({
     agentIds: Type.Array(Type.String({ maxLength: 64 }), {
       minItems: 1,
       maxItems: quarantineLimits.hosts,
       uniqueItems: true,
-      description: 'uuids of hosts.',
+      description: 'UUIDs of hosts.',
     }),
     system: Type.Enum(nacSystems),
     hours: Type.Optional(
@@ -140,18 +142,19 @@ export const quarantineHosts = operation({
         Type.Integer({
           minimum: 0,
           maximum: quarantineLimits.hours,
-          description: 'Ends by itself after so many; 0: it does not. Absent: as configured.',
+          description:
+            'Hours until the quarantine ends automatically. 0: it does not expire. Absent or `null`: the configured number.',
         }),
       ),
     ),
-    reason: Type.String({ minLength: 1, maxLength: 500, description: 'For the story and the audit trail.' }),
+    reason: Type.String({ minLength: 1, maxLength: 500, description: 'Reason, for the timeline and the audit trail.' }),
   }),
   response: closed({
     accepted: Type.Array(closed({ id: Type.String(), uuid: Type.String() })),
     existing: Type.Array(closed({ id: Type.String(), uuid: Type.String() }), {
-      description: 'Quarantined there already, or about to be.',
+      description: 'Hosts that are already quarantined in this system, or will be.',
     }),
-    notFound: Type.Array(Type.String(), { description: 'uuids that name no host.' }),
+    notFound: Type.Array(Type.String(), { description: 'UUIDs without a host.' }),
   }),
   errors: ['unprocessable'],
 })
@@ -161,13 +164,15 @@ const ids = closed({
     minItems: 1,
     maxItems: 1_000,
     uniqueItems: true,
-    description: 'Ids of quarantines.',
+    description: 'IDs of quarantines.',
   }),
 })
 const QuarantinesChanged = closed({
-  accepted: Type.Array(Type.String(), { description: 'Ids this was done for.' }),
-  unchanged: Type.Array(Type.String(), { description: 'Ids whose state does not allow it, or makes it needless.' }),
-  notFound: Type.Array(Type.String(), { description: 'Ids that name nothing.' }),
+  accepted: Type.Array(Type.String(), { description: 'IDs of the quarantines that were changed.' }),
+  unchanged: Type.Array(Type.String(), {
+    description: 'IDs of quarantines whose state does not allow the change or does not need it.',
+  }),
+  notFound: Type.Array(Type.String(), { description: 'IDs that do not exist.' }),
 })
 export type QuarantinesChanged = Static<typeof QuarantinesChanged>
 
@@ -187,25 +192,25 @@ const decide = (id: string, path: string, summary: string, description: string) 
 export const clearQuarantines = decide(
   'clearQuarantines',
   'clear',
-  'Takes quarantines back',
-  'Written down and answered at once; the system is asked, and read back, afterwards. One that was never asked for there is cleared at once, and so is one that is being taken back at an address that the settings do not name any more: a person took it back there.',
+  'Clears quarantines',
+  'The server stores the request and responds at once. It then sends the request to the system and verifies the result. A quarantine that was never sent is cleared at once. The same applies to one with `isMoved`, which you have cleared manually in the old system.',
 )
 export const approveQuarantines = decide(
   'approveQuarantines',
   'approve',
-  'Carries out quarantines that wait for a person',
-  'Its time begins now.',
+  'Approves waiting quarantines',
+  'The server carries out the quarantines. Their duration starts now.',
 )
 export const dismissQuarantines = decide(
   'dismissQuarantines',
   'dismiss',
-  'Decides against quarantines that wait for a person',
-  'The device that caused it causes another one only when it is attached again.',
+  'Dismisses waiting quarantines',
+  'The device that triggered a quarantine triggers another one only when it is attached again.',
 )
 
 const Knowing = {
-  status: Type.Enum(['ok', 'off', 'failed'] as const, { description: '`off`: not in use.' }),
-  message: Type.String({ description: 'Why it could not be asked, and what helps; empty: it was.' }),
+  status: Type.Enum(['ok', 'off', 'failed'] as const, { description: '`off`: not enabled.' }),
+  message: Type.String({ description: 'Why the query failed, and the cure. Empty: it succeeded.' }),
 }
 
 export const NacEndpoint = closed({
@@ -214,9 +219,9 @@ export const NacEndpoint = closed({
     endpoints: Type.Array(
       closed({
         mac: Type.String(),
-        isKnown: Type.Boolean({ description: 'ISE has an endpoint with this address.' }),
+        isKnown: Type.Boolean({ description: 'True if ISE has an endpoint with this address.' }),
         groupId: Type.String(),
-        ancPolicy: Type.String({ description: 'Policy that is applied to it; empty: none.' }),
+        ancPolicy: Type.String({ description: 'ANC policy that is applied to the endpoint. Empty: none.' }),
         attributes: Type.Record(Type.String(), Type.String(), { description: 'Custom attributes, at most 64.' }),
         session: nullable(
           closed({
@@ -226,7 +231,7 @@ export const NacEndpoint = closed({
             nasPort: Type.String(),
             server: Type.String({ description: 'Policy service node.' }),
           }),
-          { description: 'Live session; null: none, or not readable.' },
+          { description: 'Live session. `null`: no session, or it cannot be read.' },
         ),
       }),
     ),
@@ -236,9 +241,9 @@ export const NacEndpoint = closed({
     endpoints: Type.Array(
       closed({
         mac: Type.String(),
-        isKnown: Type.Boolean({ description: 'CounterACT has a host with this address.' }),
+        isKnown: Type.Boolean({ description: 'True if CounterACT has a host with this address.' }),
         address: Type.String(),
-        property: Type.String({ description: 'Value of the configured property; empty: not set.' }),
+        property: Type.String({ description: 'Value of the configured property. Empty: not set.' }),
       }),
     ),
   }),
@@ -250,14 +255,24 @@ export const readNacEndpoint = operation({
   method: 'GET',
   path: `${base}/endpoint/{agentId}`,
   tag,
-  summary: 'Says what Cisco ISE and CounterACT know of a host, asked now',
+  summary: 'Queries Cisco ISE and CounterACT for a host',
   description:
-    'The first four addresses of the host that are up; waits at most eight seconds for each system. Four at once: others get 503 with `retry-after`.',
+    'Queries the first four network interfaces of the host that are up. The server waits at most eight seconds for each system and runs four queries at a time; further ones get 503 with Retry-After.',
   permission: 'fleet:read',
   params: closed({ agentId: Type.String({ maxLength: 64 }) }),
   response: NacEndpoint,
   errors: ['unavailable'],
 })
 
-export const testIse = testOperation('testIse', 'TestISE', 'ise', 'Tries Cisco ISE; changes nothing there')
-export const testCact = testOperation('testCact', 'TestCACT', 'cact', 'Tries CounterACT; changes nothing there')
+export const testIse = testOperation(
+  'testIse',
+  'TestISE',
+  'ise',
+  'Tests the connection to Cisco ISE without changing data there',
+)
+export const testCact = testOperation(
+  'testCact',
+  'TestCACT',
+  'cact',
+  'Tests the connection to CounterACT without changing data there',
+)

@@ -6,54 +6,54 @@ import { apiPrefix, closed, nullable, operation, utcTime } from './operation.ts'
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'
 
-/** Channels of a group. */
+/** Channels of a notification group. */
 export const channels = ['email', 'webhook', 'syslog'] as const
 export type Channel = (typeof channels)[number]
 
-/** Formats of messages to a SIEM; docs/guide/siem.md has the mapping. */
+/** Formats of messages to a SIEM. docs/guide/siem.md has the mapping. */
 export const syslogFormats = ['rfc5424', 'cef', 'ocsf'] as const
 export type SyslogFormat = (typeof syslogFormats)[number]
 export const syslogProtocols = ['udp', 'tcp', 'tls'] as const
 export type SyslogProtocol = (typeof syslogProtocols)[number]
 
-/** Bounds of a group. */
+/** Limits of a notification group. */
 export const groupLimits = { recipients: 50, hashtags: 100, digestMinutes: 10_080 } as const
 
 const wallTime = (description: string) => Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description })
 
 export const QuietHours = closed({
-  from: wallTime('`HH:MM`; later than `to`: over midnight.'),
-  to: wallTime('`HH:MM`, not included.'),
-  timeZone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA name, `Europe/Berlin`.' }),
+  from: wallTime('Start, `HH:MM`. If it is later than `to`, the quiet hours span midnight.'),
+  to: wallTime('End, `HH:MM`, exclusive.'),
+  timeZone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA time zone, for example `Europe/Berlin`.' }),
   passSeverity: nullable(Type.Enum(severityNames), {
-    description: 'Notices this severe or more are told at once all the same; null: none is.',
+    description: 'Alerts of this severity or higher are sent at once despite quiet hours. `null`: none are.',
   }),
 })
 export type QuietHours = Static<typeof QuietHours>
 
 const isEnabled = (description: string) => Type.Boolean({ description })
 
-/** Some members of a closed shape, and no others: `Type.Partial` alone forgets that it was closed. */
+/** Makes all fields optional and refuses unknown ones. `Type.Partial` alone accepts unknown fields. */
 const partOf = <P extends Record<string, TSchema>>(properties: P) =>
   Type.Partial(closed(properties), { additionalProperties: false })
 
 const emailChannel = {
-  isEnabled: isEnabled('Needs a mail server in the configuration to be of effect.'),
+  isEnabled: isEnabled('True: send emails. Requires a mail server in the settings.'),
   recipients: Type.Array(
     Type.String({
       maxLength: 254,
       pattern:
         '^[^\\s\\u0000-\\u001f\\u007f-\\u009f@<>"(),:;\\[\\]\\\\]{1,64}@[^\\s\\u0000-\\u001f\\u007f-\\u009f@<>"(),:;\\[\\]\\\\]{1,190}$',
-      description: 'Mail address, nothing around it.',
+      description: 'Email address, without a display name.',
     }),
     {
       maxItems: groupLimits.recipients,
-      description: `Each gets a mail of his own; at most ${groupLimits.recipients}: for more, use a distribution list.`,
+      description: `Each recipient gets a separate email. At most ${groupLimits.recipients}; for more, use a distribution list.`,
     },
   ),
 }
 const webhookChannel = {
-  isEnabled: isEnabled('Needs a URL.'),
+  isEnabled: isEnabled('True: send webhooks. Requires `url`.'),
   url: Type.String({
     maxLength: 2_048,
     description:
@@ -62,47 +62,50 @@ const webhookChannel = {
   secret: Type.String({
     maxLength: 128,
     description:
-      'Signs each message (Standard Webhooks): `whsec_` and base64 of 24 to 64 bytes. Written, never read: `********` when set, and that keeps it; empty makes a new one, which this answer shows once.',
+      'Secret that signs each message (Standard Webhooks): `whsec_` and Base64 of 24 to 64 bytes. Responses contain `********` if it is set. Send `********` to keep it. An empty text creates a new secret, which the response contains once.',
   }),
   ca: Type.String({
     maxLength: 65_536,
-    description: 'PEM certificates to trust in place of those of the system; empty: those of the system.',
+    description:
+      'PEM certificates to trust instead of the certificates of the system. Empty: trust those of the system.',
   }),
 }
 const syslogChannel = {
-  isEnabled: isEnabled('Needs an address.'),
+  isEnabled: isEnabled('True: send syslog messages. Requires `address`.'),
   address: Type.String({
     maxLength: 300,
-    description: '`host`, `host:port` or `[IPv6]:port`; port 514 for udp, 601 for tcp, 6514 for tls when absent.',
+    description: '`host`, `host:port` or `[IPv6]:port`. Default ports: 514 for udp, 601 for tcp, 6514 for tls.',
   }),
   protocol: Type.Enum(syslogProtocols),
   format: Type.Enum(syslogFormats),
   ca: Type.String({
     maxLength: 65_536,
-    description: 'PEM certificates to trust for tls in place of those of the system; empty: those of the system.',
+    description:
+      'PEM certificates to trust for tls instead of the certificates of the system. Empty: trust those of the system.',
   }),
 }
 
 const NotificationSwitch = closed({
-  id: Type.String({ maxLength: 40, description: 'A kind of notice, a subsystem, or a category of events.' }),
+  id: Type.String({ maxLength: 40, description: 'Kind of alert, subsystem, or category of events.' }),
   name: Type.String({ maxLength: 100 }),
   isEnabled: Type.Boolean(),
 })
 
 const groupMembers = {
-  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'A group that does not exist answers 404.' }),
-  groupName: Type.String({ maxLength: 100, description: 'Read-only: groups are a fixed set.' }),
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the group. An unknown ID gets 404.' }),
+  groupName: Type.String({ maxLength: 100, description: 'Read-only. The set of groups is fixed.' }),
   description: Type.String({ maxLength: 500, description: 'Read-only.' }),
   kind: Type.Enum(['Risk', 'SystemHealth'] as const, {
-    description: 'Read-only. `Risk`: what events of hosts and devices say; `SystemHealth`: how this server is.',
+    description: 'Read-only. `Risk`: alerts about hosts and devices. `SystemHealth`: alerts about this server.',
   }),
-  minimumSeverity: Type.Enum(severityNames, { description: 'This severe or more.' }),
+  minimumSeverity: Type.Enum(severityNames, { description: 'Lowest severity that the group sends.' }),
   hashtags: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     maxItems: groupLimits.hashtags,
-    description: 'Only hosts with one of these tags; empty: all. Health has no tags.',
+    description:
+      'Tags. The group sends alerts only for hosts with one of them. Empty: all hosts. Health alerts have no tags.',
   }),
-  isEnabled: Type.Boolean({ description: 'False: nobody is told anything by this group.' }),
-  notifications: Type.Array(NotificationSwitch, { maxItems: 40, description: 'What it tells of.' }),
+  isEnabled: Type.Boolean({ description: 'False: the group sends no notifications.' }),
+  notifications: Type.Array(NotificationSwitch, { maxItems: 40, description: 'Kinds of alerts that the group sends.' }),
   channels: closed({
     email: closed(emailChannel),
     webhook: closed(webhookChannel),
@@ -112,12 +115,14 @@ const groupMembers = {
     minimum: 0,
     maximum: groupLimits.digestMinutes,
     description:
-      'Mail and webhook gather notices for so long and send them as one; 0: at once (mail after some seconds).',
+      'Minutes for which email and webhook notifications are batched into one message. 0: send at once (email after a few seconds).',
   }),
-  quietHours: nullable(QuietHours, { description: 'Mail and webhook wait for their end; null: none.' }),
+  quietHours: nullable(QuietHours, {
+    description: 'Quiet hours. Email and webhook notifications wait until they end. `null`: none.',
+  }),
 }
 
-/** Who is told of what, and how. Groups are a fixed set. */
+/** A notification group: which alerts it sends, to whom and by which channel. The set of groups is fixed. */
 export const NotificationGroup = closed(groupMembers)
 export type NotificationGroup = Static<typeof NotificationGroup>
 
@@ -158,9 +163,9 @@ export const listNotificationGroups = operation({
   examples: { response: [groupExample] },
 })
 
-const ignored = 'Ignored: read-only, and accepted so that a group can be sent back as it was read.'
+const ignored = 'Ignored, so that you can send back a group as you read it.'
 
-/** One group, changed: absent members stay as they are; name, description and kind are accepted and ignored. */
+/** A change of a notification group. Absent fields keep their values. Name, description and kind are ignored. */
 export const NotificationGroupChange = closed({
   id: groupMembers.id,
   groupName: Type.Optional(Type.String({ maxLength: 100, description: ignored })),
@@ -176,7 +181,7 @@ export const NotificationGroupChange = closed({
         name: Type.Optional(Type.String({ maxLength: 100, description: ignored })),
         isEnabled: Type.Boolean(),
       }),
-      { maxItems: 40, description: 'Those that are absent stay as they are.' },
+      { maxItems: 40, description: 'Switches to change. Absent ones keep their values.' },
     ),
   ),
   channels: Type.Optional(
@@ -196,9 +201,9 @@ export const updateNotificationGroup = operation({
   method: 'POST',
   path: `${base}/notifications/update`,
   tag,
-  summary: 'Changes one notification group; answers all',
+  summary: 'Changes a notification group and returns all groups',
   description:
-    'Absent members stay as they are; groupName, description and kind are ignored. Judged as a whole before anything is stored, and audited. A webhook or syslog server at an address that this server does not connect to: 422. A webhook that moves to another host needs its secret again, or gets a new one.',
+    'Absent fields keep their values, and `groupName`, `description` and `kind` are ignored. The server validates the complete request before it stores anything. The change is audited. A webhook or syslog address that the server does not connect to gets 422. If you move a webhook to another host, send its secret again or the server creates a new one.',
   permission: 'config:write',
   body: NotificationGroupChange,
   response: NotificationGroups,
@@ -211,7 +216,7 @@ export const testNotificationChannel = operation({
   method: 'POST',
   path: `${base}/notifications/test`,
   tag,
-  summary: 'Sends a real message by a channel of a group, as it is stored or as it is given',
+  summary: 'Sends a test message by a channel of a notification group',
   permission: 'config:write',
   body: closed({
     id: groupMembers.id,
@@ -236,12 +241,12 @@ export const WaitingNotices = closed({
   groupId: groupMembers.id,
   groupName: Type.String(),
   channel: Type.Enum(['email', 'webhook'] as const),
-  notices: Type.Integer({ minimum: 1, maximum: 500, description: 'Notices that wait; counted up to 500.' }),
-  since: utcTime('When the first of them came.'),
+  notices: Type.Integer({ minimum: 1, maximum: 500, description: 'Number of waiting alerts, counted up to 500.' }),
+  since: utcTime('Time of the oldest waiting alert.'),
   isForQuietHours: Type.Boolean({
-    description: 'True: all of them wait for the end of the quiet hours; false: they are gathered.',
+    description: 'True: all of them wait for the end of the quiet hours. False: they are batched.',
   }),
-  nextAt: utcTime('When a message is written down at the earliest.'),
+  nextAt: utcTime('Earliest time of the next message.'),
 })
 export type WaitingNotices = Static<typeof WaitingNotices>
 
@@ -250,8 +255,8 @@ export const listWaitingNotices = operation({
   method: 'GET',
   path: `${base}/notifications/waiting`,
   tag,
-  summary: 'Lists what groups have to tell and do not yet: for quiet hours, or because it is gathered',
-  description: 'What is told is a delivery from then on.',
+  summary: 'Lists notifications that wait for quiet hours or batching',
+  description: 'After sending starts, a notification appears in the list of deliveries.',
   permission: 'config:read',
   response: Type.Array(WaitingNotices),
 })

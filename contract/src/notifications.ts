@@ -6,7 +6,7 @@ import { apiPrefix, closed, operation, paging, utcTime } from './operation.ts'
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'
 
-/** What a risk notice is about. */
+/** Kinds of alerts. The interface calls alerts risk notifications or notices. */
 export const noticeKinds = [
   'attackTool',
   'driverMismatch',
@@ -22,31 +22,39 @@ export const noticeKinds = [
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 
-/** What `entityId` names: a host by uuid, a model by `VID:PID`, many at once, or an account or its API token. */
+/** Types of the object in `entityId`: a host, a model, many hosts, or an account or its API token. */
 export const noticeEntities = ['Agent', 'Model', 'Many', 'Account'] as const
 export type NoticeEntity = (typeof noticeEntities)[number]
 
-const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Id of the notice.' })
+const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' })
 
 const riskMembers = {
   id: noticeId,
-  kind: Type.Enum(noticeKinds, { description: 'What it is about.' }),
-  title: Type.String({ description: 'One sentence, with names as hosts and devices say them.' }),
-  description: Type.String({ description: 'What happened last.' }),
-  severity: Type.Integer({ minimum: 0, maximum: 7, description: 'Syslog number; the worst that was folded in.' }),
+  kind: Type.Enum(noticeKinds, { description: 'Kind of the alert.' }),
+  title: Type.String({ description: 'Summary with the names that hosts and devices report.' }),
+  description: Type.String({ description: 'Newest event of the alert.' }),
+  severity: Type.Integer({
+    minimum: 0,
+    maximum: 7,
+    description: 'Syslog severity of the most severe event in the alert.',
+  }),
   severityString: Type.Enum(severityNames),
-  creationTime: utcTime('First time.'),
-  lastTime: utcTime('Last time.'),
-  count: Type.Integer({ minimum: 1, description: 'Events that were folded into it.' }),
-  isRead: Type.Boolean({ description: 'By the account that asks; one that comes up again is unread again.' }),
-  isPinned: Type.Boolean({ description: 'By the account that asks.' }),
-  isDismissed: Type.Boolean({ description: 'For all.' }),
+  creationTime: utcTime('Time of the first event.'),
+  lastTime: utcTime('Time of the newest event.'),
+  count: Type.Integer({ minimum: 1, description: 'Number of events in the alert.' }),
+  isRead: Type.Boolean({
+    description: 'True if the calling account has read the alert. A new event makes it unread again.',
+  }),
+  isPinned: Type.Boolean({ description: 'True if the calling account has pinned the alert.' }),
+  isDismissed: Type.Boolean({ description: 'True if the alert is dismissed for all accounts.' }),
   entityType: Type.Enum(noticeEntities),
-  entityId: Type.String({ description: 'uuid of the host, `VID:PID` of the model; empty for many and for accounts.' }),
-  link: Type.String({ description: 'Where the console shows it: a path below the address of the server.' }),
+  entityId: Type.String({
+    description: 'UUID of the host, or `VID:PID` of the model. Empty for many hosts and for accounts.',
+  }),
+  link: Type.String({ description: 'Path of the alert in the console.' }),
 }
 
-/** A risk notice: repeats of one subject, folded. */
+/** An alert. It groups repeated events about the same object. */
 export const RiskNotification = closed(riskMembers)
 export type RiskNotification = Static<typeof RiskNotification>
 
@@ -70,17 +78,17 @@ const riskExample: RiskNotification = {
 
 const status = Type.Enum([...healthStatuses])
 
-/** A subsystem that is, or lately was, not well. */
+/** An alert about a subsystem that has, or recently had, a problem. */
 export const HealthNotice = closed({
   id: noticeId,
-  name: Type.String({ description: 'The subsystem, as SubsystemHealth names it.' }),
+  name: Type.String({ description: 'Name of the subsystem, as in SubsystemHealth.' }),
   status,
-  description: Type.String({ description: 'What the probe saw.' }),
-  creationTime: utcTime('First time.'),
-  lastTime: utcTime('Last change.'),
-  count: Type.Integer({ minimum: 1, description: 'How often it got worse.' }),
-  isRead: Type.Boolean({ description: 'By the account that asks.' }),
-  isPinned: Type.Boolean({ description: 'By the account that asks.' }),
+  description: Type.String({ description: 'Result of the probe.' }),
+  creationTime: utcTime('Start of the problem.'),
+  lastTime: utcTime('Time of the last change.'),
+  count: Type.Integer({ minimum: 1, description: 'Number of times that the status got worse.' }),
+  isRead: Type.Boolean({ description: 'True if the calling account has read the alert.' }),
+  isPinned: Type.Boolean({ description: 'True if the calling account has pinned the alert.' }),
 })
 export type HealthNotice = Static<typeof HealthNotice>
 
@@ -91,18 +99,21 @@ export const countNotices = operation({
   method: 'GET',
   path: base,
   tag,
-  summary: 'Counts notices that are not dismissed',
+  summary: 'Counts alerts that are not dismissed',
   permission: 'notices:read',
   response: closed({
-    total: number('Both lists.'),
-    unread: number('Of them, not read by the account that asks.'),
-    riskNotifications: number('Risk notices.'),
-    riskUnread: number('Risk notices that are not read.'),
-    systemHealth: number('Health notices.'),
-    systemHealthUnread: number('Health notices that are not read.'),
+    total: number('All alerts: risk and health.'),
+    unread: number('Alerts that the calling account has not read.'),
+    riskNotifications: number('Risk alerts.'),
+    riskUnread: number('Unread risk alerts.'),
+    systemHealth: number('Health alerts.'),
+    systemHealthUnread: number('Unread health alerts.'),
     bySeverity: Type.Array(
-      closed({ key: Type.Enum(severityNames), count: number('Notices of both lists of this severity.') }),
-      { description: 'Severities that occur, worst first; a health notice is Error, Warning or (well again) Notice.' },
+      closed({ key: Type.Enum(severityNames), count: number('Risk and health alerts of this severity.') }),
+      {
+        description:
+          'Counts by severity, most severe first, without zero counts. A health alert has the severity Error or Warning, or Notice after recovery.',
+      },
     ),
   }),
   examples: {
@@ -122,45 +133,45 @@ export const countNotices = operation({
 })
 export type NoticeCounts = Static<typeof countNotices.response>
 
-/** Filters of risk notices, by the names of their members. */
+/** Filters of risk alerts, by the names of their fields. */
 export const riskFilters = {
-  id: 'equals',
-  kind: 'comma list: any of',
-  title: 'contains',
-  description: 'contains',
+  id: 'exact value',
+  kind: 'one or more values, separated by commas',
+  title: 'contains this text',
+  description: 'contains this text',
   severity: 'a number, `>=n` or `<=n`',
-  severityString: 'comma list: any of',
+  severityString: 'one or more values, separated by commas',
   isRead: 'true or false',
   isPinned: 'true or false',
-  isDismissed: 'true or false; absent: false',
-  entityType: 'comma list: any of',
-  entityId: 'equals',
-  link: 'equals',
+  isDismissed: 'true or false. Default: false',
+  entityType: 'one or more values, separated by commas',
+  entityId: 'exact value',
+  link: 'exact value',
   count: 'a number, `>=n` or `<=n`',
-  creationTime: 'an instant (as coarse as it is written), or from..to with either end open',
-  lastTime: 'an instant (as coarse as it is written), or from..to with either end open',
-  fromDate: 'last time, inclusive',
-  toDate: 'last time, inclusive',
+  creationTime: 'a time, a date, or from..to with either end open',
+  lastTime: 'a time, a date, or from..to with either end open',
+  fromDate: '`lastTime` is at or after this time',
+  toDate: '`lastTime` is at or before this time',
 } as const
 export type RiskFilter = keyof typeof riskFilters
 
-/** The object parameter of the specification. */
+/** Name of the object parameter in the specification. */
 export const riskQueryName = 'riskNotificationViewQuery'
-/** A parameter under its bare name, and as a member of the object that the specification names. */
+/** Defines a parameter under its own name and as a field of the object parameter. */
 const both = (name: string, schema: (description: string) => TSchema, description: string) => ({
   [name]: Type.Optional(schema(description)),
-  [`${riskQueryName}[${name}]`]: Type.Optional(schema(`The same as ${name}.`)),
+  [`${riskQueryName}[${name}]`]: Type.Optional(schema(`Same as \`${name}\`.`)),
 })
 const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
 const pageInteger = (maximum: number) => (description: string) => Type.Integer({ minimum: 1, maximum, description })
 
-/** Filters and page under their bare names: the members of the object that the specification names. */
+/** Filters and paging, which are the fields of the object parameter. */
 export const riskView = closed({
   ...Object.fromEntries(
     Object.entries(riskFilters).map(([name, how]) => [name, Type.Optional(filterText(`Filter: ${how}.`))]),
   ),
-  pageNumber: Type.Optional(pageInteger(2_147_483_647)('From 1.')),
-  pageSize: Type.Optional(pageInteger(paging.maxSize)(`Up to ${paging.maxSize}; 1000 when absent.`)),
+  pageNumber: Type.Optional(pageInteger(2_147_483_647)('Page number, starting at 1.')),
+  pageSize: Type.Optional(pageInteger(paging.maxSize)(`Rows per page, at most ${paging.maxSize}. Default: 1000.`)),
 })
 
 const riskQuery: Record<string, TSchema> = Object.assign(
@@ -169,13 +180,13 @@ const riskQuery: Record<string, TSchema> = Object.assign(
       Type.String({
         maxLength: 8_192,
         description:
-          'The filters as one JSON object, such as `{"kind":"blocked","pageSize":"50"}`. Empty or null: no filters. Its values are texts, numbers or true and false.',
+          'Filters as a JSON object, for example `{"kind":"blocked","pageSize":"50"}`. Values are strings, numbers or booleans. Empty or `null`: no filters.',
       }),
     ),
   },
   ...Object.entries(riskFilters).map(([name, how]) => both(name, filterText, `Filter: ${how}.`)),
-  both('pageNumber', pageInteger(2_147_483_647), 'From 1.'),
-  both('pageSize', pageInteger(paging.maxSize), `Up to ${paging.maxSize}; 1000 when absent.`),
+  both('pageNumber', pageInteger(2_147_483_647), 'Page number, starting at 1.'),
+  both('pageSize', pageInteger(paging.maxSize), `Rows per page, at most ${paging.maxSize}. Default: 1000.`),
 )
 
 export const listRiskNotices = operation({
@@ -183,8 +194,8 @@ export const listRiskNotices = operation({
   method: 'GET',
   path: `${base}/riskNotifications`,
   tag,
-  summary: 'Lists risk notices, pinned ones first, then the newest',
-  description: `Those that are not dismissed, unless isDismissed asks for them. Send filters under their bare names, as \`${riskQueryName}[name]\`, or as one JSON object in \`${riskQueryName}\`; each filter once.`,
+  summary: 'Lists risk alerts: pinned alerts first, then the newest',
+  description: `Dismissed alerts are returned only with \`isDismissed=true\`. Send each filter once: under its own name, as \`${riskQueryName}[name]\`, or in a JSON object in \`${riskQueryName}\`.`,
   permission: 'notices:read',
   query: closed(riskQuery),
   response: Type.Array(RiskNotification),
@@ -196,12 +207,12 @@ export const listHealthNotices = operation({
   method: 'GET',
   path: `${base}/systemHealth`,
   tag,
-  summary: 'Lists health notices that are not dismissed, pinned ones first, then the newest',
-  description: 'One that is well again stays for a day, with status OK.',
+  summary: 'Lists health alerts that are not dismissed: pinned alerts first, then the newest',
+  description: 'After recovery, an alert stays in the list for a day with the status OK.',
   permission: 'notices:read',
   response: closed({
-    status: Type.Enum([...healthStatuses], { description: 'The worst of all subsystems now.' }),
-    lastUpdated: utcTime('When the subsystems were looked at.'),
+    status: Type.Enum([...healthStatuses], { description: 'Worst current status of all subsystems.' }),
+    lastUpdated: utcTime('Time of the last probe of the subsystems.'),
     items: Type.Array(HealthNotice),
   }),
 })
@@ -213,18 +224,18 @@ const change = (id: string, path: string, summary: string, unchanged: string, de
   tag,
   summary,
   ...(description === undefined ? {} : { description }),
-  response: Type.Boolean({ description: `True: something changed. False: ${unchanged}` }),
+  response: Type.Boolean({ description: `True: the state changed. False: ${unchanged}` }),
 })
-const wasDismissed = 'it was dismissed already; nothing is audited.'
-const wasRead = 'there was nothing that is not read, or the caller is no account.'
+const wasDismissed = 'the alert was already dismissed. Nothing is audited.'
+const wasRead = 'there were no unread alerts, or the caller is not an account.'
 
 export const dismissRiskNotice = operation({
   ...change(
     'dismissRiskNotice',
     'riskNotifications/dismiss',
-    'Dismisses a risk notice for all',
+    'Dismisses a risk alert for all accounts',
     wasDismissed,
-    'Only the id counts, so that a notice can be sent back as it was read. It is audited; the same happening again opens the notice anew, with its id and count.',
+    'The server uses only the ID, so you can send back the alert as you read it. The call is audited. If the same problem occurs again, the alert reopens with its ID and count.',
   ),
   permission: 'notices:dismiss',
   body: Type.Interface([Type.Partial(RiskNotification)], { id: noticeId }, { additionalProperties: false }),
@@ -236,9 +247,9 @@ export const dismissHealthNotice = operation({
   ...change(
     'dismissHealthNotice',
     'systemHealth/dismiss',
-    'Dismisses a health notice for all',
+    'Dismisses a health alert for all accounts',
     wasDismissed,
-    'Audited.',
+    'The call is audited.',
   ),
   permission: 'notices:dismiss',
   body: noticeId,
@@ -249,12 +260,12 @@ export const pinRiskNotice = operation({
   ...change(
     'pinRiskNotice',
     'riskNotifications/pin',
-    'Pins or unpins a risk notice for the account that asks',
-    'it was so already.',
-    'One that is dismissed cannot be pinned (409), only unpinned.',
+    'Pins or unpins a risk alert for the calling account',
+    'the alert was already in this state.',
+    'You can unpin a dismissed alert, but not pin it (409).',
   ),
   permission: 'notices:own',
-  body: closed({ id: noticeId, isPinned: Type.Boolean({ description: 'Whether it is to be pinned.' }) }),
+  body: closed({ id: noticeId, isPinned: Type.Boolean({ description: 'True: pin the alert. False: unpin it.' }) }),
   errors: ['not_found', 'conflict'],
 })
 
@@ -262,9 +273,9 @@ export const pinHealthNotice = operation({
   ...change(
     'pinHealthNotice',
     'systemHealth/pin',
-    'Turns the pin of a health notice for the account that asks',
-    'another call of the same account turned it in the same moment.',
-    'One that is dismissed cannot be pinned (409).',
+    'Pins or unpins a health alert for the calling account',
+    'another call of the same account changed the pin at the same time.',
+    'Each call toggles the pin. You cannot pin a dismissed alert (409).',
   ),
   permission: 'notices:own',
   body: noticeId,
@@ -275,7 +286,7 @@ export const readRiskNotices = operation({
   ...change(
     'readRiskNotices',
     'riskNotifications/read',
-    'Marks all risk notices as read by the account that asks',
+    'Marks all risk alerts as read for the calling account',
     wasRead,
   ),
   permission: 'notices:own',
@@ -285,28 +296,28 @@ export const readHealthNotices = operation({
   ...change(
     'readHealthNotices',
     'systemHealth/read',
-    'Marks all health notices as read by the account that asks',
+    'Marks all health alerts as read for the calling account',
     wasRead,
   ),
   permission: 'notices:own',
 })
 
-/** A host behind a notice, with the devices that its events refer to. */
+/** A host of an alert, with the devices that its events refer to. */
 const NoticeHost = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
-  hashtags: Type.String({ description: 'Tag names joined by commas.' }),
+  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
   devices: Type.Array(
     closed({
       deviceID: Type.String(),
-      name: Type.String({ description: 'Vendor and product.' }),
+      name: Type.String({ description: 'Vendor and product name.' }),
       vid: Type.String(),
       pid: Type.String(),
-      serialNumber: Type.String({ description: 'Empty when the device has none.' }),
+      serialNumber: Type.String({ description: 'Serial number. Empty if the device has none.' }),
       isKnownAttackTool: Type.Boolean(),
-      waits: Type.Boolean({ description: 'The device is waiting for an approval, as in the list of approvals.' }),
+      waits: Type.Boolean({ description: 'True if the device waits for approval.' }),
     }),
-    { description: 'Attack tools first.' },
+    { description: 'Devices, with attack tools first.' },
   ),
 })
 export type NoticeHost = Static<typeof NoticeHost>
@@ -316,30 +327,30 @@ export const getNotice = operation({
   method: 'GET',
   path: `${base}/notices/{id}`,
   tag,
-  summary: 'Says why there is a notice, and who was told',
+  summary: 'Returns an alert with its cause, hosts, events and notifications',
   permission: 'notices:read',
   params: closed({ id: noticeId }),
   response: closed({
     id: noticeId,
     title: Type.String(),
-    why: Type.String({ description: 'The rule that made it, in a sentence.' }),
+    why: Type.String({ description: 'Condition that raised the alert, as a sentence.' }),
     matched: Type.Array(Type.String(), {
       maxItems: 20,
       description:
-        'Of an attack tool, the entry of the list and what gave it away; of a vulnerable peripheral, id and weakness of each advisory: as they are known now of the devices behind it. Empty for other kinds, and when those devices are gone from the inventory.',
+        'Current findings about the devices of the alert. For an attack tool: the matching entry and the evidence. For a vulnerable device: the ID and weakness of each advisory. Empty for other kinds, and if the devices are no longer in the inventory.',
     }),
-    count: Type.Integer({ minimum: 1, description: 'Events that were folded into it.' }),
+    count: Type.Integer({ minimum: 1, description: 'Number of events in the alert.' }),
     hosts: Type.Array(NoticeHost, {
-      description: 'Existing hosts of the newest events behind the notice, newest first, at most 20.',
+      description: 'Hosts of the newest events that still exist, newest first. At most 20.',
     }),
     events: Type.Array(
       closed({
         eventID: Type.Integer(),
-        creationTime: utcTime('When it was stored.'),
+        creationTime: utcTime('Time at which the event was stored.'),
         eventEntityID: Type.String({ description: '`HOST (IP)`.' }),
         details: Type.String(),
       }),
-      { description: 'The newest of the events behind it that are still stored, at most 20, newest first.' },
+      { description: 'Newest events of the alert that are still stored, newest first. At most 20.' },
     ),
     told: Type.Array(
       closed({
@@ -347,11 +358,11 @@ export const getNotice = operation({
         channel: Type.String(),
         destination: Type.String(),
         state: Type.String({ description: 'State of the delivery.' }),
-        at: utcTime('When it was written down.'),
+        at: utcTime('Time at which the delivery was created.'),
       }),
-      { description: 'Deliveries that speak of it, newest first, at most 20.' },
+      { description: 'Deliveries that notified recipients of the alert, newest first. At most 20.' },
     ),
-    dismissedBy: Type.String({ description: 'Who dismissed it; empty: it is open.' }),
+    dismissedBy: Type.String({ description: 'Account that dismissed the alert. Empty: it is not dismissed.' }),
   }),
 })
 export type NoticeStory = Static<typeof getNotice.response>

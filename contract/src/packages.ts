@@ -2,16 +2,16 @@ import { type Static, Type } from 'typebox'
 import { agentLimits } from './agent-protocol.ts'
 import { closed, nullable, operation, utcTime } from './operation.ts'
 
-/** Architectures agents are built for, as Node names them. */
+/** Architectures of agent builds, by their names in Node.js. */
 export const packageArchitectures = ['x64', 'arm64'] as const
 
-/** Bounds of a package file: one line of JSON (`PackageHeader`), a line feed, the executable as one zstd stream. */
+/** Limits of a package file: a line of JSON (`PackageHeader`), a line feed, and the executable as a zstd stream. */
 export const packageFileLimits = {
-  /** Bytes of the first line; it has some 600. */
+  /** Maximum bytes of the first line. It usually has about 600. */
   headerBytes: 4096,
-  /** Bytes of the whole file. An executable of 109 MB becomes 34 MB. */
+  /** Maximum bytes of the file. An executable of 109 MB compresses to 34 MB. */
   fileBytes: 128 * 1024 * 1024,
-  /** log2 of the bytes that a decompressor has to keep: 8 MiB. */
+  /** Window of the decompressor as log2 of its bytes: 8 MiB. */
   windowLog: 23,
 } as const
 
@@ -20,16 +20,20 @@ const version = Type.String({
   pattern:
     '^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})(-[0-9A-Za-z-]{1,20}(\\.[0-9A-Za-z-]{1,20}){0,4})?$',
   maxLength: 64,
-  description: 'Version of the agent: semantic, without build metadata.',
+  description: 'Semantic version of the agent, without build metadata.',
 })
-const size = Type.Integer({ minimum: 1, maximum: agentLimits.packageBytes, description: 'Bytes of the executable.' })
+const size = Type.Integer({
+  minimum: 1,
+  maximum: agentLimits.packageBytes,
+  description: 'Size of the executable in bytes.',
+})
 
-/** First line of a package file: what the release key signed, and the signature. */
+/** First line of a package file: the signed fields and the signature. */
 export const PackageHeader = closed({
   format: Type.Literal('portcullis-agent-package'),
   version,
   architecture: Type.Enum(packageArchitectures),
-  sha256: sha256('Of the executable, hex.'),
+  sha256: sha256('SHA-256 (hex) of the executable.'),
   size,
   compression: Type.Literal('zstd'),
   signature: Type.String({
@@ -51,43 +55,45 @@ export const AgentPackage = closed({
   id: Type.String(),
   version,
   architecture: Type.Enum(packageArchitectures),
-  sha256: sha256('Of the executable, hex.'),
+  sha256: sha256('SHA-256 (hex) of the executable.'),
   size,
   state: Type.Enum(packageStates, {
     description:
-      'Hosts get Published builds only. Pending: waits for a second approver. Untrusted: the release key of this server did not sign it.',
+      'Hosts get only `Published` builds. `Pending`: waits for a second approver. `Untrusted`: not signed with the release key of this server.',
   }),
-  releaseKey: sha256('Fingerprint of the release key that signed it, hex.'),
-  isNewest: Type.Boolean({ description: 'What an update brings agents of this architecture to.' }),
-  publishedAt: utcTime('When it was published.'),
+  releaseKey: sha256('Fingerprint (hex) of the release key that signed the build.'),
+  isNewest: Type.Boolean({ description: 'True if updates of this architecture install this build.' }),
+  publishedAt: utcTime('Time of the publication.'),
   publishedBy: Type.String(),
 })
 export type AgentPackage = Static<typeof AgentPackage>
 
-/** The release key that the server read at start. No request can change it. */
+/** The release key, which the server reads at start. No request can change it. */
 export const ReleaseKey = closed({
-  fingerprint: sha256('Of the SPKI DER, hex.'),
+  fingerprint: sha256('SHA-256 (hex) of the SPKI DER.'),
   source: Type.Enum(['file', 'build'], {
     description:
-      'Where it is configured: in the file that PORTCULLIS_RELEASE_KEY_FILE names, or in the agent build of this server.',
+      '`file`: from the file that PORTCULLIS_RELEASE_KEY_FILE names. `build`: from the agent build of this server.',
   }),
-  sequence: Type.Integer({ minimum: 0, description: 'Sequence number of its rotation; 0 for the first key.' }),
-  rotatedAt: nullable(Type.String({ format: 'date-time' }), { description: '`null` for the first key.' }),
-  earlier: Type.Array(sha256('Fingerprint, hex.'), {
+  sequence: Type.Integer({ minimum: 0, description: 'Sequence number of the rotation. 0 for the first key.' }),
+  rotatedAt: nullable(Type.String({ format: 'date-time' }), {
+    description: 'Time of the rotation. `null` for the first key.',
+  }),
+  earlier: Type.Array(sha256('Fingerprint (hex).'), {
     description:
-      'Keys that it replaced, newest first. Hosts that still trust one of them follow the rotations with their next update.',
+      'Previous release keys, newest first. Hosts that still trust one of them follow the rotations with their next update.',
   }),
 })
 export type ReleaseKey = Static<typeof ReleaseKey>
 
-/** How the release key of a host compares with the release key of this server. */
+/** States of the release key of a host, compared with the release key of this server. */
 export const hostKeyStates = ['Current', 'Earlier', 'Foreign', 'None', 'Unreported'] as const
 
-/** Hosts with an agent, grouped by the release key that the agent trusts. */
+/** Number of hosts with an agent, grouped by the release key that the agent trusts. */
 export const HostsByReleaseKey = closed({
   state: Type.Enum(hostKeyStates, {
     description:
-      'Current: the key of this server. Earlier: a key that it replaced. Foreign: any other key. None: the agent was built without a key and refuses updates. Unreported: an older agent that may accept any key.',
+      '`Current`: the key of this server. `Earlier`: a previous key. `Foreign`: any other key. `None`: the agent was built without a key and refuses updates. `Unreported`: an older agent that may accept any key.',
   }),
   releaseKey: Type.String({
     maxLength: 16,
@@ -118,19 +124,21 @@ export const listPackages = operation({
   method: 'GET',
   path,
   tag: 'Agents',
-  summary: 'Lists agent builds, newest version first, and the release key',
+  summary: 'Lists agent builds, newest version first, with the release key',
   permission: 'fleet:read',
   response: closed({
-    releaseKey: nullable(ReleaseKey, { description: '`null`: none is configured, so no package is accepted.' }),
+    releaseKey: nullable(ReleaseKey, {
+      description: 'Current release key. `null`: none is configured, so the server accepts no packages.',
+    }),
     formerlyPinned: nullable(
       closed({
-        fingerprint: sha256('Of the SPKI DER, hex.'),
-        pinnedAt: utcTime('When it was pinned.'),
+        fingerprint: sha256('SHA-256 (hex) of the SPKI DER.'),
+        pinnedAt: utcTime('Time at which the key was pinned.'),
         pinnedBy: Type.String(),
       }),
       {
         description:
-          'Key that an earlier version of this server pinned over HTTP. It is no longer trusted. If it is yours, put it in the release key file. `null`: no such key, or it is configured.',
+          'Key that an earlier version of this server pinned over HTTP. It is no longer trusted. If it is your key, add it to the release key file. `null`: there is no such key, or it is configured.',
       },
     ),
     hosts: Type.Array(HostsByReleaseKey),
@@ -147,13 +155,13 @@ export const publishPackage = operation({
   summary: 'Publishes a signed agent build',
   fresh: true,
   description:
-    'Send one part named `file`, written by `npm run cli -- package sign`, at most 128 MiB. The server checks release key, signature, digest, size and version before it stores anything. The release key is configured on the server, never by a request. Publishing the same build again changes nothing.',
+    'Send one part named `file`, created by `npm run cli -- package sign`, at most 128 MiB. The server checks the release key, signature, digest, size and version before it stores anything. The release key is configured on the server and never in a request. Publishing the same build again changes nothing.',
   permission: 'packages:manage',
   query: closed({
     trust: Type.Optional(
       Type.String({
         pattern: '^[0-9A-Fa-f]{64}$',
-        description: 'No longer accepted: a request with it is refused (`release_key_not_over_http`).',
+        description: 'No longer accepted. A request with this parameter is refused (`release_key_not_over_http`).',
       }),
     ),
   }),
@@ -178,7 +186,8 @@ export const withdrawPackage = operation({
   method: 'DELETE',
   path: `${path}/{id}`,
   tag: 'Agents',
-  summary: 'Withdraws an agent build; agents that run it keep it',
+  summary: 'Withdraws an agent build',
+  description: 'Agents that run the build keep it.',
   fresh: true,
   permission: 'packages:manage',
   params: closed({ id: Type.String({ minLength: 1, maxLength: 64 }) }),

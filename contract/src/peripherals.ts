@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { booleanFilter, numberFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
 import { closed, listQuery, nullable, operation, page, zonelessTime } from './operation.ts'
 
-/** Icon numbers and their names, fixed. */
+/** Icon numbers and names. They are fixed. */
 export const icons = {
   0: 'NO_DEV',
   1: 'Keyboard',
@@ -38,118 +38,128 @@ const hex4 = (description: string) =>
   Type.String({ pattern: '^[0-9A-F]{4}$', description: `${description}, four upper-case hex digits.` })
 
 export const Vulnerability = closed({
-  id: Type.String({ description: 'CVE or advisory.' }),
+  id: Type.String({ description: 'CVE ID or advisory.' }),
   weakness: Type.String(),
-  cvss: Type.Union([Type.Number(), Type.Null()], { description: 'Base score where the source gives one.' }),
+  cvss: Type.Union([Type.Number(), Type.Null()], { description: 'CVSS base score. `null` if the source gives none.' }),
   confidence: Type.Enum(['firmware', 'model', 'family'], {
-    description: 'What the match rests on: the firmware revision, the model, or its family.',
+    description: 'Basis of the match: the firmware revision, the model, or its family.',
   }),
-  firmwareCondition: Type.String({ description: 'Which firmware is affected, in words; empty when all.' }),
+  firmwareCondition: Type.String({ description: 'Affected firmware, as text. Empty if all versions are affected.' }),
   source: Type.String(),
 })
 export type Vulnerability = Static<typeof Vulnerability>
 
 export const RiskFactor = closed({
-  factor: Type.String({ description: 'What raises the risk.' }),
-  points: Type.Integer({ description: 'Its share of the score.' }),
-  evidence: Type.String({ description: 'What was seen, in words.' }),
+  factor: Type.String({ description: 'Factor that increases the risk.' }),
+  points: Type.Integer({ description: 'Points that the factor adds to the score.' }),
+  evidence: Type.String({ description: 'Evidence, as text.' }),
 })
 export type RiskFactor = Static<typeof RiskFactor>
 
-/** One attachment point on a host with what its descriptors say. Keys up to `hashtags` are fixed. */
+/** A device on a host. Keys up to `hashtags` are fixed. */
 export const Peripheral = closed({
-  uuid: Type.String({ description: 'uuid of its agent.' }),
+  uuid: Type.String({ description: 'UUID of the host.' }),
   hostIdentifier: Type.String(),
   hostIp: Type.String(),
-  deviceID: Type.String({ description: 'USB\\VID_vvvv&PID_pppp\\<serial, else port path>; unique on its host.' }),
+  deviceID: Type.String({
+    description:
+      'ID of the device, unique on its host: `USB\\VID_vvvv&PID_pppp\\` and the serial number or, without one, the port path.',
+  }),
   description: Type.String(),
   status: Type.String({ description: '`OK`, `Blocked` or `Gone`.' }),
-  manufacturer: Type.String({ description: 'As the device says.' }),
-  caption: Type.String({ description: 'Product as the device says, else by usb.ids.' }),
-  vid: hex4('Vendor id'),
-  pid: hex4('Product id'),
-  serialNumber: Type.String({ description: 'Empty when the device has none.' }),
-  classCode: Type.String({ description: 'Class of the interface that decided the kind, two hex digits.' }),
+  manufacturer: Type.String({ description: 'Manufacturer that the device reports.' }),
+  caption: Type.String({ description: 'Product name that the device reports, otherwise the name in usb.ids.' }),
+  vid: hex4('Vendor ID (VID)'),
+  pid: hex4('Product ID (PID)'),
+  serialNumber: Type.String({ description: 'Serial number. Empty if the device has none.' }),
+  classCode: Type.String({ description: 'Class of the interface that determined the kind, two hex digits.' }),
   subclassCode: Type.String(),
   uniqueSerial: Type.Boolean({
     description:
-      'The device has a unique serial number. It is not a placeholder (`000000`, `1.0`), and no device with the same ids has it on another host.',
+      'True if the serial number is unique: it is not a placeholder (`000000`, `1.0`), and no device with the same VID and PID has it on another host.',
   }),
-  guiSerial: Type.String({ description: 'Serial number for people.' }),
+  guiSerial: Type.String({ description: 'Serial number for display.' }),
   devIcon: Type.Integer({ description: 'Number of the icon.' }),
   devIconDescription: Type.String({ description: 'Name of the icon.' }),
   protocolCode: Type.String(),
-  hierarchy: Type.String({ description: 'Port path as text, for example `1-3.2`.' }),
-  isDisabled: Type.Boolean({ description: 'The kernel keeps it from being used.' }),
+  hierarchy: Type.String({ description: 'Port path, for example `1-3.2`.' }),
+  isDisabled: Type.Boolean({ description: 'True if the kernel blocks the device.' }),
   approved: Type.Boolean(),
   present: Type.Boolean(),
   guiVid: Type.String({ description: 'Vendor name.' }),
   guiPid: Type.String({ description: 'Product name.' }),
   parentDeviceID: nullable(Type.String(), {
-    description: 'deviceID of the hub it is attached to; null when it has no parent.',
+    description: '`deviceID` of the hub that the device is attached to. `null` for a device at a root port.',
   }),
-  isUnapprovedPeripherals: Type.Boolean({ description: 'The spelling is fixed.' }),
+  isUnapprovedPeripherals: Type.Boolean({
+    description: 'True if the device is not on the allowlist. The spelling is fixed.',
+  }),
   isVulnerablePeripheral: Type.Boolean(),
-  isKnownAttackTool: Type.Boolean({ description: 'Suspected or confirmed.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'True if the device is a suspected or confirmed attack tool.' }),
   severity: Type.Integer({
-    description: '10 nothing to see, 20 unapproved, 30 vulnerable, 40 suspected attack tool, 50 confirmed.',
+    description:
+      '10 no finding, 20 not on the allowlist, 30 vulnerable, 40 suspected attack tool, 50 confirmed attack tool.',
   }),
   inAction: Type.Boolean(),
-  vulnerability: Type.String({ description: 'Findings in words, `; ` between them; empty when none.' }),
+  vulnerability: Type.String({ description: 'Findings as text, separated by `; `. Empty if there are none.' }),
   configManagerErrorCode: Type.Integer({ description: 'Always -1 outside Windows.' }),
   adminStatus: Type.Enum(['', 'WLM', 'WLA', 'BLM'], {
-    description: 'WLM approved by hand, WLA by a rule, BLM denied by hand.',
+    description: '`WLM`: approved manually. `WLA`: allowed by a rule. `BLM`: denied manually.',
   }),
   fpData: Type.String({ description: 'Exact fingerprint.' }),
-  lesserFpData: Type.String({ description: 'Fingerprint without revision.' }),
+  lesserFpData: Type.String({ description: 'Fingerprint without the revision.' }),
   agentServiceVersion: Type.String(),
-  hashtags: Type.String({ description: 'Tag names joined by commas.' }),
+  hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
   decision: Type.Enum(['allow', 'block'], {
-    description:
-      'What an armed host does with it; a free host blocks nothing, and the decision is recorded all the same.',
+    description: 'Decision of the policy. A Free host blocks nothing, but the decision is still recorded.',
   }),
-  decisionReason: Type.String({ description: 'Why, in a sentence.' }),
-  rule: Type.String({ description: 'Rule, grant or default that decided.' }),
-  firstSeen: zonelessTime('First attachment seen.'),
-  lastSeen: zonelessTime('When it was attached last or, once gone, when it was seen to be gone.'),
-  interfaces: Type.String({ description: 'class:subclass:protocol of each interface.' }),
-  bcdDevice: Type.String({ pattern: '^[0-9A-F]{4}$', description: 'Revision the device states, four hex digits.' }),
-  speed: Type.Number({ description: 'Mbit/s; 0 when unknown.' }),
+  decisionReason: Type.String({ description: 'Reason for the decision, as a sentence.' }),
+  rule: Type.String({ description: 'Rule, grant or default that made the decision.' }),
+  firstSeen: zonelessTime('Time of the first attachment.'),
+  lastSeen: zonelessTime('Time of the last attachment or, for a detached device, of its removal.'),
+  interfaces: Type.String({ description: 'USB interfaces, each as class:subclass:protocol.' }),
+  bcdDevice: Type.String({
+    pattern: '^[0-9A-F]{4}$',
+    description: 'Revision that the device reports, four hex digits.',
+  }),
+  speed: Type.Number({ description: 'Speed in Mbit/s. 0 if unknown.' }),
   fingerprint: Type.String({
     description:
-      'Fingerprint that rules name: without revision, of what the kernel shows before a device is authorised.',
+      'Fingerprint for rules, without the revision. It covers only data that the kernel exposes before a device is authorised.',
   }),
-  caseNumber: Type.String({ description: 'What the user of the host reads when it is blocked; empty before.' }),
+  caseNumber: Type.String({
+    description: 'Case number that the user of the host sees if the device is blocked. Empty before that.',
+  }),
   guard: Type.String({
     description:
-      'Why it works on an armed host although the decision is block: present, recent, last-keyboard, boot-disk, unblockable; else empty.',
+      'Why the device works on an armed host although the decision is block: present, recent, last-keyboard, boot-disk or unblockable. Otherwise empty.',
   }),
   driverMismatch: Type.String({
     description:
-      'What the device claims to be and which driver the kernel bound, if they contradict each other (`claims hub, bound rtl8150`); otherwise empty.',
+      'Contradiction between the kind that the device claims and the driver that the kernel bound, for example `claims hub, bound rtl8150`. Otherwise empty.',
   }),
   enforcedVersion: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Version of the policy the host decided by; null where it enforces nothing.',
+    description: 'Version of the policy with which the host decided. `null` if the host enforces nothing.',
   }),
   policyVersion: Type.Integer({
     description:
-      'Version of the policy by which the decision holds: that of the host where it enforces, else the newest.',
+      'Version of the policy for the decision: the version on the host if it enforces, otherwise the newest.',
   }),
   attackTool: Type.String({ description: 'Empty, `suspected` or `confirmed`.' }),
-  evidence: Type.Array(Type.String(), { description: 'Why it is taken for an attack tool, in words.' }),
+  evidence: Type.Array(Type.String(), { description: 'Evidence that the device is an attack tool, as text.' }),
   vulnerabilities: Type.Array(Vulnerability),
-  riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of its risk factors, at most 100.' }),
-  riskFactors: Type.Array(RiskFactor, { description: 'The weightiest first.' }),
+  riskScore: Type.Integer({ minimum: 0, maximum: 100, description: 'Sum of the risk factors, at most 100.' }),
+  riskFactors: Type.Array(RiskFactor, { description: 'Risk factors, highest first.' }),
 })
 export type Peripheral = Static<typeof Peripheral>
 
-/** Filters of the peripherals list. */
+/** Filters of the list of devices. */
 export const peripheralFilters = {
   hostIdentifier: textFilter('hostIdentifier'),
   ipAddress: textFilter('hostIp'),
   hostUuid: textFilter('uuid'),
   vendor: vendorFilter('Vendor'),
-  productInfo: textFilter('guiPid, or product as the device says'),
+  productInfo: textFilter('guiPid or the product name that the device reports'),
   serialNumber: textFilter('serialNumber'),
   isUnapprovedPeripheral: booleanFilter('isUnapprovedPeripherals'),
   isVulnerablePeripheral: booleanFilter('isVulnerablePeripheral'),
@@ -173,8 +183,8 @@ export const getPeripherals = operation({
   method: 'GET',
   path: '/prime/webui/peripherals',
   tag: 'Peripherals',
-  summary: 'Lists peripherals of all hosts, present and gone',
-  description: 'Default order: lastSeen_desc.',
+  summary: 'Lists attached and detached devices of all hosts',
+  description: 'The default order is `lastSeen_desc`.',
   permission: 'fleet:read',
   query: closed({ ...peripheralFilters, ...lowerPaging }),
   response: page(Peripheral),
@@ -186,7 +196,7 @@ export const getAgentPeripherals = operation({
   method: 'GET',
   path: '/prime/webui/peripherals/{uuid}',
   tag: 'Peripherals',
-  summary: 'Lists peripherals of one agent',
+  summary: 'Lists the devices of a host',
   permission: 'fleet:read',
   params: closed({ uuid: Type.String({ minLength: 1, maxLength: 128 }) }),
   query: closed({ ...peripheralFilters, ...lowerPaging }),
@@ -195,19 +205,19 @@ export const getAgentPeripherals = operation({
 })
 
 export const PeripheralModel = closed({
-  vid: hex4('Vendor id'),
-  pid: hex4('Product id'),
+  vid: hex4('Vendor ID (VID)'),
+  pid: hex4('Product ID (PID)'),
   guiVid: Type.String(),
   guiPid: Type.String(),
   devIcon: Type.Integer(),
   devIconDescription: Type.String(),
-  agentsCount: Type.Integer({ description: 'Hosts it is present on.' }),
-  peripheralsCount: Type.Integer({ description: 'Present devices.' }),
+  agentsCount: Type.Integer({ description: 'Number of hosts that the model is attached to.' }),
+  peripheralsCount: Type.Integer({ description: 'Number of attached devices.' }),
   isVulnerablePeripheral: Type.Boolean(),
   isKnownAttackTool: Type.Boolean(),
   severity: Type.Integer(),
-  firstSeen: zonelessTime('First attachment anywhere.'),
-  lastSeen: zonelessTime('Last attachment anywhere.'),
+  firstSeen: zonelessTime('First attachment on any host.'),
+  lastSeen: zonelessTime('Last attachment on any host.'),
 })
 export type PeripheralModel = Static<typeof PeripheralModel>
 
@@ -216,8 +226,8 @@ export const getPeripheralModels = operation({
   method: 'GET',
   path: '/prime/webui/peripherals/models',
   tag: 'Peripherals',
-  summary: 'Lists peripherals by model (vendor and product id)',
-  description: 'Default order: agentsCount_desc.',
+  summary: 'Lists devices by model (VID and PID)',
+  description: 'The default order is `agentsCount_desc`.',
   permission: 'fleet:read',
   query: closed({
     vid: peripheralFilters.vid,

@@ -1,16 +1,16 @@
 /**
- * Who may do what: the one table that routes, console and tests read. Profiles are ordered; a lower number may do all
- * that a higher one may.
+ * Defines profiles and permissions for routes, console and tests. A profile has all permissions of profiles with a
+ * higher number.
  */
 
-/** Profiles of accounts and API tokens, as the field's clients know them. */
+/** Profiles of accounts and API tokens. The numbers are fixed by the interface. */
 export const profiles = { administrator: 10, manager: 20, user: 30 } as const
 export type UserProfile = (typeof profiles)[keyof typeof profiles]
 
-/** Names of the profiles, for people. */
+/** Display names of the profiles. */
 export const profileNames: Readonly<Record<UserProfile, string>> = { 10: 'Administrator', 20: 'Manager', 30: 'User' }
 
-/** The lowest profile each permission is given to. A route names exactly one of these, `public`, or an agent audience. */
+/** The lowest profile that has each permission. A route names exactly one permission, `public` or `agent`. */
 export const permissionTable = {
   'self:read': profiles.user,
   'self:write': profiles.user,
@@ -36,14 +36,14 @@ export const permissionTable = {
 
 export type Permission = keyof typeof permissionTable
 
-/** Who a route speaks to besides people: anyone, an agent's enrolment or session. */
+/** The permission that a route needs, `public` for everyone, or `agent` for calls of agents. */
 export type Audience = Permission | 'public' | 'agent'
 
-/** Permissions a profile has, sorted. */
+/** Returns the permissions of a profile, sorted. */
 export const permissionsOf = (profile: UserProfile): Permission[] =>
   (Object.keys(permissionTable) as Permission[]).filter((name) => profile <= permissionTable[name]).sort()
 
-/** What each permission allows, for people who choose the scopes of an API token. */
+/** Describes each permission for people who choose the scopes of an API token. */
 export const permissionTexts: Readonly<Record<Permission, string>> = {
   'self:read': 'Read your own account, sessions and permissions; create download tickets',
   'self:write': 'Change the personal details of your own account; end your sessions',
@@ -67,6 +67,6 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'metrics:read': 'Read the metrics',
 }
 
-/** Default scopes of an API token: the permissions of its profile that only read. */
+/** Returns the default scopes of an API token: the read permissions of its profile. */
 export const defaultScopesOf = (profile: UserProfile): Permission[] =>
   permissionsOf(profile).filter((name) => name.endsWith(':read'))

@@ -4,7 +4,7 @@ import { closed, listQuery, operation, utcTime } from './operation.ts'
 import { PolicyDraft } from './policy.ts'
 import { Prediction, predictedDays } from './prediction.ts'
 
-/** A device judged as if it were newly attached to an armed host. */
+/** The decision on a device if it were newly attached to an armed host. */
 export const PolicyTestRow = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
@@ -14,23 +14,25 @@ export const PolicyTestRow = closed({
   guiVid: Type.String(),
   guiPid: Type.String(),
   devIcon: Type.Integer(),
-  isKnownAttackTool: Type.Boolean({ description: 'The device is a known attack tool.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'True if the device is a known attack tool.' }),
   decision: Type.Enum(['allow', 'block']),
   reason: Type.String(),
-  rule: Type.String({ description: 'Id of the rule, or the source of the decision.' }),
-  lastSeen: Type.String({ description: 'UTC without a zone.' }),
-  attachments: Type.Integer({ description: 'Times it was attached in the period; 0 when it was there before.' }),
+  rule: Type.String({ description: 'ID of the rule, or the source of the decision.' }),
+  lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
+  attachments: Type.Integer({
+    description: 'Number of attachments in the period. 0 if the device was attached before the period.',
+  }),
 })
 export type PolicyTestRow = Static<typeof PolicyTestRow>
 
 const policyTestAnswer = closed({
-  computedAt: utcTime('When this was computed.'),
+  computedAt: utcTime('Time of the computation.'),
   days: Type.Integer(),
   agents: Type.Integer({
     description:
-      'Hosts looked at: those that can be armed and had a device in that time; a host asked for by uuid always.',
+      'Hosts that were examined: all hosts that can be armed and had a device in the period. A host that `hostUuid` names is always included.',
   }),
-  peripherals: Type.Integer({ description: 'Devices looked at: present, or attached in the period.' }),
+  peripherals: Type.Integer({ description: 'Devices that were examined: attached now, or attached in the period.' }),
   attachments: Type.Integer({ description: 'Attachments in the period.' }),
   blocked: closed({ agents: Type.Integer(), peripherals: Type.Integer(), attachments: Type.Integer() }),
   recordsTotal: Type.Integer(),
@@ -42,7 +44,7 @@ const policyTestAnswer = closed({
 })
 
 const days = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 365, default: predictedDays, description: 'Period that is looked back over.' }),
+  Type.Integer({ minimum: 1, maximum: 365, default: predictedDays, description: 'Number of past days to examine.' }),
 )
 
 export const getPolicyTest = operation({
@@ -50,15 +52,15 @@ export const getPolicyTest = operation({
   method: 'GET',
   path: '/prime/webui/agents/getPolicyTest',
   tag: 'Agents',
-  summary: 'Says what arming would do, over stored inventory and history',
+  summary: 'Simulates arming over the stored inventory and past attachments',
   permission: 'fleet:read',
   heavy: 'preview',
   description:
-    'One account runs one preview or policy test at once and has 4 more wait; beyond that 429 with Retry-After.',
+    'An account can run one preview or policy test at a time, with 4 more waiting. Further calls get 429 with Retry-After.',
   query: closed({
     days,
     hashtags: tagsFilter('tags of the host'),
-    hostUuid: Type.Optional(Type.String({ maxLength: 128, description: 'Only this host.' })),
+    hostUuid: Type.Optional(Type.String({ maxLength: 128, description: 'UUID of one host. Absent: all hosts.' })),
     decision: enumFilter('decision', ['allow', 'block']),
     PageNumber: listQuery.PageNumber,
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 50 })),
@@ -71,11 +73,11 @@ export const testPolicyDraft = operation({
   method: 'POST',
   path: '/prime/webui/policy/test',
   tag: 'Policy',
-  summary: 'The same for a draft of the rules',
+  summary: 'Simulates arming with a draft of the rules',
   permission: 'fleet:read',
   heavy: 'preview',
   description:
-    'One account runs one preview or policy test at once and has 4 more wait; beyond that 429 with Retry-After.',
+    'An account can run one preview or policy test at a time, with 4 more waiting. Further calls get 429 with Retry-After.',
   body: closed({
     draft: PolicyDraft,
     days,

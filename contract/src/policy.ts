@@ -5,24 +5,24 @@ import { newlyAllowed, reasonGiven } from './opening.ts'
 import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 import { Prediction } from './prediction.ts'
 
-/** Who a rule speaks to, from the narrowest; an allow of a narrower level outranks one of a wider. */
+/** Levels of rules, narrowest first. An allow rule of a narrower level overrides one of a wider level. */
 export const ruleLevels = ['grant', 'host', 'tag', 'global'] as const
 export type RuleLevel = (typeof ruleLevels)[number]
 
-/** How a rule stands now. Only one that is `In force` decides anything. */
+/** States of a rule. Only rules that are `In force` apply. */
 export const ruleStates = ['In force', 'Expired', 'Tag deleted', 'Not authentic'] as const
 
 const hex4 = (description: string) => Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description })
 
-/** What a rule asks of a device, and who it speaks to. Absent or null members ask nothing. */
+/** The conditions of a rule on devices and hosts. Absent or null fields match everything. */
 const match = {
-  vid: Type.Optional(nullable(hex4('Vendor id, four hex digits.'))),
-  pid: Type.Optional(nullable(hex4('Product id, four hex digits; needs vid.'))),
+  vid: Type.Optional(nullable(hex4('Vendor ID (VID), four hex digits.'))),
+  pid: Type.Optional(nullable(hex4('Product ID (PID), four hex digits. Requires `vid`.'))),
   serial: Type.Optional(
     nullable(
       Type.String({
         maxLength: 255,
-        description: 'Equals the serial number; empty: only devices that have none. Needs vid and pid.',
+        description: 'Exact serial number. Empty: only devices without a serial number. Requires `vid` and `pid`.',
       }),
     ),
   ),
@@ -31,7 +31,8 @@ const match = {
       Type.Array(Type.Enum(policyKinds), {
         minItems: 1,
         maxItems: policyKinds.length,
-        description: 'An allow covers a device that is nothing else; a deny one that is any of them.',
+        description:
+          'Kinds of devices. An allow rule matches devices that have only these kinds. A deny rule matches devices that have any of them.',
       }),
     ),
   ),
@@ -39,14 +40,20 @@ const match = {
     nullable(
       Type.String({
         pattern: '^[0-9a-f]{32}$',
-        description: 'Exact fingerprint of the descriptors, or the one without revision.',
+        description: 'Exact fingerprint of the descriptors, or the fingerprint without the revision.',
       }),
     ),
   ),
-  host: Type.Optional(nullable(Type.String({ maxLength: 128, description: 'uuid of the one agent it speaks to.' }))),
+  host: Type.Optional(
+    nullable(Type.String({ maxLength: 128, description: 'UUID of the only host that the rule applies to.' })),
+  ),
   tag: Type.Optional(
     nullable(
-      Type.String({ minLength: 1, maxLength: 64, description: 'Agents with this tag; not together with host.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'The rule applies to hosts with this tag. Cannot be combined with `host`.',
+      }),
     ),
   ),
 }
@@ -54,28 +61,30 @@ const match = {
 const reason = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'Why it is so; shown with every decision it makes, and to the user of a host when it blocks.',
+  description:
+    'Reason. It is shown with every decision of the rule, and to the user of a host when the rule blocks a device.',
 })
 
-/** A rule as it is written. At least one of vid, kinds and fingerprint is given. */
+/** A rule in requests. At least one of `vid`, `kinds` and `fingerprint` is required. */
 export const PolicyRuleInput = closed({
   effect: Type.Enum(['allow', 'deny']),
   ...match,
-  expiresAt: Type.Optional(nullable(utcTime('End of the rule; without it the rule stays.'))),
+  expiresAt: Type.Optional(nullable(utcTime('Expiry of the rule. Absent or `null`: the rule does not expire.'))),
   reason,
   overrideAttackTool: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Allow the device although it is known as an attack tool. Administrators only; audited as such.',
+      description:
+        'True: allow the device although it is a known attack tool. Only Administrators can set it. Audited.',
     }),
   ),
 })
 export type PolicyRuleInput = Static<typeof PolicyRuleInput>
 
-/** A temporary allow, stronger than every other allow. */
+/** A grant: an allow rule with an expiry that overrides all other allow rules. */
 export const PolicyGrantInput = closed({
   ...match,
-  expiresAt: utcTime('End of the grant; at most the configured number of hours ahead.'),
+  expiresAt: utcTime('Expiry of the grant, at most the configured number of hours ahead.'),
   reason,
   overrideAttackTool: PolicyRuleInput.properties.overrideAttackTool,
 })
@@ -85,31 +94,31 @@ export type PolicyGrantInput = Static<typeof PolicyGrantInput>
 export const PolicyRuleResource = closed({
   id: Type.String(),
   effect: Type.Enum(['allow', 'deny']),
-  level: Type.Enum(ruleLevels, { description: 'Rank among allows; a deny outranks them all.' }),
-  sentence: Type.String({ description: 'The rule for people.' }),
+  level: Type.Enum(ruleLevels, { description: 'Rank among allow rules. Deny rules always win.' }),
+  sentence: Type.String({ description: 'The rule as a sentence.' }),
   vid: nullable(Type.String()),
   pid: nullable(Type.String()),
   serial: nullable(Type.String()),
   kinds: nullable(Type.Array(Type.String())),
   fingerprint: nullable(Type.String()),
-  host: nullable(Type.String({ description: 'uuid of the agent.' })),
+  host: nullable(Type.String({ description: 'UUID of the host.' })),
   hostIdentifier: nullable(Type.String()),
   tag: nullable(Type.String()),
-  expiresAt: nullable(utcTime('End of the rule.')),
+  expiresAt: nullable(utcTime('Expiry of the rule.')),
   reason: Type.String(),
   overrideAttackTool: Type.Boolean(),
   origin: Type.Enum(['rule', 'approval'], {
-    description: 'Written as a rule, or made by approving or denying a device.',
+    description: '`rule`: written as a rule. `approval`: created by approving or denying a device.',
   }),
   state: Type.Enum(ruleStates),
-  createdAt: utcTime('When it was made.'),
+  createdAt: utcTime('Time at which the rule was created.'),
   createdBy: Type.String(),
-  changedAt: utcTime('Last change.'),
+  changedAt: utcTime('Time of the last change.'),
   changedBy: Type.String(),
 })
 export type PolicyRuleResource = Static<typeof PolicyRuleResource>
 
-/** Something a person should know before a rule counts. Never fatal. */
+/** A warning about a rule. Warnings never prevent a change. */
 export const PolicyWarning = closed({
   code: Type.Enum([
     'contradicts',
@@ -122,17 +131,17 @@ export const PolicyWarning = closed({
     'allows-attack-tool',
     'wide',
   ]),
-  text: Type.String({ description: 'In a sentence.' }),
-  ruleId: nullable(Type.String({ description: 'The other rule, where there is one.' })),
+  text: Type.String({ description: 'The warning as a sentence.' }),
+  ruleId: nullable(Type.String({ description: 'ID of the other rule, if there is one.' })),
 })
 export type PolicyWarning = Static<typeof PolicyWarning>
 
-/** Answer to every change of the rules. */
+/** The response to every change of the rules. */
 export const PolicyChange = closed({
-  version: Type.Integer({ description: 'Version of the policy from now on.' }),
-  rule: nullable(PolicyRuleResource, { description: 'The rule as stored; null when it was deleted.' }),
+  version: Type.Integer({ description: 'New version of the policy.' }),
+  rule: nullable(PolicyRuleResource, { description: 'The stored rule. `null` if it was deleted.' }),
   warnings: Type.Array(PolicyWarning),
-  jobId: nullable(Type.String({ description: 'Job that brings decisions of stored devices up to date.' })),
+  jobId: nullable(Type.String({ description: 'ID of the job that updates the decisions on stored devices.' })),
 })
 export type PolicyChange = Static<typeof PolicyChange>
 
@@ -149,7 +158,7 @@ export const ruleFilters = {
 }
 
 const rulesQuery = closed({ ...ruleFilters, ...listQuery })
-const ruleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the rule.' }) })
+const ruleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the rule.' }) })
 const common = { tag: 'Policy', permission: 'fleet:write' } as const
 
 export const listPolicyRules = operation({
@@ -157,8 +166,9 @@ export const listPolicyRules = operation({
   method: 'GET',
   path: '/prime/webui/policy/rules',
   tag: 'Policy',
-  summary: 'Lists rules in the order in which they decide',
-  description: 'Denies first, then allows for hosts, tags and all; grants are listed beside them.',
+  summary: 'Lists rules in order of precedence',
+  description:
+    'Deny rules come first, then allow rules for hosts, for tags and for all hosts. Grants have their own list.',
   permission: 'fleet:read',
   query: rulesQuery,
   response: page(PolicyRuleResource),
@@ -172,7 +182,7 @@ export const createPolicyRule = operation({
   path: '/prime/webui/policy/rules',
   summary: 'Adds a rule',
   description:
-    'In force at COMMIT; armed hosts hear of it within a second. Contradictions and shadows are warned of, not refused.',
+    'The rule applies as soon as the server responds. Armed hosts receive it within a second. Contradicting and shadowed rules cause warnings and are not refused.',
   body: PolicyRuleInput,
   response: PolicyChange,
   examples: { request: { effect: 'allow', vid: '0781', pid: '5571', tag: 'kiosk', reason: 'audio desk' } },
@@ -194,7 +204,8 @@ export const deletePolicyRule = operation({
   id: 'deletePolicyRule',
   method: 'DELETE',
   path: '/prime/webui/policy/rules/{id}',
-  summary: 'Deletes a rule; what it decided returns to neutral',
+  summary: 'Deletes a rule',
+  description: 'The remaining rules decide on its devices.',
   params: ruleParams,
   query: closed({ reason: reasonGiven }),
   response: PolicyChange,
@@ -205,7 +216,7 @@ export const listPolicyGrants = operation({
   method: 'GET',
   path: '/prime/webui/policy/grants',
   tag: 'Policy',
-  summary: 'Lists temporary grants, those that end first first',
+  summary: 'Lists grants, sorted by expiry',
   permission: 'fleet:read',
   query: rulesQuery,
   response: page(PolicyRuleResource),
@@ -217,7 +228,7 @@ export const createPolicyGrant = operation({
   id: 'createPolicyGrant',
   method: 'POST',
   path: '/prime/webui/policy/grants',
-  summary: 'Allows a device for a time',
+  summary: 'Creates a grant',
   body: PolicyGrantInput,
   response: PolicyChange,
 })
@@ -244,11 +255,11 @@ export const deletePolicyGrant = operation({
   response: PolicyChange,
 })
 
-/** A change of the rules that is not made yet. */
+/** A draft of a change of the rules. */
 export const PolicyDraft = closed({
   add: Type.Optional(Type.Array(PolicyRuleInput, { maxItems: 1_000, description: 'Rules to add.' })),
   remove: Type.Optional(
-    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000, description: 'Ids to leave out.' }),
+    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10_000, description: 'IDs of rules to remove.' }),
   ),
 })
 export type PolicyDraft = Static<typeof PolicyDraft>
@@ -263,12 +274,14 @@ export const PolicyEffect = closed({
   pid: Type.String(),
   devIcon: Type.Integer(),
   present: Type.Boolean(),
-  armed: Type.Boolean({ description: 'The host is armed: the change acts at once.' }),
-  isKnownAttackTool: Type.Boolean({ description: 'The device is a known attack tool.' }),
+  armed: Type.Boolean({ description: 'True if the host is armed, so the change applies at once.' }),
+  isKnownAttackTool: Type.Boolean({ description: 'True if the device is a known attack tool.' }),
   before: Type.Enum(['allow', 'block']),
   after: Type.Enum(['allow', 'block']),
-  lastSeen: Type.String({ description: 'UTC without a zone.' }),
-  attachments: Type.Integer({ description: 'Number of attachments in the period; 0 if it was attached before.' }),
+  lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
+  attachments: Type.Integer({
+    description: 'Number of attachments in the period. 0 if the device was attached before the period.',
+  }),
 })
 export type PolicyEffect = Static<typeof PolicyEffect>
 
@@ -277,46 +290,52 @@ export const previewPolicy = operation({
   method: 'POST',
   path: '/prime/webui/policy/preview',
   tag: 'Policy',
-  summary: 'Says what a change of the rules would do',
+  summary: 'Previews a change of the rules',
   permission: 'fleet:read',
   heavy: 'preview',
   description:
-    'One account runs one preview or policy test at once and has 4 more wait; beyond that 429 with Retry-After.',
+    'An account can run one preview or policy test at a time, with 4 more waiting. Further calls get 429 with Retry-After.',
   body: PolicyDraft,
   response: closed({
-    computedAt: utcTime('When this was computed.'),
-    agents: Type.Integer({ description: 'Hosts on which a decision changes.' }),
-    peripherals: Type.Integer({ description: 'Devices whose decision changes, present or seen in the last 30 days.' }),
+    computedAt: utcTime('Time of the computation.'),
+    agents: Type.Integer({ description: 'Number of hosts on which a decision changes.' }),
+    peripherals: Type.Integer({
+      description: 'Number of devices whose decision changes. They are attached or were seen in the last 30 days.',
+    }),
     matching: closed({
-      agents: Type.Integer({ description: 'Hosts with a device that the added rules match, decision changed or not.' }),
+      agents: Type.Integer({
+        description: 'Number of hosts with a device that the added rules match, even if its decision does not change.',
+      }),
       peripherals: Type.Integer(),
     }),
-    allowed: Type.Integer({ description: 'Devices that change from block to allow.' }),
-    blocked: Type.Integer({ description: 'Devices that change from allow to block.' }),
-    blockedNow: Type.Integer({ description: 'Of these: present on armed hosts, so that they stop working.' }),
+    allowed: Type.Integer({ description: 'Number of devices that change from block to allow.' }),
+    blocked: Type.Integer({ description: 'Number of devices that change from allow to block.' }),
+    blockedNow: Type.Integer({
+      description: 'Number of newly blocked devices that are attached to armed hosts and therefore stop working.',
+    }),
     worksAgain: WorksAgain,
-    newlyAllowed: newlyAllowed('Hosts on which the change newly allows devices, seen or not.'),
+    newlyAllowed: newlyAllowed('Number of hosts on which the change newly allows devices, even if none has been seen.'),
     effects: Type.Array(PolicyEffect, {
-      description: 'The first 200: attack tools, then devices that stop working, then all others.',
+      description: 'The first 200 devices: attack tools, then devices that stop working, then all others.',
     }),
     warnings: Type.Array(PolicyWarning),
-    secondPerson: Type.Boolean({ description: 'Saving this change requires a second approver.' }),
+    secondPerson: Type.Boolean({ description: 'True if saving this change requires a second approver.' }),
     prediction: Prediction,
   }),
 })
 
-/** One version of the policy: who changed what, and from what. */
+/** One version of the policy with its changes. */
 export const PolicyVersion = closed({
   version: Type.Integer({ minimum: 1 }),
-  createdAt: utcTime('When it came into force.'),
+  createdAt: utcTime('Time from which this version applies.'),
   createdBy: Type.String(),
-  summary: Type.String({ description: 'The change in words.' }),
+  summary: Type.String({ description: 'The change as text.' }),
   changes: Type.Array(
     closed({
-      before: nullable(PolicyRuleResource, { description: 'null: the rule was added.' }),
-      after: nullable(PolicyRuleResource, { description: 'null: the rule was deleted.' }),
+      before: nullable(PolicyRuleResource, { description: '`null`: the rule was added.' }),
+      after: nullable(PolicyRuleResource, { description: '`null`: the rule was deleted.' }),
     }),
-    { description: 'At most 100; `changesTotal` counts all.' },
+    { description: 'At most 100 changes. `changesTotal` counts all.' },
   ),
   changesTotal: Type.Integer(),
 })
@@ -336,17 +355,19 @@ export const policyHistory = operation({
   response: page(PolicyVersion),
 })
 
-/** Result of a return to earlier rules. */
+/** The result of restoring or undoing a version. */
 const PolicyReturn = closed({
-  version: Type.Integer({ description: 'Version in force after this call.' }),
+  version: Type.Integer({ description: 'Version of the policy after this call.' }),
   added: Type.Integer(),
   changed: Type.Integer(),
   deleted: Type.Integer(),
   jobId: nullable(Type.String()),
   worksAgain: nullable(WorksAgain, {
-    description: 'With dryRun: blocked devices that would work again; otherwise null.',
+    description: 'With `dryRun`: blocked devices that would work again. Otherwise `null`.',
   }),
-  newlyAllowed: newlyAllowed('With dryRun: hosts on which devices are newly allowed, seen or not.'),
+  newlyAllowed: newlyAllowed(
+    'With `dryRun`: number of hosts on which the change newly allows devices, even if none has been seen.',
+  ),
   prediction: Type.Optional(Prediction),
 })
 
@@ -355,14 +376,14 @@ export const restorePolicy = operation({
   id: 'restorePolicy',
   method: 'POST',
   path: '/prime/webui/policy/restore',
-  summary: 'Makes the rules what they were at a version',
+  summary: 'Restores the rules of an earlier version',
   description:
-    'To undo one change, see `undoPolicyVersion`. With dryRun nothing changes and the answer says what would.',
+    'To undo a single change, use `undoPolicyVersion`. With `dryRun`, the response shows the result and nothing is changed.',
   body: closed({
     version: Type.Integer({
       minimum: 0,
       maximum: 2_147_483_647,
-      description: 'The version to go back to; 0 is no rules.',
+      description: 'Version to restore. 0: no rules.',
     }),
     dryRun: Type.Optional(Type.Boolean({ default: false })),
     reason: reasonGiven,
@@ -378,9 +399,9 @@ export const undoPolicyVersion = operation({
   path: '/prime/webui/policy/history/{version}/undo',
   summary: 'Undoes the changes of one version',
   description:
-    'Makes the rules that this version changed what they were before it, as a new version; other changes stay. If one of these rules was changed again since, nothing changes (409). An undo that newly allows devices on more hosts than the limit needs a second approver. With dryRun nothing changes and the answer says what would.',
+    'Restores the rules that this version changed, as a new version. All other changes are kept. If one of these rules has changed since, the server returns 409 and changes nothing. An undo that newly allows devices on more hosts than the limit needs a second approver. With `dryRun`, the response shows the result and nothing is changed.',
   params: closed({
-    version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The version to undo.' }),
+    version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Version to undo.' }),
   }),
   body: closed({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
@@ -395,34 +416,41 @@ export const PolicySettings = closed({
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'Freeing or deleting more hosts than this needs a second person; null switches it off.',
+      description:
+        'Freeing, deleting or newly allowing devices on more hosts than this needs a second approver. `null`: no second approver is required.',
     }),
   ),
-  grantMaxHours: Type.Integer({ minimum: 1, maximum: 8_760, description: 'Longest life of a grant.' }),
-  commandHours: Type.Integer({ minimum: 1, maximum: 8_760, description: 'Life of a command that no host takes.' }),
-  contact: Type.String({ maxLength: 200, description: 'Whom the user of a host should ask about a blocked device.' }),
+  grantMaxHours: Type.Integer({ minimum: 1, maximum: 8_760, description: 'Maximum duration of a grant.' }),
+  commandHours: Type.Integer({
+    minimum: 1,
+    maximum: 8_760,
+    description: 'Hours after which an undelivered command expires.',
+  }),
+  contact: Type.String({ maxLength: 200, description: 'Contact that users of hosts see when a device is blocked.' }),
 })
 export type PolicySettings = Static<typeof PolicySettings>
 
-/** The policy as a whole. */
+/** Summarises the policy. */
 export const getPolicy = operation({
   id: 'getPolicy',
   method: 'GET',
   path: '/prime/webui/policy',
   tag: 'Policy',
-  summary: 'Says what is in force, and how two-person approval stands',
+  summary: 'Summarises the policy, its settings and the second approver',
   permission: 'fleet:read',
   response: closed({
     version: Type.Integer(),
     rules: closed({ allow: Type.Integer(), deny: Type.Integer(), grants: Type.Integer(), inert: Type.Integer() }),
     agents: closed({ armed: Type.Integer(), free: Type.Integer() }),
-    waiting: Type.Integer({ description: 'Attached devices of armed hosts that wait for an approval.' }),
+    waiting: Type.Integer({ description: 'Number of devices that are attached to armed hosts and wait for approval.' }),
     settings: PolicySettings,
     twoPerson: closed({
       active: Type.Boolean(),
-      explanation: Type.String({ description: 'Why it is on or off, in a sentence.' }),
+      explanation: Type.String({ description: 'Why a second approver is or is not required, as a sentence.' }),
       liftedUntil: nullable(
-        utcTime('Until when the command line of the server has lifted it; null when it is not lifted.'),
+        utcTime(
+          'End of the period for which the command line of the server lifted the requirement. `null`: it is not lifted.',
+        ),
       ),
     }),
   }),
@@ -434,31 +462,34 @@ export const updatePolicySettings = operation({
   path: '/prime/webui/policy/settings',
   tag: 'Policy',
   summary: 'Changes the settings of the policy',
-  fresh: 'it raises the number of hosts that one person may free, delete or open alone',
+  fresh: 'it raises the number of hosts that one person may free, delete or newly allow devices on',
   permission: 'config:write',
-  description: 'Asking a second person less often than now needs one: it is filed as a change request.',
+  description:
+    'A change that requires a second approver less often needs a second approver itself and becomes a change request.',
   body: PolicySettings,
   response: PolicySettings,
   errors: ['second_person_required'],
 })
 
-/** Attachments and blocks by day, for the overview. */
+/** Counts attachments and blocks by day for the overview. */
 export const policyActivity = operation({
   id: 'policyActivity',
   method: 'GET',
   path: '/prime/webui/policy/activity',
   tag: 'Policy',
-  summary: 'Counts attachments and blocks per day (UTC), oldest first, without gaps',
+  summary: 'Counts attachments and blocks per day (UTC), oldest first',
   permission: 'fleet:read',
   query: closed({
-    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90, default: 14, description: 'Days up to today.' })),
+    days: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 90, default: 14, description: 'Number of days, up to and including today.' }),
+    ),
   }),
   response: closed({
     data: Type.Array(
       closed({
         day: Type.String({ format: 'date' }),
-        attachments: Type.Integer({ description: 'Devices attached, each time.' }),
-        blocked: Type.Integer({ description: 'Of these: kept from being used.' }),
+        attachments: Type.Integer({ description: 'Number of attachments. A device counts each time it is attached.' }),
+        blocked: Type.Integer({ description: 'Number of these attachments that were blocked.' }),
       }),
     ),
   }),
@@ -481,9 +512,9 @@ export const policyApprovals = operation({
   method: 'GET',
   path: '/prime/webui/policy/approvals',
   tag: 'Policy',
-  summary: 'Lists what waits for an approval, by model',
+  summary: 'Lists devices that wait for approval, by model',
   description:
-    'Devices of armed hosts that no rule covers, present or seen in the last seven days. Attack tools come first, then models with a device that is blocked now, then those on most hosts.',
+    'Lists devices on armed hosts that match no rule and are attached or were seen in the last seven days. Attack tools come first, then models with a blocked device, then the models on the most hosts.',
   permission: 'fleet:read',
   query: closed({
     GlobalSearch: listQuery.GlobalSearch,
@@ -513,10 +544,10 @@ export const policyApprovals = operation({
       peripheralsCount: Type.Integer(),
       blockedCount: Type.Integer({
         description:
-          'Of these, attached and blocked now; the others work since they were there when the host was armed, or are gone.',
+          'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
       }),
-      firstSeen: Type.String({ description: 'UTC without a zone.' }),
-      lastSeen: Type.String({ description: 'UTC without a zone.' }),
+      firstSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
+      lastSeen: Type.String({ description: 'UTC, without a time zone suffix.' }),
       devices: Type.Array(
         closed({
           uuid: Type.String(),
@@ -524,12 +555,12 @@ export const policyApprovals = operation({
           deviceID: Type.String(),
           serialNumber: Type.String(),
           present: Type.Boolean(),
-          isBlocked: Type.Boolean({ description: 'Attached, and the kernel keeps it from being used.' }),
+          isBlocked: Type.Boolean({ description: 'True if the device is attached and the kernel blocks it.' }),
           caseNumber: Type.String(),
           hashtags: Type.String({ description: 'Tags of the host.' }),
           lastSeen: Type.String(),
         }),
-        { description: 'At most DevicesPerModel devices: blocked ones first, then the newest.' },
+        { description: 'At most `DevicesPerModel` devices: blocked devices first, then the newest.' },
       ),
     }),
   ),

@@ -1,38 +1,40 @@
 import { type Static, Type } from 'typebox'
 import { closed, utcTime, WorksAgain } from './operation.ts'
 
-/** Days that a prediction looks back over unless a caller asks for others. */
+/** Default period of a prediction, in past days. */
 export const predictedDays = 30
 
 const counts = (description: string) =>
   closed(
     {
-      agents: Type.Integer({ minimum: 0, description: 'Hosts of these devices.' }),
+      agents: Type.Integer({ minimum: 0, description: 'Number of hosts with these devices.' }),
       peripherals: Type.Integer({ minimum: 0, description: 'Number of devices.' }),
-      attackTools: Type.Integer({ minimum: 0, description: 'How many of them are known attack tools.' }),
+      attackTools: Type.Integer({ minimum: 0, description: 'Number of these devices that are known attack tools.' }),
     },
     { description },
   )
 
 /**
- * What a change would do, and which hosts, devices and times the server looked at to say so. Every preview states it in
- * the same form, from the same function.
+ * The predicted effect of a change, with the hosts, devices and period that the server examined. All previews use the
+ * same shape and the same function.
  */
 export const Prediction = closed({
-  computedAt: utcTime('Time of the data: rules, hosts and devices are as they were then.'),
-  from: utcTime('Start of the period. A device that is not attached counts if it was seen since.'),
+  computedAt: utcTime('Time of the rules, hosts and devices that the prediction uses.'),
+  from: utcTime('Start of the period. A detached device counts if it was seen since then.'),
   to: utcTime('End of the period.'),
   agents: Type.Integer({
     minimum: 0,
-    description: 'Hosts examined: those whose agent can block devices and that have a device of the period.',
+    description: 'Number of examined hosts. Their agents can block devices, and they had a device in the period.',
   }),
   peripherals: Type.Integer({
     minimum: 0,
-    description: 'Devices examined on these hosts: attached, or seen in the period.',
+    description: 'Number of examined devices on these hosts. They are attached or were seen in the period.',
   }),
-  newlyAllowed: counts('Devices whose decision changes from block to allow, on armed hosts and others.'),
-  newlyBlocked: counts('Devices whose decision changes from allow to block, on armed hosts and others.'),
-  worksAgain: closed(WorksAgain.properties, { description: 'Attached devices that are blocked now and work again.' }),
-  stopsWorking: counts('Attached devices that work now and are blocked at once.'),
+  newlyAllowed: counts('Devices whose decision changes from block to allow, on all hosts, armed or not.'),
+  newlyBlocked: counts('Devices whose decision changes from allow to block, on all hosts, armed or not.'),
+  worksAgain: closed(WorksAgain.properties, {
+    description: 'Attached devices that are blocked now and work again after the change.',
+  }),
+  stopsWorking: counts('Attached devices that work now and are blocked by the change.'),
 })
 export type Prediction = Static<typeof Prediction>

@@ -2,27 +2,28 @@ import { Type } from 'typebox'
 import { agentPaths, CheckInRequest, CheckInResponse } from './agent-protocol.ts'
 import { operation } from './operation.ts'
 
-/** Groups of operations, in the order of the reference. */
+/** Describes the groups of operations, in the order of the reference. */
 export const operationGroups: Readonly<Record<string, string>> = {
-  Auth: 'Signing in and out, sessions of the own account.',
-  Admin: 'Accounts, API tokens, health and version of the server.',
-  Agents: 'Hosts with an agent, their classification, enrolment of further ones.',
-  Peripherals: 'USB devices of the fleet, present and gone.',
-  Events: 'What happened on hosts, and the audit trail of what people did.',
-  GeneralConfig: 'Tags and settings.',
-  'Network access control': 'Quarantines of hosts by Cisco ISE and Forescout CounterACT.',
-  Live: 'What changed, while it happens.',
-  'Agent protocol': 'What hosts speak: install, enrol, check in.',
-  'Worker protocol': 'What the agentless worker speaks: register, take polls, bring results.',
-  Health: 'For load balancers and monitoring.',
-  Reference: 'This interface, for machines and for people.',
-  AssetProducer: 'The inventory as a stream that asset systems follow.',
-  Deliveries: 'Mails, webhooks and streams of events: what was sent, what waits, what failed.',
-  Jobs: 'Work that takes longer than a request: how far it is, and its end.',
-  Notification: 'Notices, and the groups that are told of them.',
-  Policy: 'Rules, grants and approvals; what they would do; requests for a second person.',
-  Reports: 'Lists as files, made at their times.',
-  Rollouts: 'Arming and updates, ring by ring.',
+  Auth: 'Sign-in, sign-out and the sessions of your account.',
+  Admin: 'Accounts, API tokens, and the health and version of the server.',
+  Agents: 'Hosts, with or without an agent: lists, enrolment, configuration, commands and connections.',
+  Peripherals: 'USB devices that are or were attached to hosts.',
+  Events: 'Events on hosts, and the audit trail of changes that people made.',
+  GeneralConfig: 'Settings, integrations and tags.',
+  'Network access control': 'Quarantine of hosts by Cisco ISE and Forescout CounterACT.',
+  Live: 'A stream that reports changes as they happen.',
+  'Agent protocol': 'The calls of agents: install, enrol, check in.',
+  'Worker protocol': 'The calls of the agentless worker: register, take polls, return results.',
+  Health: 'Endpoints for load balancers and monitoring.',
+  'Held ports': 'USB ports that hosts disabled after a driver mismatch, and their release.',
+  Reference: 'The description of this interface, as OpenAPI and as a page.',
+  AssetProducer: 'The inventory as a stream for asset management systems.',
+  Deliveries: 'Sent, waiting and failed deliveries: emails, webhooks and event streams.',
+  Jobs: 'Long-running work: its progress and result.',
+  Notification: 'Alerts, and the notification groups that send them.',
+  Policy: 'Rules, grants, approvals, previews, and change requests for a second approver.',
+  Reports: 'Lists as files, generated on schedule.',
+  Rollouts: 'Arming and updating hosts, ring by ring.',
 }
 
 export const getOpenApi = operation({
@@ -30,7 +31,7 @@ export const getOpenApi = operation({
   method: 'GET',
   path: '/openapi.json',
   tag: 'Reference',
-  summary: 'This interface as OpenAPI 3.1',
+  summary: 'Returns the OpenAPI 3.1 document of this interface',
   permission: 'public',
   response: Type.Object({ openapi: Type.String({ examples: ['3.1.0'] }) }),
 })
@@ -40,7 +41,7 @@ export const getDocs = operation({
   method: 'GET',
   path: '/docs',
   tag: 'Reference',
-  summary: 'This interface as a page to read',
+  summary: 'Returns the reference of this interface as a web page',
   permission: 'public',
   response: Type.String(),
   responseKind: 'html',
@@ -51,22 +52,22 @@ export const getErrorDocs = operation({
   method: 'GET',
   path: '/docs/errors',
   tag: 'Reference',
-  summary: 'Every problem the server answers, with its cause and cure',
-  description: 'The `type` of a problem is an anchor of this page.',
+  summary: 'Returns all error codes with causes and cures as a web page',
+  description: 'The `type` of a problem links to its entry on this page.',
   permission: 'public',
   response: Type.String(),
   responseKind: 'html',
 })
 
-/** Taken before the router (the hot path), so described here: what it answers and refuses is the same as of any other. */
+/** Describes the check-in here because the server handles it before the router. Its responses follow the same rules. */
 export const agentCheckIn = operation({
   id: 'agentCheckIn',
   method: 'POST',
   path: agentPaths.checkIn,
   tag: 'Agent protocol',
-  summary: 'Reports what changed on a host; answered after it is stored',
+  summary: 'Reports the changes on a host',
   description:
-    'Idempotent per bootId and seq. The full inventory travels only when the answer asks for it, because the hashes differ.',
+    'The server responds after it has stored the report. The call is idempotent per `bootId` and `seq`. The agent sends its full inventory only when the response asks for it because the hashes differ.',
   permission: 'agent',
   body: CheckInRequest,
   response: CheckInResponse,

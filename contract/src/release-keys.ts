@@ -1,10 +1,10 @@
-/** The public file of the key that signs agent builds, and the rotations of that key. */
+/** The public file of the release key, which signs agent builds, and the rotations of that key. */
 import { type Static, Type } from 'typebox'
 
-/** Rotations that one file or update command may contain: one per month for five years. */
+/** Maximum number of rotations in a file or update command: one per month for five years. */
 export const maxReleaseKeyRotations = 60
 
-/** A statement, signed with the current release key, that names its successor. */
+/** A statement that names the successor of a release key, signed with that key. */
 export const ReleaseKeyRotation = Type.Object(
   {
     sequence: Type.Integer({
@@ -20,7 +20,7 @@ export const ReleaseKeyRotation = Type.Object(
       pattern: '^[A-Za-z0-9+/]{59}=$',
       description: 'Base64 SPKI DER of the next Ed25519 release key.',
     }),
-    rotatedAt: Type.String({ format: 'date-time', maxLength: 32, description: 'When the key was rotated (RFC 3339).' }),
+    rotatedAt: Type.String({ format: 'date-time', maxLength: 32, description: 'Time of the rotation (RFC 3339).' }),
     signature: Type.String({
       pattern: '^[A-Za-z0-9+/]{86}==$',
       description: 'Base64 Ed25519 signature over `releaseKeyRotationText(...)` by the previous key.',
@@ -38,6 +38,6 @@ export interface ReleaseKeyFile {
   rotations: ReleaseKeyRotation[]
 }
 
-/** Text that the previous release key signs for its successor. Its first line sets it apart from every other signed text. */
+/** Returns the text that the previous release key signs for its successor. Its first line distinguishes it from all other signed texts. */
 export const releaseKeyRotationText = (rotation: Omit<ReleaseKeyRotation, 'signature'>): string =>
   `portcullis-release-key-rotation-v1\n${rotation.sequence}\n${rotation.previous}\n${rotation.releaseKey}\n${rotation.rotatedAt}`

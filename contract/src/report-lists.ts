@@ -1,4 +1,4 @@
-/** What reports can be made of: lists and insights, each with its columns and filters. */
+/** The lists and insights of reports, each with its columns and filters. */
 import { type TObject, type TSchema, Type } from 'typebox'
 import { connectionFilters, connectionStatusFilters } from './agentless.ts'
 import { agentFilters } from './agents.ts'
@@ -20,19 +20,19 @@ import { getPeripheralModels, peripheralFilters } from './peripherals.ts'
 import type { Permission } from './permissions.ts'
 import { PolicyRuleResource, ruleFilters } from './policy.ts'
 
-/** A list that a report can be made of. */
+/** A list or insight that reports can contain. */
 export interface ReportList {
-  /** Its name, for people. */
+  /** Display name. */
   title: string
-  /** Columns in their order. */
+  /** Columns in order. */
   row: TObject
-  /** Filters by their names in a schedule. */
+  /** Filters by their names in schedules. */
   filters: Readonly<Record<string, TSchema>>
-  /** What the owner of a schedule must be allowed to. */
+  /** Permission that the owner of a schedule needs. */
   permission: Permission
-  /** What a time range of a schedule is about; null: rows have no time. */
+  /** Column that a period applies to. `null`: rows have no time. */
   time: string | null
-  /** Whether the order can be chosen. */
+  /** True if the sort order can be chosen. */
   canSort: boolean
 }
 
@@ -44,7 +44,7 @@ const filtersOf = (query: Readonly<Record<string, TSchema>>): Record<string, TSc
   )
 
 const joined = (description: string) => Type.String({ description })
-const hosts = joined('Names of at most 20 hosts, `; ` between them.')
+const hosts = joined('Names of at most 20 hosts, separated by `; `.')
 
 const { agents: _uncommonAgents, devIcon: _uncommonIcon, ...uncommon } = UncommonPeripheral.properties
 const {
@@ -65,24 +65,24 @@ const { devIcon: _violationIcon, ...violation } = WhitelistViolation.properties
 const { isKnownAttackTool: _isKnownAttackTool, ...attackToolFilters } = peripheralFilters
 const none = {} as const
 
-/** Columns of reports whose rows the list has in another shape. */
+// Columns of reports whose rows differ from those of the list.
 const uncommonRow = closed({ ...uncommon, hosts })
-const vulnerableRow = closed({ ...vulnerable, vulnerabilities: joined('Ids, `; ` between them.'), hosts })
-const spoofedRow = closed({ ...spoofed, evidence: joined('What is out of line, `; ` between.'), hosts })
+const vulnerableRow = closed({ ...vulnerable, vulnerabilities: joined('IDs, separated by `; `.'), hosts })
+const spoofedRow = closed({ ...spoofed, evidence: joined('Differences, separated by `; `.'), hosts })
 const violationRow = closed(violation)
 const errorRow = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
   localIpAddress: Type.String(),
   errorsCount: Type.Integer({ minimum: 1 }),
-  lastErrorTime: utcTime('When the last one reached the server.'),
+  lastErrorTime: utcTime('Time at which the server received the last error.'),
   lastError: Type.String(),
 })
 
-/** Every list and insight a report can be made of, by its name in a schedule. */
+/** All lists and insights of reports, by their names in schedules. */
 export const reportLists = {
   agents: {
-    title: 'Agents',
+    title: 'Hosts',
     row: agentExportRow,
     filters: filtersOf(agentFilters),
     permission: 'export:read',
@@ -90,7 +90,7 @@ export const reportLists = {
     canSort: true,
   },
   peripherals: {
-    title: 'Peripherals',
+    title: 'Devices',
     row: peripheralExportRow,
     filters: filtersOf(peripheralFilters),
     permission: 'export:read',
@@ -98,7 +98,7 @@ export const reportLists = {
     canSort: true,
   },
   models: {
-    title: 'Peripherals by model',
+    title: 'Devices by model',
     row: peripheralModelExportRow,
     filters: filtersOf(getPeripheralModels.query?.properties ?? {}),
     permission: 'export:read',
@@ -118,9 +118,9 @@ export const reportLists = {
     row: AuditRecord,
     filters: filtersOf({
       MinimumSeverity: Type.Optional(
-        Type.String({ maxLength: 20, description: 'Name or number; this or more severe.' }),
+        Type.String({ maxLength: 20, description: 'Lowest severity to include, as a name or number.' }),
       ),
-      FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Inclusive.' })),
+      FromDate: Type.Optional(Type.String({ maxLength: 64, description: 'Start time, inclusive.' })),
       userName: textFilter('userName'),
       action: textFilter('action'),
       entity: textFilter('entity'),
@@ -139,7 +139,7 @@ export const reportLists = {
     canSort: true,
   },
   connections: {
-    title: 'Computers without an agent',
+    title: 'Agentless hosts',
     row: connectionExportRow,
     filters: filtersOf(connectionFilters),
     permission: 'export:read',
@@ -147,7 +147,7 @@ export const reportLists = {
     canSort: true,
   },
   connectionRuns: {
-    title: 'Polls of computers without an agent',
+    title: 'Polls of agentless hosts',
     row: connectionStatusExportRow,
     filters: filtersOf(connectionStatusFilters),
     permission: 'export:read',
@@ -155,7 +155,7 @@ export const reportLists = {
     canSort: true,
   },
   uncommon: {
-    title: 'Uncommon peripherals',
+    title: 'Uncommon devices',
     row: uncommonRow,
     filters: none,
     permission: 'export:read',
@@ -163,7 +163,7 @@ export const reportLists = {
     canSort: false,
   },
   vulnerable: {
-    title: 'Vulnerable peripherals',
+    title: 'Vulnerable devices',
     row: vulnerableRow,
     filters: none,
     permission: 'export:read',
@@ -179,7 +179,7 @@ export const reportLists = {
     canSort: false,
   },
   violations: {
-    title: 'Whitelist violations',
+    title: 'Devices not on the allowlist',
     row: violationRow,
     filters: none,
     permission: 'export:read',
@@ -195,7 +195,7 @@ export const reportLists = {
     canSort: true,
   },
   agentErrors: {
-    title: 'Errors of agents',
+    title: 'Agent errors',
     row: errorRow,
     filters: none,
     permission: 'export:read',
@@ -210,7 +210,7 @@ type FilterKinds = Readonly<Record<string, string>>
 const kindsOf = (filters: Readonly<Record<string, TSchema & { 'x-filter'?: string }>>): FilterKinds =>
   Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, schema['x-filter'] ?? 'text']))
 
-/** The same lists without schemas, for screens: what they are called, the time their rows have, whether they are sorted. */
+/** Title, time column and sortability of each list, for the console. */
 export const reportTraits = Object.fromEntries(
   reportListNames.map((name) => {
     const { title, time, canSort }: ReportList = reportLists[name]
@@ -218,12 +218,12 @@ export const reportTraits = Object.fromEntries(
   }),
 ) as Readonly<Record<ReportListName, { title: string; time: string; canSort: boolean }>>
 
-/** Columns of each. */
+/** Columns of each list. */
 export const reportColumns: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   reportListNames.map((name) => [name, Object.keys(reportLists[name].row.properties)]),
 )
 
-/** Kinds of the filters of those that have any. */
+/** Filter kinds of each list with filters. */
 export const reportFilterKinds: Readonly<Partial<Record<ReportListName, FilterKinds>>> = Object.fromEntries(
   reportListNames.flatMap((name) => {
     const kinds = kindsOf(reportLists[name].filters)

@@ -1,53 +1,57 @@
-/** Reports: lists as files that are made by themselves, delivered by mail or into a folder, and kept for a while. */
+/** Reports: lists as files that the server generates on schedule, delivers by email or to a folder, and keeps for a while. */
 import { type Static, Type } from 'typebox'
 import { enumFilter } from './filters.ts'
 import { apiPrefix, closed, listQuery, nullable, operation, page, utcTime } from './operation.ts'
 import { reportListNames } from './report-lists.ts'
 
-/** Bounds of schedules and of what is kept. */
+/** Limits of schedules and stored files. */
 export const reportLimits = {
   schedules: 200,
   recipients: 50,
-  /** Files of a schedule that are kept, in the folder and for download. */
+  /** Maximum number of files to keep per schedule, in the folder and for download. */
   keepFiles: 1_000,
-  /** Days a file is kept for download at most; the history lives a year. */
+  /** Maximum days for which a file can be downloaded. The history is kept for `historyDays`. */
   fileDays: 30,
   historyDays: 365,
-  /** Bytes of one file. */
+  /** Maximum bytes of a file. */
   bytes: 256 * 1024 * 1024,
-  /** Bytes of a mail's attachment as it is sent, in base64; larger files are linked. */
+  /** Maximum bytes of an email attachment in Base64. The email contains a link to larger files. */
   attachmentBytes: 10 * 1024 * 1024,
 } as const
 
 export const reportFormats = ['csv', 'pdf'] as const
 export type ReportFormat = (typeof reportFormats)[number]
 
-/** Time that the rows of a report are of: `previous` from where the scheduled run before ended. */
+/** Periods of a report. `previous` starts where the previous scheduled run ended. */
 export const reportRanges = ['all', 'day', 'week', 'month', 'previous'] as const
 export type ReportRange = (typeof reportRanges)[number]
 
 export const ReportCadence = closed({
   every: Type.Enum(['day', 'week', 'month'] as const),
   weekday: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 7, description: '1 Monday to 7 Sunday; for `week`, and only there.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 7,
+      description: 'Day of the week, 1 (Monday) to 7 (Sunday). Only for `week`.',
+    }),
   ),
   day: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 31,
-      description: 'Day of the month, its last one where it has fewer; for `month`, and only there.',
+      description: 'Day of the month, or the last day of a shorter month. Only for `month`.',
     }),
   ),
   time: Type.String({
     pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
     description:
-      'Time of day in the zone. One that does not exist runs at the next that does; one that comes twice runs at the first.',
+      'Time of day in the time zone. If the clocks skip this time, the report runs at the next valid time. If it occurs twice, the report runs the first time.',
     examples: ['06:30'],
   }),
   timeZone: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'Name of the IANA time zone database.',
+    description: 'IANA time zone.',
     examples: ['Europe/Berlin'],
   }),
 })
@@ -55,51 +59,54 @@ export type ReportCadence = Static<typeof ReportCadence>
 
 /** Rows and columns of a report. */
 const rowsAndColumns = {
-  list: Type.Enum(reportListNames, { description: 'List or insight.' }),
+  list: Type.Enum(reportListNames, { description: 'Name of the list or insight.' }),
   filter: Type.Optional(
     Type.Record(
       Type.String({ maxLength: 64 }),
       Type.Union([Type.String({ maxLength: 2048 }), Type.Boolean(), Type.Integer(), Type.Null()]),
-      { description: 'Filters by the names of the list, as in its export; an unknown one is refused.' },
+      { description: 'Filters, as in the export of the list. Unknown filters are refused.' },
     ),
   ),
-  sortBy: Type.Optional(nullable(Type.String({ maxLength: 100 }), { description: 'As SortBy of the list.' })),
+  sortBy: Type.Optional(
+    nullable(Type.String({ maxLength: 100 }), { description: 'Sort order, as in `SortBy` of the list.' }),
+  ),
   columns: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200 }), {
-      description: 'Columns in the order they are to have; null or empty = all.',
+      description: 'Columns in the desired order. `null` or empty: all columns.',
     }),
   ),
-  format: Type.Enum(reportFormats, { description: 'A PDF holds at most 10,000 rows.' }),
+  format: Type.Enum(reportFormats, { description: 'Format of the file. A PDF can have 10,000 rows.' }),
 }
 
-/** What a schedule makes, and when. */
+/** The content and times of a schedule. */
 const content = {
   ...rowsAndColumns,
   cadence: ReportCadence,
   range: Type.Enum(reportRanges, {
     description:
-      'Only rows of this time, for lists whose rows have one: the day, week or month before the run by the clock of the zone, or since the scheduled run before. `all`: every row.',
+      'Period of the rows, for lists whose rows have a time: the day, week or month before the run in the time zone of the schedule, or `previous`: since the previous scheduled run. `all`: all rows.',
   }),
 }
 
 export const ReportScheduleInput = closed({
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'Unique, ignoring case.' }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'Name of the schedule. Unique, ignoring case.' }),
   ...content,
   recipients: Type.Array(Type.String({ minLength: 3, maxLength: 254 }), {
     maxItems: reportLimits.recipients,
-    description: 'Mail addresses, each once. Empty: no mail.',
+    description: 'Email addresses, each once. Empty: no email is sent.',
   }),
   folder: nullable(
     Type.String({
       pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$',
-      description: 'Folder below the folder of reports: letters, digits, `_` and `-`. It is made when it is missing.',
+      description:
+        'Subfolder of the report folder: letters, digits, `_` and `-`. The server creates it if it is missing.',
     }),
-    { description: 'Null: none.' },
+    { description: 'Subfolder of the report folder. `null`: the file is not written to a folder.' },
   ),
   keepFiles: Type.Integer({
     minimum: 1,
     maximum: reportLimits.keepFiles,
-    description: `Newest files that are kept, in the folder and for download (there ${reportLimits.fileDays} days at most).`,
+    description: `Number of files to keep, in the folder and for download. Files can be downloaded for at most ${reportLimits.fileDays} days.`,
   }),
   isEnabled: Type.Boolean(),
 })
@@ -114,16 +121,19 @@ export const ReportSchedule = closed({
   filter: Type.Record(Type.String(), Type.Union([Type.String(), Type.Boolean(), Type.Integer(), Type.Null()])),
   sortBy: nullable(Type.String()),
   columns: nullable(Type.Array(Type.String())),
-  owner: Type.String({ description: 'Who saved it last: it runs with the rights that account has then.' }),
-  problem: Type.String({ description: 'Why it would not run now, and what helps; empty: it would.' }),
-  nextRunAt: nullable(utcTime('Next run; null: it is not enabled.')),
-  updatedAt: utcTime('Last change.'),
+  owner: Type.String({
+    description:
+      'Account that saved the schedule last. Each run uses the permissions that this account has at that time.',
+  }),
+  problem: Type.String({ description: 'Why the schedule cannot run, and the cure. Empty: it can run.' }),
+  nextRunAt: nullable(utcTime('Time of the next run. `null`: the schedule is not enabled.')),
+  updatedAt: utcTime('Time of the last change.'),
   lastRun: nullable(
     closed({
       id: Type.String(),
       state: Type.Enum(reportRunStates),
-      at: utcTime('End, or start of one under way.'),
-      error: Type.String({ description: 'What failed, of the file or of a delivery; empty: nothing.' }),
+      at: utcTime('End of the run, or its start if it is still running.'),
+      error: Type.String({ description: 'Error of the file or of a delivery. Empty: no error.' }),
     }),
   ),
 })
@@ -131,43 +141,48 @@ export type ReportSchedule = Static<typeof ReportSchedule>
 
 export const ReportDelivery = closed({
   kind: Type.Enum(['mail', 'folder'] as const),
-  target: Type.String({ description: 'Address, or folder and file.' }),
-  state: Type.Enum(['waiting', 'done', 'failed'] as const, { description: '`waiting`: it is tried again.' }),
+  target: Type.String({ description: 'Email address, or folder and file.' }),
+  state: Type.Enum(['waiting', 'done', 'failed'] as const, {
+    description: '`waiting`: not delivered yet, or waits for a retry.',
+  }),
   error: Type.String(),
-  at: utcTime('Last change.'),
+  at: utcTime('Time of the last change.'),
 })
 export type ReportDelivery = Static<typeof ReportDelivery>
 
 export const ReportRun = closed({
   id: Type.String(),
-  scheduleId: nullable(Type.String(), { description: 'Null: the schedule was deleted.' }),
-  name: Type.String({ description: 'Name of the schedule then.' }),
+  scheduleId: nullable(Type.String(), { description: 'ID of the schedule. `null`: it was deleted.' }),
+  name: Type.String({ description: 'Name of the schedule at the time of the run.' }),
   list: Type.String(),
   format: Type.Enum(reportFormats),
   reason: Type.Enum(['schedule', 'manual'] as const),
-  by: Type.String({ description: 'Who ordered it; `system` for the schedule.' }),
+  by: Type.String({ description: 'Account that started the run. `system`: the schedule.' }),
   state: Type.Enum(reportRunStates),
-  dueAt: utcTime('When it was to run.'),
-  startedAt: nullable(utcTime('Start of the work.')),
-  endedAt: nullable(utcTime('End.')),
-  rangeFrom: nullable(utcTime('Its rows are of this time on.')),
-  rangeTo: nullable(utcTime('And before this.')),
+  dueAt: utcTime('Planned time of the run.'),
+  startedAt: nullable(utcTime('Start of the run.')),
+  endedAt: nullable(utcTime('End of the run.')),
+  rangeFrom: nullable(utcTime('Start of the period, inclusive.')),
+  rangeTo: nullable(utcTime('End of the period, exclusive.')),
   rows: Type.Integer({ minimum: 0 }),
   bytes: Type.Integer({ minimum: 0 }),
-  fileName: Type.String({ description: 'Empty: none was made.' }),
-  hasFile: Type.Boolean({ description: 'It can be downloaded.' }),
-  missed: Type.Integer({ minimum: 0, description: 'Times before this one that were missed while no server ran.' }),
-  note: Type.String({ description: 'What else is to be known, such as that it ran late.' }),
-  error: Type.String({ description: 'Why it failed, and what helps.' }),
-  jobId: Type.String({ description: 'Its job, for progress and for ending it.' }),
+  fileName: Type.String({ description: 'Name of the file. Empty: no file was created.' }),
+  hasFile: Type.Boolean({ description: 'True if the file can be downloaded.' }),
+  missed: Type.Integer({
+    minimum: 0,
+    description: 'Number of earlier runs that were missed while no server was running.',
+  }),
+  note: Type.String({ description: 'Note about the run, for example that it started late.' }),
+  error: Type.String({ description: 'Why the run failed, and the cure.' }),
+  jobId: Type.String({ description: 'ID of the job, for following or cancelling the run.' }),
   deliveries: Type.Array(ReportDelivery),
 })
 export type ReportRun = Static<typeof ReportRun>
 
 const base = `${apiPrefix}/reports`
 const tag = 'Reports'
-const scheduleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the schedule.' }) })
-const runParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the run.' }) })
+const scheduleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the schedule.' }) })
+const runParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the run.' }) })
 
 const example = {
   name: 'New devices of the week',
@@ -187,11 +202,11 @@ export const listReportSchedules = operation({
   method: 'GET',
   path: `${base}/schedules`,
   tag,
-  summary: 'Lists schedules of reports, by name',
+  summary: 'Lists report schedules, sorted by name',
   permission: 'config:read',
   response: closed({
-    data: Type.Array(ReportSchedule, { description: `At most ${reportLimits.schedules}.` }),
-    folderRoot: Type.String({ description: 'Folder on the server that the folders of schedules lie in.' }),
+    data: Type.Array(ReportSchedule, { description: `At most ${reportLimits.schedules} schedules.` }),
+    folderRoot: Type.String({ description: 'Report folder on the server. It contains the folders of schedules.' }),
     isMailConfigured: Type.Boolean(),
   }),
 })
@@ -201,8 +216,9 @@ export const addReportSchedule = operation({
   method: 'POST',
   path: `${base}/schedules`,
   tag,
-  summary: 'Adds a schedule',
-  description: 'It belongs to who adds it, and runs with the rights that account has at each run.',
+  summary: 'Creates a report schedule',
+  description:
+    'Your account becomes the owner of the schedule. Each run uses the permissions that the owner has at that time.',
   permission: 'config:write',
   body: ReportScheduleInput,
   response: ReportSchedule,
@@ -215,8 +231,8 @@ export const updateReportSchedule = operation({
   method: 'PUT',
   path: `${base}/schedules/{id}`,
   tag,
-  summary: 'Replaces a schedule',
-  description: 'It belongs to who saves it from then on. A run under way goes on as it was ordered.',
+  summary: 'Replaces a report schedule',
+  description: 'Your account becomes the owner of the schedule. A current run continues unchanged.',
   permission: 'config:write',
   params: scheduleParams,
   body: ReportScheduleInput,
@@ -230,7 +246,8 @@ export const deleteReportSchedule = operation({
   method: 'DELETE',
   path: `${base}/schedules/{id}`,
   tag,
-  summary: 'Deletes a schedule; its history and files stay as long as they would have',
+  summary: 'Deletes a report schedule',
+  description: 'Its history and files are kept for their usual time.',
   permission: 'config:write',
   params: scheduleParams,
   response: closed({ deleted: Type.Boolean() }),
@@ -241,9 +258,9 @@ export const runReportSchedule = operation({
   method: 'POST',
   path: `${base}/schedules/{id}/run`,
   tag,
-  summary: 'Runs a schedule now, beside its times',
+  summary: 'Runs a report now',
   description:
-    'Made and delivered as at its times, also when it is not enabled; follow the job. It does not move `previous`.',
+    'The server generates and delivers the report as in a scheduled run, even if the schedule is not enabled. Follow the job. The run does not change the start of the period `previous`.',
   permission: 'config:write',
   params: scheduleParams,
   response: closed({ runId: Type.String(), jobId: Type.String() }),
@@ -255,14 +272,15 @@ export const previewReport = operation({
   method: 'POST',
   path: `${base}/preview`,
   tag,
-  summary: 'Says when a schedule would run, and how many rows it would have now; stores nothing',
+  summary: 'Previews a report schedule',
+  description: 'Returns the next runs and the current number of rows. Nothing is stored.',
   permission: 'config:write',
   body: closed(content),
   response: closed({
-    nextRuns: Type.Array(utcTime('A run.'), { description: 'The next five.' }),
-    rows: nullable(Type.Integer({ minimum: 0 }), { description: 'Null: counting took too long.' }),
-    rangeFrom: nullable(utcTime('Rows of this time on.')),
-    isTooLarge: Type.Boolean({ description: 'Too many rows for a PDF.' }),
+    nextRuns: Type.Array(utcTime('Time of a run.'), { description: 'The next five runs.' }),
+    rows: nullable(Type.Integer({ minimum: 0 }), { description: 'Number of rows. `null`: counting took too long.' }),
+    rangeFrom: nullable(utcTime('Start of the period, inclusive.')),
+    isTooLarge: Type.Boolean({ description: 'True if there are too many rows for a PDF.' }),
   }),
   errors: ['forbidden_object'],
 })
@@ -272,11 +290,11 @@ export const listReportRuns = operation({
   method: 'GET',
   path: `${base}/runs`,
   tag,
-  summary: 'Lists runs of reports, newest first',
-  description: `They are kept ${reportLimits.historyDays} days, their files ${reportLimits.fileDays} at most.`,
+  summary: 'Lists report runs, newest first',
+  description: `Runs are kept for ${reportLimits.historyDays} days, and their files for at most ${reportLimits.fileDays} days.`,
   permission: 'config:read',
   query: closed({
-    id: Type.Optional(Type.String({ maxLength: 64, description: 'That run alone.' })),
+    id: Type.Optional(Type.String({ maxLength: 64, description: 'ID of a single run.' })),
     scheduleId: Type.Optional(Type.String({ maxLength: 64 })),
     state: enumFilter('state', reportRunStates),
     ...listQuery,
@@ -290,7 +308,7 @@ export const reportRunFile = operation({
   method: 'GET',
   path: `${base}/runs/{id}/file`,
   tag,
-  summary: 'Downloads the file of a run',
+  summary: 'Downloads the file of a report run',
   permission: 'config:read',
   params: runParams,
   response: Type.String(),
@@ -304,9 +322,9 @@ export const exportReport = operation({
   method: 'POST',
   path: `${base}/export`,
   tag,
-  summary: 'Exports any list or insight as CSV or PDF, at once',
+  summary: 'Exports any list or insight as CSV or PDF',
   description:
-    'For lists without an export of their own: insights, rules, the audit trail (for who may read it). As their schedules would make it; stored nowhere. 503 with Retry-After while too many PDFs are being made.',
+    'Use it for lists without their own export: insights, rules, and the audit trail (which requires `audit:read`). The file is the same as in a scheduled report and is not stored. The server returns 503 with Retry-After while it generates too many other PDFs.',
   permission: 'export:read',
   heavy: 'export',
   body: closed(rowsAndColumns),

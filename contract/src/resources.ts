@@ -1,4 +1,4 @@
-/** Shapes under the names that the specification of the interface gives them, for OpenAPI and clients made from it. */
+/** Maps the resource names of the interface specification to shapes, for OpenAPI and generated clients. */
 import type { TSchema } from 'typebox'
 import { AccountView } from './accounts.ts'
 import { AccountChange, MyAccountUpdate, NewAccount } from './admin.ts'
@@ -40,7 +40,7 @@ export const specificationResources: Readonly<Record<string, TSchema>> = {
 }
 
 /**
- * Request bodies that have the same name as a response in the specification. Both have the same members, but requests may
+ * Request bodies that share a name with a response in the specification. Both have the same fields, but requests may
  * omit more of them, so the document uses one component for both.
  */
 export const specificationBodies: Readonly<Record<string, readonly TSchema[]>> = {

@@ -4,15 +4,15 @@ import { closed, listQuery, nullable, operation, page, utcTime } from './operati
 import { packageArchitectures } from './packages.ts'
 import { Prediction } from './prediction.ts'
 
-/** What is brought to hosts in rings. */
+/** Kinds of rollouts. */
 export const rolloutKinds = ['update', 'arm'] as const
 export type RolloutKind = (typeof rolloutKinds)[number]
 
-/** Life of a rollout; the last three are final. */
+/** States of a rollout. The last three are final. */
 export const rolloutStates = ['running', 'paused', 'halted', 'completed', 'reverted', 'cancelled'] as const
 export type RolloutState = (typeof rolloutStates)[number]
 
-/** How a host of a started ring stands. */
+/** States of a host in a started ring. */
 export const rolloutHostStates = [
   'waiting',
   'offline',
@@ -31,50 +31,58 @@ const ringName = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[^\\p{Cc}]+$',
-  description: 'Name, for people.',
+  description: 'Display name.',
 })
 
-/** Hosts that get it together. Each host belongs to the first ring that takes it. */
+/** A ring: hosts that are processed together. Each host belongs to the first ring that matches it. */
 export const RolloutRing = closed({
   name: ringName,
   tags: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
       minItems: 1,
       maxItems: 50,
-      description: 'Hosts with any of these tags. Either this or `sharePercent`.',
+      description: 'Tags. The ring contains hosts with any of them. Send either `tags` or `sharePercent`.',
     }),
   ),
   sharePercent: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 100,
-      description: 'Share of the hosts no ring before took; 100 = all others.',
+      description: 'Share of the hosts that are in no earlier ring, in percent. 100: all remaining hosts.',
     }),
   ),
 })
 export type RolloutRing = Static<typeof RolloutRing>
 
 export const RolloutInput = closed({
-  kind: Type.Enum(rolloutKinds, { description: '`update`: the newest published build. `arm`: mode Armed.' }),
+  kind: Type.Enum(rolloutKinds, {
+    description: '`update`: installs the newest published build. `arm`: arms the hosts.',
+  }),
   name: ringName,
-  rings: Type.Array(RolloutRing, { minItems: 1, maxItems: 20, description: 'In their order.' }),
+  rings: Type.Array(RolloutRing, { minItems: 1, maxItems: 20, description: 'Rings, in order.' }),
   dwellMinutes: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 43_200,
       default: 60,
-      description: 'How long a ring is watched, from when its last reachable host ended, before the next one starts.',
+      description: 'Minutes between the end of the last reachable host in a ring and the start of the next ring.',
     }),
   ),
   failurePercent: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 100, default: 5, description: 'Hosts of a ring that may fail; more halt it.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      default: 5,
+      description: 'Percentage of hosts in a ring that may fail. Above it, the rollout halts.',
+    }),
   ),
   blocksOverPercent: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 100,
       default: 5,
-      description: 'Hosts of a ring that may block more devices than was predicted for them; more halt it.',
+      description:
+        'Percentage of hosts in a ring that may block more devices than predicted. Above it, the rollout halts.',
     }),
   ),
   catchUpHours: Type.Optional(
@@ -82,64 +90,68 @@ export const RolloutInput = closed({
       minimum: 0,
       maximum: 8_760,
       default: 168,
-      description: 'How long hosts that were offline are caught up with after the last ring.',
+      description: 'Hours after the last ring during which offline hosts can still reconnect and take part.',
     }),
   ),
   applyToPresent: Type.Optional(
-    Type.Boolean({ default: false, description: 'Arming judges what is attached now, too.' }),
+    Type.Boolean({
+      default: false,
+      description: 'True: when arming, also apply the policy to devices that are already attached.',
+    }),
   ),
 })
 export type RolloutInput = Static<typeof RolloutInput>
 
-/** What a host is before it is commanded. */
+/** States of a host before it gets a command. */
 export const rolloutReadiness = ['ready', 'offline', 'notReady', 'unchanged'] as const
 
 const build = closed({ architecture: Type.Enum(packageArchitectures), version: Type.String() })
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** A host as a rollout sees it. */
+/** A host in a rollout. */
 export const RolloutHost = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
-  ring: count('Place of its ring, from 0.'),
+  ring: count('Index of the ring, starting at 0.'),
   state: Type.Enum(rolloutHostStates),
-  reason: Type.String({ description: 'Why it is not ready, failed or was left out; empty otherwise.' }),
-  enforcement: Type.String({ description: 'Grade: before-driver, after-attach or observe.' }),
-  lastContact: nullable(utcTime('Last check-in.')),
-  predictedBlocks: count('Devices the policy would block here: attached, or seen in the last 30 days.'),
-  actualBlocks: count('Devices it blocked since.'),
+  reason: Type.String({ description: 'Why the host is not ready, failed or was skipped. Otherwise empty.' }),
+  enforcement: Type.String({ description: 'How this host can enforce: before-driver, after-attach or observe.' }),
+  lastContact: nullable(utcTime('Time of the last check-in.')),
+  predictedBlocks: count('Predicted number of blocked devices on this host: attached, or seen in the last 30 days.'),
+  actualBlocks: count('Number of devices that the host has blocked since.'),
 })
 export type RolloutHost = Static<typeof RolloutHost>
 
 export const RolloutPlan = closed({
   kind: Type.Enum(rolloutKinds),
-  builds: Type.Array(build, { description: 'What an update brings; empty for arming.' }),
+  builds: Type.Array(build, { description: 'Builds that an update installs. Empty for arming.' }),
   rings: Type.Array(
     closed({
       name: Type.String(),
-      hosts: count('Hosts of the ring, as of now.'),
-      ready: count('Hosts that would get it at once.'),
-      offline: count('Hosts that get it when they are back.'),
-      notReady: count('Hosts that cannot get it.'),
-      unchanged: count('Hosts that are so already.'),
-      predictedBlocks: count('Devices that would be blocked on them.'),
+      hosts: count('Number of hosts in the ring.'),
+      ready: count('Number of hosts that can start at once.'),
+      offline: count('Number of offline hosts. They start when they reconnect.'),
+      notReady: count('Number of hosts that cannot take part.'),
+      unchanged: count('Number of hosts that are already in the requested state.'),
+      predictedBlocks: count('Predicted number of blocked devices on these hosts.'),
       mismatched: closed(
         {
-          hosts: count('Hosts that would hold a port.'),
-          devices: count('Present devices with a kernel driver that their kind may not have.'),
+          hosts: count('Number of hosts that will hold a port.'),
+          devices: count('Number of attached devices with a kernel driver that is not allowed for their kind.'),
         },
-        { description: 'Arming: ports that hosts of the ring would hold. Zero for an update.' },
+        { description: 'When arming: hosts in the ring that will hold ports. Zero for an update.' },
       ),
       reasons: Type.Array(closed({ reason: Type.String(), hosts: Type.Integer() }), {
-        description: 'Why hosts are not ready.',
+        description: 'Reasons why hosts are not ready.',
       }),
     }),
   ),
-  outside: count('Hosts that no ring takes.'),
-  prediction: nullable(Prediction, { description: 'Of the hosts that would be armed; null for an update.' }),
+  outside: count('Number of hosts that are in no ring.'),
+  prediction: nullable(Prediction, { description: 'Prediction for the hosts to arm. `null` for an update.' }),
   hosts: Type.Array(RolloutHost, {
-    description: 'The first 200: those not ready, then those with most predicted blocks. `waiting` = ready.',
+    description:
+      'The first 200 hosts: hosts that are not ready, then the hosts with the most predicted blocks. `waiting` means ready.',
   }),
 })
 export type RolloutPlan = Static<typeof RolloutPlan>
@@ -151,34 +163,33 @@ export const Rollout = closed({
   kind: Type.Enum(rolloutKinds),
   name: Type.String(),
   state: Type.Enum(rolloutStates),
-  reason: Type.String({ description: 'Why it halted or ended; empty while it runs.' }),
+  reason: Type.String({ description: 'Why the rollout halted or ended. Empty while it runs.' }),
   builds: Type.Array(build),
   dwellMinutes: Type.Integer(),
   failurePercent: Type.Integer(),
   blocksOverPercent: Type.Integer(),
   catchUpHours: Type.Integer(),
   applyToPresent: Type.Boolean(),
-  createdAt: utcTime('Start.'),
+  createdAt: utcTime('Start of the rollout.'),
   createdBy: Type.String(),
-  endedAt: nullable(utcTime('When it came to a final state.')),
+  endedAt: nullable(utcTime('Time at which the rollout reached a final state.')),
   rings: Type.Array(
     closed({
       name: Type.String(),
       tags: Type.Array(Type.String()),
       sharePercent: nullable(Type.Integer()),
       state: Type.Enum(rolloutRingStates),
-      startedAt: nullable(utcTime('When it started and its hosts were fixed.')),
-      dwellUntil: nullable(utcTime('Until when it is watched.')),
+      startedAt: nullable(utcTime('Start of the ring. Its hosts are fixed from then on.')),
+      dwellUntil: nullable(utcTime('Earliest start of the next ring.')),
       hosts: closed(
-        Object.fromEntries(rolloutHostStates.map((state) => [state, count(`Hosts that are ${state}.`)])) as Record<
-          RolloutHostState,
-          ReturnType<typeof count>
-        >,
-        { description: 'Hosts by state; all 0 before the ring starts.' },
+        Object.fromEntries(
+          rolloutHostStates.map((state) => [state, count(`Number of hosts in the state \`${state}\`.`)]),
+        ) as Record<RolloutHostState, ReturnType<typeof count>>,
+        { description: 'Number of hosts by state. All are 0 before the ring starts.' },
       ),
-      predictedBlocks: count('Over hosts that were commanded.'),
-      actualBlocks: count('Over hosts that were commanded.'),
-      overPrediction: count('Hosts that blocked more than was predicted for them.'),
+      predictedBlocks: count('Predicted number of blocked devices on hosts that got a command.'),
+      actualBlocks: count('Number of blocked devices on hosts that got a command.'),
+      overPrediction: count('Number of hosts that blocked more devices than predicted.'),
     }),
   ),
 })
@@ -195,7 +206,7 @@ export const listRollouts = operation({
   method: 'GET',
   path: base,
   summary: 'Lists rollouts, newest first',
-  response: closed({ data: Type.Array(Rollout, { description: 'At most 100.' }) }),
+  response: closed({ data: Type.Array(Rollout, { description: 'At most 100 rollouts.' }) }),
 })
 
 export const getRollout = operation({
@@ -203,7 +214,7 @@ export const getRollout = operation({
   id: 'getRollout',
   method: 'GET',
   path: `${base}/{id}`,
-  summary: 'Reads one rollout with the progress of its rings',
+  summary: 'Returns a rollout with the progress of its rings',
   params,
   response: Rollout,
 })
@@ -213,11 +224,11 @@ export const listRolloutHosts = operation({
   id: 'listRolloutHosts',
   method: 'GET',
   path: `${base}/{id}/hosts`,
-  summary: 'Lists hosts of the started rings, by ring and name',
+  summary: 'Lists the hosts of started rings, sorted by ring and name',
   params,
   query: closed({
-    ring: Type.Optional(Type.Integer({ minimum: 0, maximum: 19, description: 'Only of this ring, from 0.' })),
-    state: Type.Optional(Type.Enum(rolloutHostStates, { description: 'Only in this state.' })),
+    ring: Type.Optional(Type.Integer({ minimum: 0, maximum: 19, description: 'Index of a ring, starting at 0.' })),
+    state: Type.Optional(Type.Enum(rolloutHostStates, { description: 'State of the hosts.' })),
     PageNumber: listQuery.PageNumber,
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
   }),
@@ -239,7 +250,7 @@ export const planRollout = operation({
   ...writing,
   id: 'planRollout',
   path: `${base}/plan`,
-  summary: 'Says what a rollout would do, as of now; nothing is changed',
+  summary: 'Previews a rollout',
   body: RolloutInput,
   response: RolloutPlan,
   errors: ['conflict'],
@@ -253,7 +264,7 @@ export const startRollout = operation({
   summary: 'Starts a rollout with its first ring',
   fresh: true,
   description:
-    'One of a kind at a time. The hosts of a ring are fixed when it starts. It halts by itself when a ring passes a budget; hosts that are offline get it when they are back.',
+    'Only one rollout of each kind can run at a time. The hosts of a ring are fixed when the ring starts. The rollout halts automatically if a ring exceeds a limit. Offline hosts take part when they reconnect.',
   body: RolloutInput,
   response: Rollout,
   errors: ['conflict'],
@@ -278,28 +289,31 @@ const control = (
     errors: ['conflict', ...errors],
   })
 
-export const pauseRollout = control('pause', 'Holds a rollout: no further host gets it')
+export const pauseRollout = control('pause', 'Pauses a rollout', 'No further hosts start.')
 export const resumeRollout = control(
   'resume',
-  'Goes on with a paused or halted rollout',
-  'Going on after a halt accepts what failed so far; the budgets count from there.',
+  'Resumes a paused or halted rollout',
+  'Resuming after a halt accepts the failures so far. The limits then count from zero.',
   { fresh: true },
 )
-export const haltRollout = control('halt', 'Halts a rollout: commands that no host has ended yet are cancelled')
+export const haltRollout = control('halt', 'Halts a rollout', 'Unfinished commands are cancelled.')
 export const revertRollout = operation({
   ...control(
     'revert',
-    'Ends a rollout of arming and frees what it armed',
-    'Hosts that were armed before stay armed. Above the number of hosts that the policy settings say, a second person has to approve it. An update cannot be reverted: a host goes back by itself when the new build fails, never later.',
+    'Reverts an arming rollout and frees the hosts that it armed',
+    'Hosts that were armed before the rollout stay armed. Above the limit in the policy settings, a second approver is required. An update cannot be reverted: a host returns to its previous build only if the new build fails.',
     { errors: ['second_person_required'], fresh: 'it frees more hosts than one person may free alone' },
   ),
   body: nullable(
     closed({
       reason: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Why; kept with the rollout and shown to a second approver.' }),
+        Type.String({
+          maxLength: 200,
+          description: 'Reason. It is stored with the rollout and shown to the second approver.',
+        }),
       ),
     }),
   ),
   bodyOptional: true,
 })
-export const cancelRollout = control('cancel', 'Ends a rollout; what it has done stays')
+export const cancelRollout = control('cancel', 'Cancels a rollout', 'Completed hosts are not changed back.')

@@ -2,19 +2,22 @@ import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from './opening.ts'
 import { closed, nullable, operation, WorksAgain } from './operation.ts'
 
-/** Longest name of a tag, in characters. */
+/** Maximum length of a tag, in characters. */
 export const maxTagLength = 64
 
-/** A tag as people see it. */
+/** A tag with its counts. */
 export const Tag = closed({
-  name: Type.String({ description: 'Unique ignoring case; as it was first written.' }),
-  color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Follows from the name; the same on every server.' }),
-  agentsCount: Type.Integer({ minimum: 0, description: 'Agents that carry it.' }),
-  peripheralsCount: Type.Integer({ minimum: 0, description: 'Peripherals that carry it, present and gone.' }),
+  name: Type.String({ description: 'Name as first entered. Unique, ignoring case.' }),
+  color: Type.String({
+    pattern: '^#[0-9a-f]{6}$',
+    description: 'Colour that the server derives from the name. It is the same on all servers.',
+  }),
+  agentsCount: Type.Integer({ minimum: 0, description: 'Number of hosts with the tag.' }),
+  peripheralsCount: Type.Integer({ minimum: 0, description: 'Number of attached and detached devices with the tag.' }),
 })
 export type Tag = Static<typeof Tag>
 
-/** Kinds of elements a tag can be on. */
+/** Kinds of elements that can have tags: hosts and devices. */
 export const taggedEntities = ['Agent', 'Peripheral'] as const
 export type TaggedEntity = (typeof taggedEntities)[number]
 
@@ -22,37 +25,41 @@ export type TaggedEntity = (typeof taggedEntities)[number]
 export const GatewayHashtagActionDto = closed({
   hashtags: Type.Optional(
     nullable(Type.Array(Type.String(), { maxItems: 100_000 }), {
-      description: 'Names of 1 to 64 characters, without comma, semicolon, `#` and control characters.',
+      description: 'Names of tags: 1 to 64 characters, without commas, semicolons, `#` and control characters.',
     }),
   ),
   elementIds: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100_000 }), {
       description:
-        'uuid of agents, or `<uuid>|<deviceID>` of peripherals. Null or empty: the tags themselves are meant.',
+        'UUIDs of hosts, or `<uuid>|<deviceID>` of devices. `null` or empty: the call creates or deletes the tags themselves.',
     }),
   ),
   entityType: Type.Optional(
-    nullable(Type.Enum(taggedEntities), { description: 'What elementIds name; null = Agent.' }),
+    nullable(Type.Enum(taggedEntities), {
+      description: 'Kind of the elements in `elementIds`. `null`: `Agent` (hosts).',
+    }),
   ),
   reason: Type.Optional(
     nullable(Type.String({ maxLength: 200 }), {
-      description: 'Why. The audit trail keeps it, and a request for a second approver shows it.',
+      description: 'Reason for the change. It is recorded in the audit trail and shown to the second approver.',
     }),
   ),
-  dryRun: Type.Optional(nullable(Type.Boolean(), { description: 'true: counts newlyAllowed and changes nothing.' })),
+  dryRun: Type.Optional(nullable(Type.Boolean(), { description: 'True: returns `newlyAllowed` and changes nothing.' })),
 })
 export type GatewayHashtagActionDto = Static<typeof GatewayHashtagActionDto>
 
-const dryCount = newlyAllowed('In a dry run: hosts on which rules or options for these tags newly allow devices.')
+const dryCount = newlyAllowed(
+  'In a dry run: number of hosts on which rules or options for these tags newly allow devices.',
+)
 const accepted = Type.Array(Type.String(), {
-  description: 'Elements it was carried out for; names of tags when no elements were given.',
+  description: 'IDs of the changed elements, or names of tags if the request has no elements.',
 })
-const notFound = Type.Array(Type.String(), { description: 'Elements and tags that do not exist; not fatal.' })
+const notFound = Type.Array(Type.String(), { description: 'Elements and tags that do not exist. The call skips them.' })
 
 export const AddTagsResult = closed({
   accepted,
   notFound,
-  created: Type.Array(Type.String(), { description: 'Tags that did not exist before.' }),
+  created: Type.Array(Type.String(), { description: 'Names of new tags.' }),
   newlyAllowed: dryCount,
 })
 export type AddTagsResult = Static<typeof AddTagsResult>
@@ -60,20 +67,20 @@ export type AddTagsResult = Static<typeof AddTagsResult>
 export const DeleteTagsResult = closed({
   accepted,
   notFound,
-  deleted: Type.Array(Type.String(), { description: 'Tags that exist no more; empty when elements were untagged.' }),
+  deleted: Type.Array(Type.String(), { description: 'Names of deleted tags. Empty if the call untagged elements.' }),
   newlyAllowed: dryCount,
 })
 export type DeleteTagsResult = Static<typeof DeleteTagsResult>
 
-/** Errors an import lists; further ones are only counted. */
+/** Maximum number of errors that an import returns. */
 export const maxImportErrors = 1_000
 
 export const ImportResult = closed({
-  imported: Type.Integer({ minimum: 0, description: 'Lines carried out.' }),
-  failed: Type.Integer({ minimum: 0, description: 'Lines in error; nothing of them was stored.' }),
+  imported: Type.Integer({ minimum: 0, description: 'Number of imported lines.' }),
+  failed: Type.Integer({ minimum: 0, description: 'Number of invalid lines. They were not stored.' }),
   errors: Type.Array(
     closed({
-      line: Type.Integer({ minimum: 1, description: 'First line of the record; the header is line 1.' }),
+      line: Type.Integer({ minimum: 1, description: 'First line of the record. The header is line 1.' }),
       message: Type.String(),
     }),
     { description: `The first ${maxImportErrors} errors, in the order of the file.` },
@@ -83,7 +90,7 @@ export const ImportResult = closed({
 })
 export type ImportResult = Static<typeof ImportResult>
 
-/** Columns of the tag file, in their order. */
+/** Columns of the tag file, in order. */
 export const tagFileColumns = ['Type', 'Identifier', 'Name', 'Tags'] as const
 
 const changeExample = {
@@ -97,7 +104,7 @@ export const getHashtags = operation({
   method: 'GET',
   path: '/prime/webui/generalconfig/gethashtags',
   tag: 'GeneralConfig',
-  summary: 'Lists tags by name, with how many agents and peripherals carry them',
+  summary: 'Lists tags by name, with the numbers of hosts and devices',
   permission: 'fleet:read',
   response: Type.Array(Tag),
   examples: { response: [{ name: 'lab', color: '#1c7ed6', agentsCount: 12, peripheralsCount: 0 }] },
@@ -108,9 +115,9 @@ export const addHashtags = operation({
   method: 'POST',
   path: '/prime/webui/generalconfig/addhashtags',
   tag: 'GeneralConfig',
-  summary: 'Tags agents or peripherals, or creates tags',
+  summary: 'Tags hosts or devices, or creates tags',
   description:
-    'With elementIds it tags those and creates tags that do not exist; without it creates the tags only. At most 250,000 pairs of tag and element in one call. Tags of agents decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
+    'With `elementIds`, adds the tags to these elements and creates missing tags. Without it, only creates the tags. A call can have 250,000 pairs of tag and element. Tags of hosts decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: AddTagsResult,
@@ -126,9 +133,9 @@ export const deleteHashtags = operation({
   method: 'POST',
   path: '/prime/webui/generalconfig/deletehashtags',
   tag: 'GeneralConfig',
-  summary: 'Untags agents or peripherals, or deletes tags',
+  summary: 'Untags hosts or devices, or deletes tags',
   description:
-    'With elementIds it untags those; without it deletes the tags themselves, from everything that carries them. Tags of agents decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
+    'With `elementIds`, removes the tags from these elements. Without it, deletes the tags and removes them from all elements. Tags of hosts decide which rules apply to them: a change that newly allows devices on more hosts than the limit needs a second approver.',
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: DeleteTagsResult,
@@ -141,9 +148,9 @@ export const exportTags = operation({
   method: 'GET',
   path: '/prime/webui/generalconfig/exporttags',
   tag: 'GeneralConfig',
-  summary: 'Exports tags and what carries them as CSV',
+  summary: 'Exports tags and tagged elements as CSV',
   description:
-    'Columns Type (Tag, Agent, Peripheral), Identifier, Name, Tags (separated by `;`). Rows of type Tag are tags that nothing carries. UTF-8 with a byte order mark; a cell that a spreadsheet would run as a formula begins with an apostrophe, which importtags takes off again.',
+    'The columns are Type (Tag, Agent or Peripheral), Identifier, Name and Tags (separated by `;`). Rows of the type Tag are tags that no element has. The file is UTF-8 with a byte order mark. A cell that a spreadsheet would run as a formula starts with an apostrophe, which importtags removes.',
   permission: 'export:read',
   heavy: 'export',
   response: Type.String(),
@@ -156,9 +163,9 @@ export const importTags = operation({
   method: 'POST',
   path: '/prime/webui/generalconfig/importtags',
   tag: 'GeneralConfig',
-  summary: 'Reads a file of exporttags',
+  summary: 'Imports a file from exporttags',
   description:
-    'Sets the tags of each element to exactly those of its row, and creates missing tags. Elements that the file does not list keep their tags. Rows of type Tag create tags. Lines with errors are reported and not stored; all other lines are stored. At most 32 MiB, UTF-8. The column Name is ignored. Lines are stored in batches of up to 500. If a file needs a second approver, the whole file is refused before the first batch; the approval request contains the tags of its hosts. Import the file again after the approval. With dryRun=true, the response shows the result and nothing is stored. Without a part `file`, all counts are zero.',
+    'Sets the tags of each element to exactly those in its row, and creates missing tags. Elements that are not in the file keep their tags. Rows of the type Tag create tags. The column Name is ignored. The file is UTF-8 and has at most 32 MiB. Invalid lines are reported and not stored; all other lines are stored, in batches of up to 500. If the file needs a second approver, the server refuses it before the first batch and stores a change request with the tags of its hosts. Import the file again after the approval. With `dryRun=true`, the response shows the result and nothing is stored. Without a part `file`, all counts are zero.',
   permission: 'fleet:write',
   query: closed({
     dryRun: Type.Optional(Type.Boolean()),

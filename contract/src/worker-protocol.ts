@@ -1,8 +1,8 @@
 /**
- * The worker protocol, version 1: what the agentless worker says to `/worker/v1/...`. A worker process polls hosts over
- * SSH; it never sees the database. All calls are POST with a JSON body; all but `register` carry the poller's own key as
- * bearer token. Answers other than 200 are problem details: 401 means that the key is revoked, so that all running polls
- * are to be ended and the process registers anew or exits.
+ * Defines version 1 of the worker protocol: the requests of agentless workers to `/worker/v1/...`. A worker process polls
+ * hosts over SSH and has no access to the database. All calls are POST with a JSON body; all except `register` send the
+ * key of the process as bearer token. Responses other than 200 are problem details. After a 401, the key is revoked: the
+ * process cancels all polls and registers again or exits.
  */
 import { type Static, Type } from 'typebox'
 import { boundedText } from './agent-limits.ts'
@@ -15,27 +15,27 @@ export const workerPaths = {
   results: '/worker/v1/results',
 } as const
 
-/** Bounds of the protocol. */
+/** Limits of the protocol. */
 export const workerLimits = {
-  /** Polls of one process at a time. */
+  /** Maximum number of concurrent polls per process. */
   concurrency: 1_000,
-  /** Results of one call. */
+  /** Maximum number of results per call. */
   results: 32,
-  /** Bytes of one lease request: enough for the progress of a thousand polls. */
+  /** Maximum bytes of a lease request: enough for the progress of 1,000 polls. */
   leaseBytes: 1024 * 1024,
-  /** Bytes of one body: 32 results of hundreds of devices. */
+  /** Maximum bytes of a body: enough for 32 results with hundreds of devices. */
   bodyBytes: 8 * 1024 * 1024,
-  /** Devices of one host. */
+  /** Maximum number of devices per host. */
   devices: 512,
-  /** Seconds a lease lasts without a word of its worker; then somebody else gets the poll, who may ask a second later. */
+  /** Seconds after which a lease expires unless the worker renews it. Another process can then take the poll. */
   leaseSeconds: 25,
 } as const
 
-/** What a poll goes through, in order. */
+/** Steps of a poll, in order. */
 export const pollSteps = ['resolve', 'connect', 'host-key', 'sign-in', 'read', 'understand'] as const
 export type PollStep = (typeof pollSteps)[number]
 
-/** Why a poll failed; each is documented with its cure in `pollCauses`. */
+/** Causes of a failed poll. `pollCauses` has the cures. */
 export const pollFailures = [
   'name-not-found',
   'address-refused',
@@ -58,114 +58,120 @@ export const pollFailures = [
 ] as const
 export type PollFailure = (typeof pollFailures)[number]
 
-/** What each failure means and what helps, for the console, the documentation and the status rows. */
+/** Title and cure of each failure, for the console, the documentation and the status lists. */
 export const pollCauses: Readonly<Record<PollFailure, { title: string; cure: string }>> = {
   'name-not-found': {
-    title: 'The name has no address',
-    cure: 'Check the spelling, and that the worker uses a DNS server that knows the name; or give the IP address.',
+    title: 'The host name cannot be resolved',
+    cure: 'Check the spelling, and that the DNS server of the worker can resolve the name. Alternatively, enter the IP address.',
   },
   'address-refused': {
-    title: 'This address is not polled',
-    cure: 'It is one of a cloud or network itself (link-local, multicast), or a name that leads to the worker: name the computer by its own address.',
+    title: 'The address is not allowed',
+    cure: 'The name resolves to a link-local, multicast or cloud metadata address, or to the worker itself. Enter the address of the host.',
   },
   'connection-refused': {
-    title: 'Nothing listens on the port',
-    cure: 'Start the SSH server of the host, check the port, and let the firewall pass the address of the worker.',
+    title: 'The connection was refused',
+    cure: 'Start the SSH server on the host, check the port, and allow the address of the worker in the firewall.',
   },
   'connect-timeout': {
-    title: 'The host does not answer',
-    cure: 'See that the host is on and reachable from the worker; a firewall that drops packets looks like this too.',
+    title: 'The host does not respond',
+    cure: 'Check that the host is running and that the worker can reach it. A firewall that drops packets has the same effect.',
   },
   'connection-lost': {
-    title: 'The host ended the connection',
-    cure: 'Look into the log of its SSH server; limits such as MaxStartups or fail2ban end connections like this.',
+    title: 'The host closed the connection',
+    cure: 'Check the log of the SSH server on the host. Limits such as MaxStartups, and tools such as fail2ban, close connections.',
   },
   'no-common-algorithm': {
-    title: 'The SSH server is too old or of another kind',
-    cure: 'It offers none of the algorithms that are still safe: update the SSH server of the host.',
+    title: 'No common SSH algorithm',
+    cure: 'The SSH server of the host offers no algorithm that is still considered secure. Update the SSH server.',
   },
   'host-key-unconfirmed': {
     title: 'Confirm the host key',
-    cure: 'This is the first contact, so no password was sent. Compare the fingerprint with the output of ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub on the computer. Then confirm it in the connection, or upload a list of host keys.',
+    cure: 'This is the first connection, so no password was sent. On the host, run ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub and compare the fingerprint. Then confirm it in the connection, or upload a list of host keys.',
   },
   'host-key-changed': {
     title: 'The host key changed',
-    cure: 'No credential was sent. If the computer was reinstalled, enter its new fingerprint in the connection. If not, someone may be intercepting the connection.',
+    cure: 'No credentials were sent. If the host was reinstalled, enter its new fingerprint in the connection. Otherwise, someone may be intercepting the connection.',
   },
   'sign-in-refused': {
-    title: 'User name, password or key is refused',
-    cure: 'Check them, and that the host allows this way of signing in for this user.',
+    title: 'The host refused the user name, password or key',
+    cure: 'Check the credentials, and that the host allows this sign-in method for the user.',
   },
   'key-unusable': {
     title: 'The private key cannot be read',
-    cure: 'Give it in OpenSSH or PEM form, with its passphrase when it has one.',
+    cure: 'Enter the key in OpenSSH or PEM format. If it is encrypted, also enter its passphrase.',
   },
   'no-credentials': {
-    title: 'There is nothing to sign in with',
-    cure: 'Give the connection a user with password or key, or the worker defaults for all connections. The default password goes only to computers that an Administrator added or confirmed.',
+    title: 'No credentials',
+    cure: 'Enter a user with a password or key in the connection, or in the defaults of the worker. The default password is sent only to hosts that an Administrator added or confirmed.',
   },
   'read-timeout': {
     title: 'Reading took too long',
-    cure: 'The host is overloaded, or its shell waits for something: sign in as this user by hand and look.',
+    cure: 'The host is overloaded, or its shell waits for input. Sign in as this user manually and check.',
   },
   'output-too-large': {
-    title: 'The host sent more than its devices can be',
-    cure: 'A login script that prints, or not the host it claims to be: sign in as this user by hand and look.',
+    title: 'The host sent too much output',
+    cure: 'A login script prints text, or this is the wrong host. Sign in as this user manually and check.',
   },
   'not-understood': {
-    title: 'The answer of the host makes no sense',
-    cure: 'A forced command, a restricted shell or an unknown system: sign in as this user by hand and look.',
+    title: 'The output of the host is not valid',
+    cure: 'The user has a forced command or a restricted shell, or the system is unknown. Sign in as this user manually and check.',
   },
   'platform-unknown': {
-    title: 'This is neither Linux, macOS nor Windows',
-    cure: 'Other systems cannot be polled. If it is one of them, name its platform in the connection.',
+    title: 'The platform was not recognised',
+    cure: 'Only Linux, macOS and Windows can be polled. If the host runs one of them, select the platform in the connection.',
   },
   'not-permitted': {
-    title: 'The user may not read USB devices',
-    cure: 'Allow it to read /sys/bus/usb (Linux) or to run PowerShell or system_profiler (Windows, macOS).',
+    title: 'The user has no permission to read USB devices',
+    cure: 'Allow the user to read /sys/bus/usb (Linux), to run PowerShell (Windows) or to run system_profiler (macOS).',
   },
   stopped: {
     title: 'The worker was stopped',
-    cure: 'Nothing to do: the host is polled again when a worker is active.',
+    cure: 'No action needed. The host is polled again when a worker is active.',
   },
   'worker-lost': {
-    title: 'The worker did not come back with a result',
-    cure: 'Nothing to do: another poll follows. When it happens often, look at the health of the worker.',
+    title: 'The worker did not return a result',
+    cure: 'No action needed. The host is polled again. If this happens often, check the health of the worker.',
   },
 }
 
-/** POST register: exchanges a token for a key of this process. */
+/** Body of `register`, which exchanges a token for a key of the process. */
 export const WorkerRegisterRequest = closed({
-  token: Type.String({ minLength: 1, maxLength: 512, description: 'Worker token as shown once by the server.' }),
-  name: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the machine it runs on.' }),
+  token: Type.String({ minLength: 1, maxLength: 512, description: 'Worker token, as the server returned it.' }),
+  name: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the machine of the worker.' }),
   version: boundedText(64, 'Version of the worker.'),
 })
 export type WorkerRegisterRequest = Static<typeof WorkerRegisterRequest>
 
 export const WorkerRegisterResponse = closed({
-  pollerId: Type.String({ description: 'Id of this process.' }),
-  key: Type.String({ description: 'Bearer token of this process until it is revoked; stored hashed by the server.' }),
+  pollerId: Type.String({ description: 'ID of this process.' }),
+  key: Type.String({
+    description: 'Bearer token of this process, valid until it is revoked. The server stores only its hash.',
+  }),
 })
 export type WorkerRegisterResponse = Static<typeof WorkerRegisterResponse>
 
-/** Names a poll; the fence grows with each lease, so that an old one is told from the present one. */
+/** Identifies a poll and its lease. The fence increases with each lease, so the server detects old leases. */
 const PollRef = closed({
   id: Type.String({ pattern: '^[0-9a-fA-F-]{36}$' }),
   fence: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
 })
 
-/** One step of a poll as it went. */
+/** The result of a step of a poll. */
 export const PollStepResult = closed({
   step: Type.Enum(pollSteps),
   ok: Type.Boolean(),
   ms: Type.Integer({ minimum: 0 }),
-  message: boundedText(500, 'What was seen; cleaned of what the host could hide in it.'),
+  message: boundedText(500, 'Result of the step. Control characters from the host are removed.'),
 })
 export type PollStepResult = Static<typeof PollStepResult>
 
-/** POST lease: says how it is, keeps the leases of what runs, and takes new polls. Answered at once. */
+/** Body of `lease`, which reports the state of the process, renews its leases and takes new polls. The server responds at once. */
 export const WorkerLeaseRequest = closed({
-  free: Type.Integer({ minimum: 0, maximum: workerLimits.concurrency, description: 'Polls it could start now.' }),
+  free: Type.Integer({
+    minimum: 0,
+    maximum: workerLimits.concurrency,
+    description: 'Number of polls that the process can start now.',
+  }),
   capacity: Type.Integer({ minimum: 1, maximum: workerLimits.concurrency }),
   running: Type.Array(
     closed({
@@ -174,81 +180,92 @@ export const WorkerLeaseRequest = closed({
       done: Type.Optional(
         Type.Array(PollStepResult, {
           maxItems: 16,
-          description: 'Steps that are over; of tests, where a person waits.',
+          description: 'Completed steps. Sent for tests, because a person waits for them.',
         }),
       ),
     }),
-    { maxItems: workerLimits.concurrency, description: 'Its leases last on; the step is shown as progress.' },
+    {
+      maxItems: workerLimits.concurrency,
+      description: 'Running polls. The server renews their leases and shows the steps as progress.',
+    },
   ),
   version: boundedText(64, 'Version of the worker.'),
-  cpu: Type.Number({ minimum: 0, maximum: 100_000, description: 'Share of one core it used lately, in percent.' }),
+  cpu: Type.Number({ minimum: 0, maximum: 100_000, description: 'Recent CPU use, in percent of one core.' }),
 })
 export type WorkerLeaseRequest = Static<typeof WorkerLeaseRequest>
 
 export const pollPlatforms = ['linux', 'macos', 'windows'] as const
 export type PollPlatform = (typeof pollPlatforms)[number]
 
-/** One host to poll, with all that is needed. Secrets are here in the clear: over TLS or loopback only, never logged. */
+/** A host to poll. It contains secrets in plain text, so send it only over TLS or loopback and never log it. */
 export const Poll = closed({
   ...PollRef.properties,
-  isTest: Type.Boolean({ description: 'A person waits for it, and nothing of it is stored with the fleet.' }),
+  isTest: Type.Boolean({
+    description: 'True for a connection test. A person waits for it, and its result does not change the fleet.',
+  }),
   host: Type.String({ minLength: 1, maxLength: 255 }),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-  platform: nullable(Type.Enum(pollPlatforms), { description: 'null: to be found out.' }),
-  userName: boundedText(255, 'Whom to sign in as.'),
-  password: nullable(boundedText(1_024, 'Password.')),
-  privateKey: nullable(boundedText(65_536, 'Private key, OpenSSH or PEM.')),
-  passphrase: nullable(boundedText(1_024, 'Passphrase of the key.')),
+  platform: nullable(Type.Enum(pollPlatforms), { description: '`null`: detect the platform.' }),
+  userName: boundedText(255, 'SSH user name.'),
+  password: nullable(boundedText(1_024, 'SSH password.')),
+  privateKey: nullable(boundedText(65_536, 'Private key in OpenSSH or PEM format.')),
+  passphrase: nullable(boundedText(1_024, 'Passphrase of the private key.')),
   hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), {
     description:
-      '`SHA256:...` as OpenSSH prints it. Any other key ends the poll before a credential is sent; null: first contact, where no password is sent.',
+      'Fingerprint of the pinned host key, `SHA256:...`, as OpenSSH prints it. With any other key, the worker ends the poll before it sends credentials. `null`: first connection; the worker sends no password.',
   }),
   isPasswordWithheld: Type.Optional(
     Type.Boolean({
       description:
-        'True: the server withholds the password until the host key is confirmed. Absent when the key is confirmed.',
+        'True: the server withholds the password until the host key is confirmed. Absent if the key is confirmed.',
     }),
   ),
   limits: closed({
-    connectMs: Type.Integer({ minimum: 1, description: 'For TCP and key exchange.' }),
-    totalMs: Type.Integer({ minimum: 1, description: 'For the whole poll.' }),
-    outputBytes: Type.Integer({ minimum: 1, description: 'Of all that the host prints.' }),
+    connectMs: Type.Integer({ minimum: 1, description: 'Time limit for TCP and key exchange, in ms.' }),
+    totalMs: Type.Integer({ minimum: 1, description: 'Time limit for the poll, in ms.' }),
+    outputBytes: Type.Integer({ minimum: 1, description: 'Maximum bytes of the output of the host.' }),
   }),
 })
 export type Poll = Static<typeof Poll>
 
 export const WorkerLeaseResponse = closed({
-  isActivated: Type.Boolean({ description: 'While false it gets no polls.' }),
+  isActivated: Type.Boolean({ description: 'False: the process gets no polls.' }),
   polls: Type.Array(Poll, { maxItems: workerLimits.concurrency }),
   stop: Type.Array(PollRef, {
-    description: 'Running polls that are not wanted any more: to be ended, without result.',
+    description: 'Running polls to cancel without a result.',
   }),
-  nextMs: Type.Integer({ minimum: 0, description: 'After this it asks again, sooner when polls ended meanwhile.' }),
+  nextMs: Type.Integer({
+    minimum: 0,
+    description: 'Milliseconds until the next lease request. The process sends it sooner if polls end.',
+  }),
 })
 export type WorkerLeaseResponse = Static<typeof WorkerLeaseResponse>
 
-/** How a poll ended. */
+/** The result of a poll. */
 export const PollResult = closed({
   ...PollRef.properties,
   durationMs: Type.Integer({ minimum: 0 }),
-  failure: nullable(Type.Enum(pollFailures), { description: 'null: it succeeded.' }),
-  message: boundedText(500, 'Details of the failure, without secrets; empty otherwise.'),
-  hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), { description: 'Key the host showed; null: none.' }),
+  failure: nullable(Type.Enum(pollFailures), { description: 'Cause of the failure. `null`: the poll succeeded.' }),
+  message: boundedText(500, 'Details of the failure, without secrets. Otherwise empty.'),
+  hostKeyFingerprint: nullable(Type.String({ maxLength: 128 }), {
+    description: 'Fingerprint of the presented host key. `null`: none.',
+  }),
   platform: nullable(Type.Enum(pollPlatforms)),
   machineIdHash: nullable(Type.String({ pattern: '^[0-9a-f]{64}$' }), {
-    description: 'As of an agent, so that the same host is known by whatever way it comes; null: it has or shows none.',
+    description:
+      'Hash as in the agent protocol, so that the server recognises a host with and without an agent. `null`: unknown.',
   }),
-  facts: nullable(HostFacts, { description: 'null on failure.' }),
+  facts: nullable(HostFacts, { description: 'Facts about the host. `null` on failure.' }),
   devices: Type.Array(DeviceReport, {
     maxItems: workerLimits.devices,
     description:
-      'All that is attached. Where a system does not show descriptors (macOS, Windows) they are made of what it says; such a device descriptor has bMaxPacketSize0 0, which no device has.',
+      'All attached devices. macOS and Windows do not expose descriptors, so the worker builds them from other data. Such a device descriptor has bMaxPacketSize0 0, which no real device has.',
   }),
   steps: Type.Array(PollStepResult, { maxItems: 16 }),
 })
 export type PollResult = Static<typeof PollResult>
 
-/** POST results. A result whose lease is over is `stale`: nothing of it was stored, and it is not to be sent again. */
+/** Body of `results`. A result whose lease has expired is `stale`: the server stores nothing, and the worker does not send it again. */
 export const WorkerResultsRequest = closed({
   results: Type.Array(PollResult, { minItems: 1, maxItems: workerLimits.results }),
 })

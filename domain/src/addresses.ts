@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses that name no host an organisation means (IANA registries), and metadata services of clouds. */
+/** Addresses that are never the address of an organisation's host (IANA registries), and cloud metadata services. */
 const never = new BlockList()
-// "This network", link-local (metadata services of clouds among them), protocol assignments, multicast, reserved, broadcast.
+// "This network", link-local (including cloud metadata services), protocol assignments, multicast, reserved, broadcast.
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
@@ -16,7 +16,7 @@ for (const address of ['100.100.100.200', '168.63.129.16']) never.addAddress(add
 never.addAddress('fd00:ec2::254', 'ipv6')
 never.addAddress('::', 'ipv6')
 for (const [network, prefix] of [
-  // Teredo: the address it leads to is hidden in it, and nobody reaches a server of an organisation by it.
+  // Teredo addresses hide their destination, and organisations do not use them for servers.
   ['2001::', 32],
   ['fe80::', 10],
   ['fec0::', 10],
@@ -28,7 +28,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** The eight groups of an IPv6 address; the URL parser knows every spelling. */
+/** Returns the eight groups of an IPv6 address. The URL parser accepts every spelling. */
 const groupsOf = (address: string): number[] => {
   const plain = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1)
   const [left = '', right] = plain.split('::')
@@ -38,7 +38,7 @@ const groupsOf = (address: string): number[] => {
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** The IPv4 address that an IPv6 address is only another way to: mapped, translated, compatible, NAT64, 6to4. */
+/** Returns the IPv4 address that an IPv6 address contains: mapped, translated, compatible, NAT64 or 6to4. */
 const embedded = (address: string): string | null => {
   const groups = groupsOf(address)
   function ipv4(at: number): string {
@@ -47,7 +47,7 @@ const embedded = (address: string): string | null => {
   }
   const starts = (...prefix: readonly number[]): boolean => prefix.every((group, i) => groups[i] === group)
   if (starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0)) return ipv4(6)
-  // `::` and `::1` are their own.
+  // `::` and `::1` contain no IPv4 address.
   if (starts(0, 0, 0, 0, 0, 0) && (groups[6] !== 0 || (groups[7] as number) > 1)) return ipv4(6)
   if (starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0x64, 0xff9b, 1)) return ipv4(6)
   if (starts(0x2002)) return ipv4(1)
@@ -61,31 +61,31 @@ const isIn = (list: BlockList, address: string): boolean => {
   return list.check(address.split('%')[0] as string, 'ipv6') || (inner !== null && list.check(inner, 'ipv4'))
 }
 
-/** True for an IPv4 or IPv6 address without a zone. */
+/** Returns true for an IPv4 or IPv6 address without a zone. */
 export const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')
 
-/** True for an address that nothing of ours may connect to, and for what is no address. */
+/** Returns true for addresses that the product must not connect to, and for invalid addresses. */
 export const isForbiddenAddress = (address: string): boolean => isIP(address) === 0 || isIn(never, address)
 
-/** True for an address of this machine. */
+/** Returns true for a loopback address. */
 export const isLoopback = (address: string): boolean => isIn(loopback, address)
 
-/** True when a host is spelled as this machine, so that whoever wrote it meant it. */
+/** Returns true if a host name or address explicitly names this machine. */
 export const isSpelledLoopback = (host: string): boolean =>
   host.toLowerCase().replace(/\.$/, '') === 'localhost' || isLoopback(host)
 
-/** Networks on loopback that an operator named. */
+/** Loopback networks that an operator allowed. */
 export interface LoopbackNetworks {
-  /** True for an address in one of them. */
+  /** Returns true for an address in one of the networks. */
   has(address: string): boolean
 }
 
-/** The part of `address/prefix` that counts: its address, family and prefix; null when it is no network on loopback. */
+/** Parses `address/prefix`. Returns null if it is not a loopback network. */
 const parseLoopback = (text: string): { address: string; family: 'ipv4' | 'ipv6'; prefix: number } | null => {
   const [address = '', digits, ...more] = text.split('/')
   const version = isIP(address)
   if (version === 0 || more.length > 0 || address.includes('%')) return null
-  // Another spelling of an IPv4 network has another prefix.
+  // An IPv4-mapped spelling would need another prefix.
   if (!isLoopback(address) || (version === 6 && embedded(address) !== null)) return null
   const [most, least] = version === 4 ? [32, 8] : [128, 128]
   if (digits !== undefined && !/^\d{1,3}$/.test(digits)) return null
@@ -93,7 +93,7 @@ const parseLoopback = (text: string): { address: string; family: 'ipv4' | 'ipv6'
   return prefix >= least && prefix <= most ? { address, family: version === 4 ? 'ipv4' : 'ipv6', prefix } : null
 }
 
-/** True for what `loopbackNetworks` takes: an address or network in 127.0.0.0/8, or ::1. */
+/** Returns true for valid input of `loopbackNetworks`: an address or network in 127.0.0.0/8, or ::1. */
 export const isLoopbackNetwork = (text: string): boolean => parseLoopback(text) !== null
 
 export const loopbackNetworks = (texts: readonly string[]): LoopbackNetworks => {
@@ -107,8 +107,8 @@ export const loopbackNetworks = (texts: readonly string[]): LoopbackNetworks => 
 }
 
 /**
- * Whether a worker may connect to an address for a host of this spelling: a name elsewhere that leads to this machine is a
- * trap. The server itself never connects to loopback unless the operator named it.
+ * Returns true if a worker may connect to an address for a host with this name. A foreign name that resolves to this
+ * machine is an attack. The server itself connects to loopback only if the operator allowed it.
  */
 export const mayConnectTo = (host: string, address: string): boolean =>
   !isForbiddenAddress(address) && (!isLoopback(address) || isSpelledLoopback(host))

@@ -12,7 +12,7 @@ interface SignedBuild {
   signature: string
 }
 
-/** Whether the release key that a build names signed it. Says nothing of whose key that is. */
+/** Returns true if the release key in the build signed it. Does not check whether that key is trusted. */
 export const isSignedBuild = (build: SignedBuild): boolean => {
   try {
     const key = createPublicKey({ key: Buffer.from(build.releaseKey, 'base64'), format: 'der', type: 'spki' })
@@ -23,7 +23,7 @@ export const isSignedBuild = (build: SignedBuild): boolean => {
   }
 }
 
-/** SHA-256 (hex) of a release key, by which people compare it. */
+/** Returns the fingerprint of a release key: its SHA-256 in hex. */
 export const releaseKeyFingerprint = (releaseKey: string): string =>
   createHash('sha256').update(Buffer.from(releaseKey, 'base64')).digest('hex')
 
@@ -34,7 +34,7 @@ const compareIdentifiers = (a: string, b: string): number => {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Order of two versions by semantic versioning: below 0 when `a` is older. Build metadata does not count. */
+/** Compares two semantic versions: negative if `a` is older. Ignores build metadata. */
 export const compareVersions = (a: string, b: string): number => {
   function split(text: string) {
     const [version = ''] = text.split('+')
@@ -48,7 +48,7 @@ export const compareVersions = (a: string, b: string): number => {
     const order = compareIdentifiers(left.core[i] ?? '0', right.core[i] ?? '0')
     if (order !== 0) return order
   }
-  // A version comes after its own previews.
+  // A release is newer than its pre-releases.
   if (left.pre.length === 0 || right.pre.length === 0) return right.pre.length - left.pre.length
   for (let i = 0; i < Math.max(left.pre.length, right.pre.length); i++) {
     const [x, y] = [left.pre[i], right.pre[i]]

@@ -1,13 +1,13 @@
 /**
- * The second approver: what one person may do alone, and who may approve the rest. Pure, so that every state it can reach
- * is explored (`domain/test/approval-gate.test.ts`). All times are ms since 1970.
+ * The second approver: which changes one person may make alone, and who may approve the others. The functions are pure, so
+ * that a test can explore every reachable state (`domain/test/approval-gate.test.ts`). All times are ms since 1970.
  */
 
-/** What the gate knows when someone requests a change. */
+/** The state of the gate at the time of a change. */
 export interface GateState {
-  /** Two Administrators exist or have existed, and the command line has not lifted the gate. */
+  /** True if two Administrators exist or have existed and the command line has not lifted the gate. */
   isLatched: boolean
-  /** Hosts that all people together may release in 15 minutes without a second approver; null: any number. */
+  /** Maximum number of hosts that all people together may release in 15 minutes without a second approver. Null: any number. */
   limit: number | null
   /** Hosts freed or deleted in the last 15 minutes without a second approver. */
   released: number
@@ -15,23 +15,23 @@ export interface GateState {
   allowed: number
 }
 
-/** What can be done to an account that is not the caller's own. */
+/** Changes of another person's account. */
 export type AccountChangeKind = 'disable' | 'demote' | 'delete' | 'password' | 'factor' | 'email'
 
 export type GateWish =
-  /** Free or delete this many hosts. */
+  /** Frees or deletes this many hosts. */
   | { kind: 'release'; hosts: number }
-  /** Allow devices by rules on this many hosts that blocked them. */
+  /** Allows devices by rules on this many hosts that blocked them. */
   /** `isForLaterHosts`: the change also allows attack tools on hosts that enrol later. */
   | { kind: 'allow'; hosts: number; isForLaterHosts?: boolean }
   | { kind: 'limit'; limit: number | null }
   | { kind: 'account'; change: AccountChangeKind; isAdministrator: boolean; isOwn: boolean }
-  /** Settings that decide who a directory or identity provider lets in, and as what. */
+  /** Changes who can sign in through a directory or identity provider, and with which profile. */
   | { kind: 'signIn' }
-  /** Install a program on hosts: publish a build or order an update. */
+  /** Installs a program on hosts: publishes a build or starts an update. */
   | { kind: 'program' }
 
-/** `approver`: only if a second approver agrees. `refuse`: never with this credential. */
+/** `approver`: needs a second approver. `refuse`: impossible with this credential. */
 export type GateVerdict = 'allow' | 'approver' | 'refuse'
 
 const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish): boolean => {
@@ -51,32 +51,32 @@ const needsApprover = ({ limit, released, allowed }: GateState, wish: GateWish):
 }
 
 /**
- * Whether someone may make a change alone. An API token cannot even request an approval: a stolen token would let one
- * attacker act under a second name.
+ * Decides whether a person may make a change alone. An API token cannot even request an approval, because with a stolen
+ * token, an attacker could act as another person.
  */
 export const judgeWish = (state: GateState, actor: { isApiToken: boolean }, wish: GateWish): GateVerdict =>
   !state.isLatched || !needsApprover(state, wish) ? 'allow' : actor.isApiToken ? 'refuse' : 'approver'
 
-/** An account, as the gate sees it. */
+/** The data about an account that the gate uses. */
 export interface GateAccount {
   accountId: string
   profile: number
   isEnabled: boolean
-  /** Suspended by another Administrator. */
+  /** True if another Administrator suspended the account. */
   isSuspended: boolean
   madeAt: number
-  /** When the sign-in settings of its directory or provider last changed; null for local accounts. */
+  /** Last change of the sign-in settings of its directory or provider. Null for local accounts. */
   signInChangedAt: number | null
-  /** Until then somebody else may have received the link that set its password; null: nobody else could. */
+  /** Until this time, another person may have received the link that set the password. Null: impossible. */
   heldUntil: number | null
 }
 
-/** Someone did this to the account of another person and could therefore act as it. */
+/** A change of another person's account that lets the actor act as that account. */
 export interface Influence {
   accountId: string
   by: string
   how: 'created' | 'promoted' | 'enabled' | 'password' | 'factor' | 'email'
-  /** A second approver agreed. */
+  /** True if a second approver approved it. */
   isApproved: boolean
   at: number
 }
@@ -86,7 +86,7 @@ export interface ApprovalCase {
   isApiToken: boolean
   approver: GateAccount | null
   requester: GateAccount | null
-  /** Least profile that may approve; profiles count down, 10 is the Administrator. */
+  /** Lowest profile that may approve. A lower number is a higher profile; 10 is Administrator. */
   leastProfile: number
   requestedAt: number
   expiresAt: number
@@ -105,12 +105,12 @@ export type ApprovalRefusal =
   | 'recent'
   | 'related'
 
-/** An account whose password or factor somebody else set may not approve for this long. */
+/** Time for which an account may not approve after another person set its password or second factor. */
 export const approverHoldMs = 24 * 3_600_000
 
 const setsCredentials: ReadonlySet<Influence['how']> = new Set(['password', 'factor', 'email'])
 
-/** Everyone who could act as an account: its owner, whoever created it or set its password alone, and so on for them. */
+/** Returns all accounts that could act as an account: the owner, accounts that created it or set its password alone, and so on recursively. */
 export const controllersOf = (accountId: string, influences: readonly Influence[]): ReadonlySet<string> => {
   const found = new Set([accountId])
   for (const one of found)
@@ -128,7 +128,7 @@ const isHeld = (
   (signInChangedAt !== null && signInChangedAt > now - approverHoldMs) ||
   influences.some((one) => one.accountId === accountId && setsCredentials.has(one.how) && one.at > now - approverHoldMs)
 
-/** Why an account may not approve a request; null when it may. */
+/** Returns why an account may not approve a request, or null if it may. */
 export const judgeApproval = (given: ApprovalCase): ApprovalRefusal | null => {
   const { now, approver, requester, influences } = given
   if (given.isApiToken) return 'token'

@@ -13,7 +13,7 @@ interface Tool {
 
 const idText = ({ vid, pid, pidTo }: AttackToolRow): string => `${vid}:${pid ?? 'any'}${pidTo ? `-${pidTo}` : ''}`
 
-/** A finding of one of the lists, before behaviour is looked at. */
+/** Returns the finding of a list entry, before behaviour is evaluated. */
 const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
   const { row } = tool
   if (row.group === 'policy' || (row.group === 'real' && !row.when)) return null
@@ -26,7 +26,7 @@ const listed = (tool: Tool, subject: Subject): AttackFinding | null => {
     evidence.push('a developer board that acts as a keyboard')
   }
   const supported = tool.support.flatMap((test) => test(subject) ?? [])
-  // Ids shared with an ordinary product prove nothing about a device that cannot type, and never tell the two apart.
+  // A shared VID and PID prove nothing about a device that cannot type, and never distinguish the two products.
   if (row.sharedWith !== undefined && supported.length === 0) {
     if (!subject.kinds.includes('Keyboard')) return null
     evidence.push(`${row.sharedWith} has the same ids`)
@@ -58,7 +58,7 @@ const levelOf = ({ found, isKnownRevision }: Comparison, samples: number): Attac
   return weak >= 3 ? 'suspected' : null
 }
 
-/** Merges findings about one device: the highest level, the name of the surest list match, all evidence. */
+/** Merges the findings about a device: the highest level, the name of the best match, and all evidence. */
 const merge = (findings: AttackFinding[]): AttackFinding | null => {
   const [first] = findings
   if (!first) return null
@@ -68,8 +68,8 @@ const merge = (findings: AttackFinding[]): AttackFinding | null => {
 }
 
 /**
- * Judges devices by the list of known attack tools, by the facts of genuine products and by behaviour. `contradicts`
- * is true when the device cannot be the product of its ids, so that nothing said about that product holds for it.
+ * Evaluates devices by the list of known attack tools, the facts of genuine products, and behaviour. `contradicts` is
+ * true if the device cannot be the product that its VID and PID name, so no finding about that product applies to it.
  */
 export const createAttackTools = (rows: readonly AttackToolRow[], genuine: readonly GenuineRow[]) => {
   const compile = (row: AttackToolRow): Tool => ({

@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto'
 
-/** Hash before the first record of a chain: 32 zero bytes. */
+/** Previous hash of the first record: 32 zero bytes. */
 export const AUDIT_GENESIS: Buffer = Buffer.alloc(32)
 
-/** Hash of an audit record: SHA-256 over the previous hash and `<id>\n<record>` in UTF-8. */
+/** Returns the hash of an audit record: SHA-256 over the previous hash and `<id>\n<record>` in UTF-8. */
 export const auditHash = (prevHash: Uint8Array, id: number, record: string): Buffer =>
   createHash('sha256').update(prevHash).update(`${id}\n${record}`, 'utf8').digest()
 
-/** A record of the trail as it is exported, one line of JSON each. Members stand in this order. */
+/** An exported record of the audit trail, one JSON line each, with the fields in this order. */
 export interface AuditLine {
   id: number
-  /** Columns that lists filter and sort by. They are copies of what the record says, and are held against it. */
+  /** Indexed columns. They are copies of fields in the record, and verification compares them with it. */
   createdAt: string
   actor: string
   action: string
   severity: number
-  /** The text that was hashed. */
+  /** The hashed text. */
   record: string
-  /** Hexadecimal. */
+  /** The hash in hex. */
   hash: string
 }
 
-/** A line longer than this is none of the trail; a record has some 9,000 characters, each of up to 7 bytes here. */
+/** Maximum bytes of a line. A record has about 9,000 characters of up to 7 bytes each. */
 export const maxAuditLine = 1 << 20
 
 const hex = /^[0-9a-f]{64}$/
 
-/** The one form of a line: whoever changes a byte of it, be it a space, has another text. */
+/** Returns the canonical text of a line. Any changed byte, even a space, makes another text. */
 export const auditLineText = ({ id, createdAt, actor, action, severity, record, hash }: AuditLine): string =>
   JSON.stringify({ id, createdAt, actor, action, severity, record, hash })
 
-/** A line that has the one form; null when it has not. */
+/** Parses a line. Returns null if it is not in canonical form. */
 export const parseAuditLine = (text: string): AuditLine | null => {
   try {
     const line = JSON.parse(text) as AuditLine
@@ -39,7 +39,7 @@ export const parseAuditLine = (text: string): AuditLine | null => {
       Number.isSafeInteger(line.id) &&
       line.id > 0 &&
       typeof line.record === 'string' &&
-      // Half a character would be hashed as another one.
+      // A lone surrogate would be hashed as another character.
       line.record.isWellFormed() &&
       typeof line.hash === 'string' &&
       hex.test(line.hash) &&
@@ -51,7 +51,7 @@ export const parseAuditLine = (text: string): AuditLine | null => {
   }
 }
 
-/** Whether the columns say what the record says. Times of columns have six digits of a second, those of records three. */
+/** Returns true if the columns match the record. Times have six fraction digits in columns and three in records. */
 export const columnsAgree = ({ createdAt, actor, action, severity, record }: AuditLine): boolean => {
   try {
     const own = JSON.parse(record) as Record<string, unknown>

@@ -1,33 +1,33 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 
 /**
- * What the server swears of its trail: up to this record it was so. Checkpoints are a chain of their own and lie outside
- * of the database, too, so that who rewrites the trail has to forge a signature.
+ * A signed statement of the server about the state of its audit trail up to a record. Checkpoints form their own chain
+ * and are also stored outside the database, so an attacker who rewrites the trail must forge a signature.
  */
 export interface AuditCheckpoint {
-  /** From 1, without gaps. */
+  /** Number, starting at 1, without gaps. */
   number: number
-  /** The newest record that it covers, and so their number. */
+  /** Newest record that the checkpoint covers, which is also the number of covered records. */
   auditTrailID: number
   count: number
-  /** Hash of that record, hexadecimal. */
+  /** Hash of that record in hex. */
   hash: string
-  /** When it was made, with `Z`. */
+  /** Time of the checkpoint, with `Z`. */
   time: string
-  /** SHA-256 of the line of the checkpoint before; zeros for the first. */
+  /** SHA-256 of the line of the previous checkpoint. Zeros for the first. */
   previous: string
   keyId: string
   /** Ed25519, base64. */
   signature: string
 }
 
-/** Before the first checkpoint. */
+/** Previous hash of the first checkpoint. */
 export const CHECKPOINT_GENESIS = '0'.repeat(64)
 
-/** A line of a checkpoint has some 400 bytes. */
+/** Maximum bytes of a line. A checkpoint has about 400. */
 export const maxCheckpointLine = 4_096
 
-/** No signature over anything else can be taken for one of a checkpoint. */
+/** Prefix of the signed text. It distinguishes checkpoints from all other signed texts. */
 const prefix = 'portcullis audit checkpoint\n'
 
 const unsignedText = (c: Omit<AuditCheckpoint, 'signature'>): string =>
@@ -44,17 +44,17 @@ const unsignedText = (c: Omit<AuditCheckpoint, 'signature'>): string =>
 const lineText = (checkpoint: AuditCheckpoint): string =>
   `${unsignedText(checkpoint).slice(0, -1)},"signature":${JSON.stringify(checkpoint.signature)}}`
 
-/** Names a key of checkpoints: the beginning of the SHA-256 of its SPKI. */
+/** Returns the ID of a key: the beginning of the SHA-256 of its SPKI. */
 export const checkpointKeyId = (publicKey: KeyObject): string =>
   createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex')
     .slice(0, 16)
 
-/** What the next checkpoint calls `previous`. */
+/** Returns the value of `previous` in the next checkpoint. */
 export const checkpointHash = (line: string): string => createHash('sha256').update(line).digest('hex')
 
-/** The line of a checkpoint. */
+/** Returns the line of a checkpoint. */
 export const signCheckpoint = (
   what: Omit<AuditCheckpoint, 'signature' | 'keyId' | 'count'>,
   privateKey: KeyObject,
@@ -67,7 +67,7 @@ export const signCheckpoint = (
 const hex = /^[0-9a-f]{64}$/
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0
 
-/** A line that has the one form of a checkpoint; null when it has not. Its signature is another question. */
+/** Parses a line. Returns null if it is not in canonical form. Does not check the signature. */
 export const parseCheckpoint = (text: string): AuditCheckpoint | null => {
   try {
     const c = JSON.parse(text) as AuditCheckpoint
@@ -81,7 +81,7 @@ export const parseCheckpoint = (text: string): AuditCheckpoint | null => {
       typeof c.time === 'string' &&
       typeof c.keyId === 'string' &&
       typeof c.signature === 'string' &&
-      // Spare bits at the end of base64 could be changed without changing the signature.
+      // Unused bits at the end of Base64 could change without changing the signature.
       Buffer.from(c.signature, 'base64').toString('base64') === c.signature &&
       lineText(c) === text
       ? c
@@ -91,10 +91,10 @@ export const parseCheckpoint = (text: string): AuditCheckpoint | null => {
   }
 }
 
-/** Keys by the name that checkpoints call them. */
+/** Keys by ID. */
 export type CheckpointKeys = ReadonlyMap<string, KeyObject>
 
-/** Whether it was signed by one of the keys: `forged` by another, `edited` since. */
+/** Checks the signature of a checkpoint. `forged`: signed with an unknown key. `edited`: changed after signing. */
 export const judgeSignature = (checkpoint: AuditCheckpoint, keys: CheckpointKeys): 'good' | 'edited' | 'forged' => {
   const key = keys.get(checkpoint.keyId)
   if (key === undefined) return 'forged'

@@ -1,10 +1,10 @@
-/** A line of bytes that came in pieces. */
+/** A line from a stream of bytes. */
 export interface SplitLine {
-  /** Null: it is longer than the bound, or not UTF-8, or its end is missing. */
+  /** Null if the line is too long, not UTF-8, or has no line end. */
   text: string | null
 }
 
-// Without ignoreBOM three bytes at the start could come and go unseen.
+// Without ignoreBOM, three bytes at the start could be added or removed unnoticed.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const decode = (bytes: Uint8Array): string | null => {
@@ -15,7 +15,7 @@ const decode = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** Lines of a stream of bytes, whatever its size; no line takes more than `bound` bytes of memory. */
+/** Splits a stream of bytes into lines. A line uses at most `bound` bytes of memory. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bound: number,

@@ -10,85 +10,85 @@ import {
 } from './audit-checkpoint.ts'
 import { linesOf } from './audit-lines.ts'
 
-/** What is wrong with the first record that is not as it was written. */
+/** Problems of the first record that was changed. */
 export type RecordFault =
-  /** Its text, or all of it, is another one. */
+  /** The text, or the complete record, was changed. */
   | 'edited'
-  /** The record is as it was, its hash is not. */
+  /** Only the hash was changed. */
   | 'hash'
-  /** The record is as it was; the columns that lists go by say something else. */
+  /** Only the indexed columns were changed. */
   | 'columns'
-  /** It is gone; the next one that is there has a later number. */
+  /** The record is missing. The next one has a higher number. */
   | 'missing'
-  /** Another one stands before it. */
+  /** Another record was inserted before it. */
   | 'inserted'
-  /** It comes later than one that was written after it. */
+  /** The record is after one that was written later. */
   | 'reordered'
-  /** Its number is another one. */
+  /** The number was changed. */
   | 'renumbered'
-  /** The line in its place is no record. */
+  /** The line in its position is not a record. */
   | 'unreadable'
-  /** The trail ends before it, and a checkpoint says that it was there. */
+  /** The trail ends before the record, although a checkpoint covers it. */
   | 'cut-off'
-  /** The chain holds, and a checkpoint says that it was another one: records were changed and all hashes made anew. */
+  /** The chain is valid but contradicts a checkpoint: records were changed and all hashes recalculated. */
   | 'rewritten'
 
-/** What is wrong with the first checkpoint that is not as it was made. */
+/** Problems of the first checkpoint that was changed. */
 export type CheckpointFault =
   | 'unreadable'
-  /** By its name it was signed by this key, and it was not. */
+  /** The checkpoint names this key, but the key did not sign it. */
   | 'edited'
-  /** Signed by a key that is not one of those given. */
+  /** The checkpoint names an unknown key. */
   | 'forged'
   | 'missing'
-  /** One stands in its place that belongs before it. */
+  /** An earlier checkpoint is in its position. */
   | 'repeated'
-  /** Two copies have it otherwise. */
+  /** The checkpoint differs between two copies. */
   | 'disagrees'
 
 export interface BrokenRecord {
-  /** The first record that does not follow from those before it, or is not what a checkpoint says. */
+  /** The first record that breaks the chain or contradicts a checkpoint. */
   record: number
   /**
-   * The first record behind the last good checkpoint. Who makes hashes anew behind what he changes is found out where
-   * he stops: what was changed lies between this one and `to`.
+   * The first record after the last good checkpoint. If an attacker recalculates the hashes after a change, the break
+   * appears only at the end of the recalculated part. The change is between this record and `to`.
    */
   since: number
-  /** The last one it may be, or of those that are gone. */
+  /** Last record that may be affected, or last missing record. */
   to: number
   fault: RecordFault
-  /** Line of the trail, from 1. */
+  /** Line of the trail, starting at 1. */
   line: number
-  /** Number that the line has instead. */
+  /** Number that the line contains. */
   found: number | null
-  /** The checkpoint that says so. */
+  /** Number of the contradicting checkpoint. */
   checkpoint: number | null
 }
 
 export interface BrokenCheckpoint {
   checkpoint: number
   fault: CheckpointFault
-  /** Line of the checkpoints, from 1. */
+  /** Line of the checkpoint file, starting at 1. */
   line: number
 }
 
 export interface TrailVerdict {
   ok: boolean
-  /** Records from the first that follow from each other. */
+  /** Number of records with a valid chain, from the first on. */
   records: number
-  /** Checkpoints that are genuine and agree with the trail. */
+  /** Number of genuine checkpoints that match the trail. */
   checkpoints: number
-  /** The newest of those. */
+  /** Newest of these checkpoints. */
   covered: Pick<AuditCheckpoint, 'number' | 'auditTrailID' | 'time' | 'keyId'> | null
-  /** Unbroken records that no checkpoint covers: their order and text could be replaced as a whole. */
+  /** Number of chained records that no checkpoint covers. An attacker could replace them as a whole. */
   uncovered: number
-  /** Covered records whose checkpoint was made over ten minutes after them, and so vouches for them only since then. */
+  /** Number of records whose checkpoint was created more than ten minutes after them and proves them only from then on. */
   coveredLate: { records: number; first: number; last: number } | null
   brokenRecord: BrokenRecord | null
   brokenCheckpoint: BrokenCheckpoint | null
 }
 
-/** A checkpoint comes within a minute; this is late. */
+/** A checkpoint later than this is late. Normally the server creates one within a minute. */
 const lateMs = 10 * 60_000
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -97,7 +97,7 @@ async function* single<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T
   for await (const group of groups) yield* group
 }
 
-/** Genuine checkpoints in their order; the first that is not is noted, and those behind it still count. */
+/** Reads the genuine checkpoints in order. It records the first invalid one and continues after it. */
 const readCheckpoints = (bytes: Bytes, keys: CheckpointKeys) => {
   let broken: BrokenCheckpoint | null = null
   async function* genuine(): AsyncGenerator<AuditCheckpoint> {
@@ -135,7 +135,7 @@ interface Break {
   found: AuditLine | null
 }
 
-/** Says what a break is, by what comes after it. */
+/** Determines the kind of a break by the lines after it. */
 const createDiagnosis = ({ record, since, previous, line, found }: Break) => {
   let isLater = false
   let isHashOnly = false
@@ -165,9 +165,9 @@ const createDiagnosis = ({ record, since, previous, line, found }: Break) => {
 }
 
 /**
- * Walks a trail and its checkpoints beside each other, in the memory of a line each. The first record that is not proven
- * is named; what follows it is only read to tell what happened there.
- * @param checkpoints null: there are none to hold it against, so a trail that was rewritten or cut off would pass
+ * Verifies a trail and its checkpoints in parallel, with one line of each in memory. Reports the first record that is not
+ * proven and reads on only to determine what happened there.
+ * @param checkpoints null: no checkpoints to compare with, so a rewritten or truncated trail would pass
  */
 export const verifyTrail = async (
   trail: Bytes,
@@ -179,7 +179,7 @@ export const verifyTrail = async (
   let covered: AuditCheckpoint | null = null
   let agreed = 0
   const coveredLate = { records: 0, first: 0, last: 0 }
-  /** Numbers of those behind the last good checkpoint. */
+  /** Numbers of the records after the last good checkpoint. */
   let late: number[] = []
   let count = 0
   let line = 0
@@ -234,7 +234,7 @@ export const verifyTrail = async (
   if (broken === null && diagnosis !== null) broken = diagnosis.end()
   else if (broken === null && due !== null) {
     const checkpoint = due.number
-    // The rest of them says how much is gone.
+    // The remaining checkpoints show how much is missing.
     let last = due.auditTrailID
     for (let more = await next(); more !== null; more = await next()) last = more.auditTrailID
     broken = {
@@ -247,7 +247,7 @@ export const verifyTrail = async (
       checkpoint,
     }
   }
-  // Of checkpoints behind a broken record, too, it is said whether they are genuine.
+  // Also check whether the checkpoints after a broken record are genuine.
   while ((await next()) !== null);
   const brokenCheckpoint = signed?.broken() ?? null
   const proven = broken?.fault === 'rewritten' ? broken.record - 1 : count
@@ -271,7 +271,7 @@ export const verifyTrail = async (
   }
 }
 
-/** Compares two copies of the checkpoints: the first that they do not agree on, and how many each has. */
+/** Compares two copies of the checkpoints. Returns the first difference and the number of checkpoints in each. */
 export const compareCheckpoints = async (
   a: Bytes,
   b: Bytes,

@@ -6,7 +6,7 @@ import { isAppleBridge, isDeveloperBoard, isModemVendor, isSecurityKey, isTablet
 import { cleanText } from './text.ts'
 
 const BEHAVIOUR_SOURCE = 'behaviour of the device'
-/** Keyboard or mouse names, suspicious on a device with storage: disguised IP-KVMs use them in the field. */
+/** Names of keyboards and mice. On a device with storage they are suspicious: disguised IP-KVMs use such names. */
 const INPUT_NAME = /keyboard|mouse|receiver|input device/i
 /** Names that server management controllers give their virtual devices (OpenBMC, AMI MegaRAC, Avocent, iDRAC, iLO). */
 const CONTROLLER_NAME =
@@ -26,8 +26,8 @@ export const looksLikeController = ({ report }: Subject): boolean =>
   report.removable !== 'removable' && CONTROLLER_NAME.test(`${report.manufacturer ?? ''} ${report.product ?? ''}`)
 
 /**
- * Explains why an ordinary device may combine a keyboard with a disk or network; null if there is no explanation. A reason
- * never clears a device: it only means that the combination alone proves nothing.
+ * Returns the reason why an ordinary device may combine a keyboard with a disk or network, or null. A
+ * reason never clears a device: it only means that the combination alone proves nothing.
  */
 const ordinaryReason = (subject: Subject): string | null => {
   const { parsed, report, kinds } = subject
@@ -71,7 +71,7 @@ const typingAndMore = (subject: Subject): AttackFinding | null => {
   return null
 }
 
-/** Evaluates what a device does, whatever its name. */
+/** Evaluates the capabilities of a device, whatever its name. */
 export const behaviour = (subject: Subject): AttackFinding | null => {
   const { parsed, report, kinds } = subject
   const has = (kind: Subject['kinds'][number]): boolean => kinds.includes(kind)
@@ -94,7 +94,7 @@ export const behaviour = (subject: Subject): AttackFinding | null => {
       `named "${cleanText(report.product ?? '', 80)}" but has mass storage`,
     )
   if (isRootHub(parsed) && report.portPath.includes('-'))
-    // The port is not part of the evidence: devices of one design share a verdict.
+    // The port is not part of the evidence, because devices with the same fingerprint share a verdict.
     return finding('suspected', 'False root hub', 'claims to be a root hub but is plugged into a port')
   return null
 }

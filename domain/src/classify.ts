@@ -12,23 +12,23 @@ import {
 } from './known-kinds.ts'
 import { cameraVendors, phoneVendors, vendorSpecificKind } from './vendor-kinds.ts'
 
-/** What a device is, by what its interfaces can do. */
+/** The classification of a device by the capabilities of its interfaces. */
 export interface Classification {
-  /** Icon number of the wire contract. */
+  /** Icon number in the interface. */
   icon: number
-  /** The kind that people use for the device. */
+  /** Main kind of the device. */
   kind: Kind
-  /** That kind, then all other kinds of the device, without duplicates; `['Unknown']` if there are none. */
+  /** The main kind, then all other kinds, without duplicates. `['Unknown']` if there are none. */
   kinds: Kind[]
-  /** Capabilities of its interfaces, whatever its name; rules use these. */
+  /** Capabilities of its interfaces, whatever its name. Rules use these. */
   capabilities: CapabilityKind[]
-  /** An interface says nothing of what it does: a vendor's own, or of a class without a kind. */
+  /** True if an interface does not declare its function: it is vendor-specific, or its class has no kind. */
   hasMore: boolean
-  /** bInterfaceClass, -SubClass and -Protocol of the interface that gave the kind; of the device when none did. */
+  /** bInterfaceClass, -SubClass and -Protocol of the interface that determined the kind, otherwise of the device. */
   classCode: number
   subclassCode: number
   protocolCode: number
-  /** True when a report descriptor shows a FIDO authenticator. */
+  /** True if a report descriptor contains a FIDO authenticator. */
   isSecurityKey: boolean
 }
 
@@ -40,14 +40,14 @@ const MTP_WORDS = /\bMTP\b|phone|android/i
 const CAMERA_WORDS = /camera|powershot|\beos\b|coolpix|lumix/i
 
 const hidKind = (i: Interface, functions: HidFunctions | undefined): CapabilityKind => {
-  // Protocol 1 without the boot subclass is a keyboard too: NanoKVM declares 03:00:01 unless told otherwise.
+  // Protocol 1 without the boot subclass is also a keyboard: NanoKVM declares 03:00:01 by default.
   if (i.protocol === HID_KEYBOARD || functions?.keyboard) return 'Keyboard'
   if (i.protocol === HID_MOUSE || functions?.mouse) return 'Mouse'
   return 'HID'
 }
 
 const imageKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): CapabilityKind => {
-  // PTP and MTP share 06:01:01. Cameras say so or come from a maker of cameras; the rest are phones and tablets.
+  // PTP and MTP share 06:01:01. Cameras have a telling name or a camera vendor. All others are phones and tablets.
   const isPtp = i.subclass === 1 && i.protocol === 1
   const isCamera = cameraVendors.has(parsed.vid) || CAMERA_WORDS.test(report.product ?? '')
   return isPtp && !isCamera ? 'Phone' : 'Imaging'
@@ -56,7 +56,7 @@ const imageKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport
 const isNetwork = (i: Interface): boolean => {
   if (i.class === 0x02) {
     const { subclass } = i
-    // ECM 06, EEM 0c, NCM 0d, MBIM 0e; RNDIS as Microsoft has it is 02:02:ff.
+    // ECM 06, EEM 0c, NCM 0d, MBIM 0e. RNDIS by Microsoft is 02:02:ff.
     return subclass === 6 || (subclass >= 0x0c && subclass <= 0x0e) || (subclass === 2 && i.protocol === 0xff)
   }
   return (
@@ -66,7 +66,7 @@ const isNetwork = (i: Interface): boolean => {
 }
 
 const vendorKind = (i: Interface, parsed: ParsedDescriptors, report: DeviceReport): CapabilityKind => {
-  // ff:42:01 is the Android debug bridge, :03 its boot loader, ff:fe:02 Apple's multiplexer.
+  // ff:42:01 is the Android Debug Bridge, :03 its boot loader, ff:fe:02 Apple's multiplexer.
   if (i.subclass === 0x42 && (i.protocol === 1 || i.protocol === 3)) return 'Phone'
   if (i.subclass === 0xfe && i.protocol === 2 && parsed.vid === '05AC') return 'Phone'
   const isMtpShaped = i.subclass === 0xff && i.protocol === 0
@@ -119,8 +119,8 @@ const interfaceKind = (
 }
 
 /**
- * The kind that one interface claims, in the setting for which the kernel picks a driver: alternate 0, else the first
- * (`usb_set_configuration` in drivers/usb/core/message.c). Undefined if the interface does not exist.
+ * Returns the kind that an interface claims in the setting for which the kernel selects a driver: alternate 0, otherwise
+ * the first (`usb_set_configuration` in drivers/usb/core/message.c). Undefined if the interface does not exist.
  */
 export const interfaceKinds = (
   parsed: ParsedDescriptors,
@@ -133,7 +133,7 @@ export const interfaceKinds = (
   const setting = settings.find((i) => i.alternate === 0) ?? settings[0]
   if (setting === undefined) return undefined
   const kind = interfaceKind(setting, parsed, report, undefined)
-  // The data interface of a network adapter has the class of a serial one.
+  // The data interface of a network adapter has the class of a serial port.
   const isNetworkData = setting.class === CDC_DATA && interfaces.some(isNetwork)
   return { kinds: isNetworkData ? ['Network', kind] : [kind], isVendorSpecific: setting.class === VENDOR_SPECIFIC }
 }
@@ -157,7 +157,7 @@ const kindsOfReport = (f: HidFunctions): Kind[] => {
   return [...(f.mouse ? ['Mouse' as const] : []), ...found.filter((kind) => kind !== 'Media Control' || !isMore)]
 }
 
-/** Report descriptors belong to HID interfaces in order; with another count any of them may be anyone's. */
+/** Assigns report descriptors to HID interfaces in order. If the numbers differ, the assignment is unknown. */
 const functionsByInterface = (hid: Interface[], report: DeviceReport): Map<Interface, HidFunctions> => {
   const all = (report.reportDescriptors ?? []).map((text) => hidFunctions(Buffer.from(text, 'base64')))
   const found = new Map<Interface, HidFunctions>()
@@ -174,7 +174,7 @@ const isMbim = (i: Interface): boolean => i.class === 0x02 && i.subclass === 0x0
 /** Linux gadgets that combine a network interface and a serial port are not modems. */
 const gadgetVendors: ReadonlySet<string> = new Set(['0525', '1D6B'])
 
-/** Kinds derived from ids and the set of interfaces. They are added to other kinds and never replace them. */
+/** Derives kinds from VID, PID and the set of interfaces. They are added to other kinds and never replace them. */
 const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], kinds: ReadonlySet<Kind>): Kind[] => {
   const { vid, pid } = parsed
   const names: Kind[] = []
@@ -193,17 +193,17 @@ const namesOf = (parsed: ParsedDescriptors, interfaces: readonly Interface[], ki
 /** Kinds that name a device only if no configuration has another kind. */
 const sayLittle: ReadonlySet<Kind> = new Set(['HID', 'Media Control', 'Billboard', 'Firmware Update', 'Unknown'])
 
-/** Derives a kind from the device's texts if interfaces and ids do not identify the device. */
+/** Derives a kind from the texts of a device if its interfaces, VID and PID do not identify it. */
 const vague: ReadonlySet<Kind> = new Set(['Unknown', 'HID', 'Communication', 'Media Control'])
 const nameByWords = (report: DeviceReport, knownName: string): Kind | undefined =>
   kindByWords(report.product ?? '') ?? kindByWords(knownName)
 
 /**
- * Classifies a device by the interfaces of all its configurations, never by the device class alone: a device that calls
- * itself a hub and has a keyboard interface is a keyboard to the kernel. Only a device without any interface is taken
- * at its device class. It is called by what its first configuration is, which a kernel picks.
+ * Classifies a device by the interfaces of all its configurations, never by the device class alone: for the kernel, a
+ * device that claims to be a hub and has a keyboard interface is a keyboard. The device class counts only if the device
+ * has no interfaces. The main kind is that of the first configuration, which the kernel selects.
  *
- * @param knownName product name of these ids in the knowledge; used if the interfaces do not identify the device
+ * @param knownName product name in the knowledge; used if the interfaces do not identify the device
  */
 export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownName = ''): Classification => {
   const interfaces = parsed.configurations.flatMap((c) => c.interfaces)
@@ -224,7 +224,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
     if (kind !== 'HID' || more.length === 0) add(kind, i)
     for (const other of more) add(other, i)
   }
-  // The data interface belongs to the control interface beside it, and a vendor's own one says nothing where others do.
+  // The data interface belongs to its control interface. A vendor-specific interface does not count if there are others.
   const hasMore = by.has('Unknown')
   if (by.size > 1) by.delete('Unknown')
   if (by.has('Network') && by.get('Communication')?.class === 0x0a) by.delete('Communication')
@@ -246,7 +246,7 @@ export const classify = (parsed: ParsedDescriptors, report: DeviceReport, knownN
   }
   const all = kindPrecedence.filter((kind) => by.has(kind))
   const isFirst = (kind: Kind): boolean => first.includes(by.get(kind) ?? nothing)
-  // A FIDO collection alone does not make a keyboard a security key; only known vendors' devices count.
+  // A FIDO collection alone does not make a keyboard a security key. Only devices of known vendors count.
   const isPosing = able.has('Keyboard') && !isSecurityKey(parsed.vid, parsed.pid)
   const named = all.find((k) => isFirst(k) && !(isPosing && k === 'Security Key'))
   const kind = (named !== undefined && !sayLittle.has(named) ? named : all[0]) ?? 'Unknown'

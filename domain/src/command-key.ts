@@ -15,11 +15,11 @@ const readKey = (spki: string): KeyObject | undefined => {
   }
 }
 
-/** SHA-256 (hex) of a public key given as Base64 SPKI DER. */
+/** Returns the SHA-256 (hex) of a public key in Base64 SPKI DER. */
 export const publicKeyHash = (spki: string): string =>
   createHash('sha256').update(Buffer.from(spki, 'base64')).digest('hex')
 
-/** Whether the Ed25519 key `spki` (Base64 DER) made the `signature` (Base64) over the text. Never throws. */
+/** Returns true if the `signature` (Base64) over the text is by the Ed25519 key `spki` (Base64 DER). Never throws. */
 export const isSignedBy = (spki: string, text: string, signature: string): boolean => {
   const key = readKey(spki)
   try {
@@ -31,11 +31,11 @@ export const isSignedBy = (spki: string, text: string, signature: string): boole
 
 export interface HeldCommandKey {
   key: string
-  /** Number of the last rotation that led to it; 0 when it was pinned at enrolment. */
+  /** Number of the last rotation. 0 if the key was pinned at enrolment. */
   number: number
 }
 
-/** A daily rotation for more than two years. A longer list does not come from a server. */
+/** Maximum number of rotations: daily for more than two years. Servers do not send longer lists. */
 const maxRotations = 1000
 
 /**
@@ -65,6 +65,6 @@ export const followCommandKeys = (
   return { after, isForged }
 }
 
-/** Whether any of these command keys signed a revocation. */
+/** Returns true if one of these command keys signed the revocation. */
 export const isSignedRevocation = (revocation: AgentRevocation, keys: readonly string[]): boolean =>
   keys.some((key) => isSignedBy(key, agentRevocationText(revocation), revocation.signature))

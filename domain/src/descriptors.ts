@@ -6,7 +6,7 @@ export interface Endpoint {
   address: number
   /** bmAttributes; the low two bits are the transfer type (0 control, 1 isochronous, 2 bulk, 3 interrupt). */
   attributes: number
-  /** wMaxPacketSize as it stands, including the high-bandwidth bits. */
+  /** wMaxPacketSize, including the high-bandwidth bits. */
   maxPacketSize: number
   /** bInterval, in frames or as an exponent, depending on the speed. */
   interval: number
@@ -20,11 +20,11 @@ export interface Interface {
   subclass: number
   protocol: number
   endpoints: Endpoint[]
-  /** HID class descriptor (HID 1.11, 6.2.1), when the interface has one. */
+  /** HID class descriptor (HID 1.11, 6.2.1), if the interface has one. */
   hid?: { bcdHid: number; countryCode: number; reportDescriptorLength: number }
 }
 
-/** One configuration with all alternate settings of its interfaces, in the order they are written. */
+/** A configuration with all alternate settings of its interfaces, in the order of the descriptors. */
 export interface Configuration {
   value: number
   /** Current drawn from the bus in mA: bMaxPower times 2 (times 8 from USB 3.0 on). */
@@ -34,13 +34,13 @@ export interface Configuration {
   interfaces: Interface[]
 }
 
-/** What the raw descriptors of a device say, with everything odd about them in `problems`. */
+/** The parsed descriptors of a device. `problems` lists all irregularities. */
 export interface ParsedDescriptors {
   bcdUsb: number
   deviceClass: number
   deviceSubclass: number
   deviceProtocol: number
-  /** bMaxPacketSize0 in bytes; from USB 3.0 on the descriptor holds the exponent and this is 2 to its power. */
+  /** bMaxPacketSize0 in bytes. Since USB 3.0, the descriptor contains the exponent of 2. */
   maxPacketSize0: number
   /** idVendor, four upper-case hex digits. */
   vid: string
@@ -53,12 +53,12 @@ export interface ParsedDescriptors {
   numConfigurations: number
   configurations: Configuration[]
   /**
-   * All of it was read. False when a kernel may know of an interface that is not here: descriptors of impossible lengths,
-   * too many of them, fewer configurations than announced, or a file as long as is kept at all. False of every device
-   * whose descriptors are made of what macOS or Windows say (`isSynthetic`).
+   * True if all descriptors were read. False if a kernel may know an interface that is missing here: descriptors have
+   * impossible lengths, there are too many, configurations are missing, or the file has the maximum length. Also false for
+   * descriptors that were built from the output of macOS or Windows (`isSynthetic`).
    */
   isComplete: boolean
-  /** Oddities in words, at most 16; empty for a well-formed device. */
+  /** Irregularities as text, at most 16. Empty for a well-formed device. */
   problems: string[]
 }
 
@@ -69,10 +69,10 @@ const TYPE_ENDPOINT = 5
 const TYPE_HID = 0x21
 
 const DEVICE_LENGTH = 18
-/** Bounds of what is kept. Linux keeps 8 configurations, 32 interfaces each, 30 endpoints per interface (drivers/usb/core/config.c). */
+/** Limits of stored descriptors. Linux keeps 8 configurations, 32 interfaces each, 30 endpoints per interface (drivers/usb/core/config.c). */
 const limits = { problems: 16, configurations: 8, interfaces: 512, endpoints: 32, bytes: 12_288 }
 
-/** A 16-bit number as four upper-case hex digits: vid, pid and bcdDevice as the product writes them. */
+/** Formats a 16-bit number as four upper-case hex digits, for VID, PID and bcdDevice. */
 export const hex4 = (value: number): string => value.toString(16).toUpperCase().padStart(4, '0')
 
 const emptyDevice = (problems: string[]): ParsedDescriptors => ({
@@ -94,8 +94,8 @@ const emptyDevice = (problems: string[]): ParsedDescriptors => ({
 })
 
 /**
- * Reads the sysfs file `descriptors`: the device descriptor, then every configuration. Any bytes are accepted and
- * nothing is thrown. Steps by bLength; wTotalLength is not used, the kernel documents that it cannot be trusted
+ * Parses the sysfs file `descriptors`: the device descriptor, then every configuration. Accepts any bytes and never
+ * throws. It advances by bLength and ignores wTotalLength, because the kernel documents that it cannot be trusted
  * (Documentation/ABI/stable/sysfs-bus-usb).
  */
 export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
@@ -137,7 +137,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
     device.isComplete = false
     problem(text)
   }
-  // Configuration descriptors may stand where none belong, and a kernel reads on behind them: so does this, into the last.
+  // A configuration descriptor may be in the wrong position. Like the kernel, continue and add to the last configuration.
   function openConfiguration(opened: Configuration): Configuration | undefined {
     if (device.configurations.length >= limits.configurations) {
       missing(`more than ${limits.configurations} configurations`)
@@ -148,7 +148,7 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
   }
   function readInterface(at: number): void {
     current = undefined
-    // A kernel ignores an interface outside of a configuration; here it is kept, so that nothing can hide that way.
+    // A kernel ignores an interface outside a configuration. Keep it, so that a device cannot hide an interface this way.
     if (!configuration) {
       problem('interface outside of a configuration')
       configuration = openConfiguration({ value: 0, maxPowerMa: 0, attributes: 0, iConfiguration: 0, interfaces: [] })
@@ -223,9 +223,9 @@ export const parseDescriptors = (bytes: Uint8Array): ParsedDescriptors => {
 }
 
 /**
- * True when the descriptors are not the device's own but made of what macOS or Windows say of it: no USB version, no
- * control packet size, no endpoint. A device that forges this has no endpoint to act through, and is never complete.
- * Its interfaces may be a part of what it has; with none at all they are not known.
+ * Returns true if the descriptors were built from the output of macOS or Windows: no USB version, no control packet size,
+ * no endpoint. A device that forges this has no endpoint to act through and is never complete. The interfaces may be
+ * incomplete; if there are none, they are unknown.
  */
 export const isSynthetic = (parsed: ParsedDescriptors): boolean =>
   parsed.maxPacketSize0 === 0 &&
@@ -238,21 +238,21 @@ export const isSynthetic = (parsed: ParsedDescriptors): boolean =>
 export const parseReport = (report: Pick<DeviceReport, 'descriptors'>): ParsedDescriptors =>
   parseDescriptors(Buffer.from(report.descriptors, 'base64'))
 
-/** True when the device declares or reports a serial number; its value plays no part. */
+/** Returns true if the device declares or reports a serial number, whatever its value. */
 export const hasSerial = (parsed: ParsedDescriptors, report: Pick<DeviceReport, 'serial'>): boolean =>
   parsed.iSerial !== 0 || (report.serial ?? '') !== ''
 
-/** An interface's class, subclass and protocol as lower-case hex, the way usbguard and lsusb write it (`03:01:01`). */
+/** Returns class, subclass and protocol of an interface in lower-case hex, as usbguard and lsusb do (`03:01:01`). */
 export const interfaceCode = (i: Pick<Interface, 'class' | 'subclass' | 'protocol'>): string =>
   `${hex2[i.class]}:${hex2[i.subclass]}:${hex2[i.protocol]}`
 
 const hex2 = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'))
 
-/** Interfaces in the canonical text. Beyond this the text says how many are missing: it is a key, it has to be short. */
+/** Maximum number of interfaces in the canonical text. The text is a key and must be short, so it counts the rest. */
 const MAX_SET = 32
 
 const codesOf = (configuration: Configuration): string[] => {
-  // An interface number counts once per distinct code: the ten alternates of a camera's stream are one function.
+  // An interface number counts once per distinct code: the ten alternate settings of a camera stream are one function.
   const seen = new Set<string>()
   const codes: string[] = []
   for (const i of configuration.interfaces) {
@@ -266,8 +266,8 @@ const codesOf = (configuration: Configuration): string[] => {
 }
 
 /**
- * Canonical text of a device's functions: sorted codes of its interfaces, alternates of the same kind counted once
- * (`03:00:00 03:01:01`). Configurations that differ are joined by ` | `.
+ * Returns the canonical text of a device's functions: the sorted codes of its interfaces, with equal alternate settings
+ * counted once (`03:00:00 03:01:01`). Configurations that differ are separated by ` | `.
  */
 export const interfaceSet = (parsed: ParsedDescriptors): string => {
   const sets = new Set<string>()

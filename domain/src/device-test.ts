@@ -4,14 +4,14 @@ import type { Kind } from './icons.ts'
 import type { DeviceTest } from './knowledge-types.ts'
 import { cleanText } from './text.ts'
 
-/** A device as the knowledge judges it. */
+/** The data about a device that the knowledge evaluates. */
 export interface Subject {
   parsed: ParsedDescriptors
   report: DeviceReport
   kinds: readonly Kind[]
 }
 
-/** A compiled test: the evidence in words when everything it asks for holds, else null. */
+/** A compiled test. Returns the evidence as text if all conditions match, otherwise null. */
 export type CompiledTest = (subject: Subject) => string[] | null
 
 type Part = (subject: Subject) => string | null
@@ -57,7 +57,7 @@ const parts = (test: DeviceTest): Part[] => {
   return found
 }
 
-/** Compiles a test once, so that judging a device costs no parsing of patterns. An empty or absent test always holds. */
+/** Compiles the patterns of a test once. An empty or absent test always matches. */
 export const compileTest = (test: DeviceTest | undefined): CompiledTest => {
   const all = test ? parts(test) : []
   return (subject) => {

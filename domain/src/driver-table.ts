@@ -1,6 +1,6 @@
 import type { CapabilityKind } from './icons.ts'
 
-/** Names of kernel drivers: `usb` as below /sys/bus/usb/drivers, `hid` as below /sys/bus/hid/drivers. */
+/** Names of kernel drivers: `usb` below /sys/bus/usb/drivers, `hid` below /sys/bus/hid/drivers. */
 export interface Drivers {
   usb: readonly string[]
   hid: readonly string[]
@@ -9,7 +9,7 @@ export interface Drivers {
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 /**
- * HID drivers of what people type and point with, headsets' buttons and game controllers (drivers/hid of Linux 6.1 to 6.18,
+ * HID drivers of keyboards, pointing devices, headset buttons and game controllers (drivers/hid of Linux 6.1 to 6.18,
  * `.name` of each `struct hid_driver`; openrazer's `razer*` is a widely packaged module).
  */
 const inputHid = words(`
@@ -24,28 +24,29 @@ const inputHid = words(`
   topre topseed twinhan uclogic hid-udraw hid-universal-pidff viewsonic vivaldi hid-vivaldi vrc2 wacom waltop wiimote
   hid-winwing xiaomi xinmo xpadneo zeroplus zydacron nvidia-shield shield hid-sensor-hub
 `)
-/** HID drivers that use a HID device as something else: bridges to I2C and pins, lamps, displays, random numbers. */
+/** HID drivers for other functions: bridges to I2C and GPIO, lamps, displays, random number generators. */
 const otherHid = words(
   `cp2112 ft260 mcp2200 mcp2221 hid-led u2fzero picolcd hid-picolcd prodikeys appletb-bl hid-appletb-bl`,
 )
 
 /**
- * Drivers outside usbhid that send key events of what a device transmits, and pick it by its ids whatever it claims: remote
- * controls, telephones, macro keys and game controllers (drivers/input, drivers/media/rc; xone is a widely packaged module).
+ * Drivers outside usbhid that convert transmissions of a device to key events and bind by VID and PID, whatever the device
+ * claims: remote controls, phones, macro keys and game controllers (drivers/input, drivers/media/rc; xone is a widely
+ * packaged module).
  */
 const remotes = words(`
   ati_remote ati_remote2 keyspan_remote powermate cm109 yealink ims_pcu aiptek xpad xone_wired xone_dongle imon imon_raw
   mceusb streamzap redrat3 igorplugusb iguanair ttusbir xbox_remote ir_toy
 `)
-/** Television receivers: their drivers send the keys of the remote control (drivers/media/usb). */
+/** Television receivers. Their drivers send the keys of the remote control (drivers/media/usb). */
 const televisions = words(`
   au0828 cx231xx em28xx hdpvr pvrusb2 tm6000 dvb_usb_rtl28xxu dvb_usb_af9035 dvb_usb_cxusb dvb_usb_dib0700 dvb_usb_dvbsky
   dvb_usb_it913x dvb_usb_lmedm04 dvb_usb_mxl111sf dvb_usb_technisat_usb2 smsusb
 `)
-/** Drivers of devices that may type without saying so: only a permission that includes keyboards covers them. */
+/** Drivers of devices that may type without claiming to be keyboards. Only a permission for keyboards covers them. */
 export const keyEventDrivers: readonly string[] = [...remotes, ...televisions, 'snd-usb-caiaq']
 
-/** Keyboards and pointing devices; the drivers besides usbhid bind by ids to HID interfaces (drivers/hid/usbhid, drivers/input). */
+/** Keyboards and pointing devices. Drivers other than usbhid bind to HID interfaces by VID and PID (drivers/hid/usbhid, drivers/input). */
 const typing = words('usbhid usbkbd usbmouse appletouch bcm5974 synaptics_usb')
 
 const bluetooth = words('btusb ath3k bcm203x bfusb bpa10x btmtkusb')
@@ -83,16 +84,16 @@ const video = words(`
 const none: Drivers = { usb: [], hid: [] }
 
 /**
- * Kernel drivers that are allowed for each kind. A driver that is missing here is a mismatch, so a driver name that is new
- * in a kernel first shows on Free hosts and in the preview of arming. Drivers that send key events belong to `Keyboard`
- * alone, so a device that was allowed as another kind may not have them. `usbfs` is not listed: a program of the host uses it.
+ * Kernel drivers that are allowed for each kind. A driver that is missing here is a mismatch, so a new driver name in a
+ * kernel first appears on Free hosts and in the preview of arming. Drivers that send key events belong only to `Keyboard`,
+ * so devices that are allowed as another kind cannot have them. `usbfs` is not listed, because programs on the host use it.
  */
 export const driverTable: Readonly<Record<CapabilityKind, Drivers>> = {
   Hub: { usb: ['hub'], hid: [] },
   Keyboard: { usb: [...typing, ...keyEventDrivers], hid: inputHid },
   Mouse: { usb: typing, hid: inputHid },
   'Mass Storage': {
-    // drivers/usb/storage; the `ums-*` are subdrivers of usb-storage for models that need commands of their own.
+    // drivers/usb/storage. The `ums-*` drivers are subdrivers of usb-storage for models with special commands.
     usb: words(`
       usb-storage uas ums-alauda ums-cypress ums-datafab ums_eneub6250 ums-freecom ums-isd200 ums-jumpshot ums-karma
       ums-onetouch ums-realtek ums-sddr09 ums-sddr55 ums-usbat
@@ -104,20 +105,20 @@ export const driverTable: Readonly<Record<CapabilityKind, Drivers>> = {
   Audio: { usb: audio, hid: [] },
   Printer: { usb: ['usblp'], hid: [] },
   'Smart Card': { usb: [], hid: [] },
-  // Programs speak to phones through usbfs; an iPhone lends its connection by an interface of Apple's own.
+  // Programs access phones through usbfs. An iPhone shares its connection through an Apple-specific interface.
   Phone: { usb: ['ipheth'], hid: [] },
   Imaging: { usb: ['mdc800', 'microtek'], hid: [] },
   Wireless: { usb: [...bluetooth, ...wifi], hid: [] },
   Communication: { usb: serial, hid: [] },
   HID: {
-    // Besides usbhid: what drivers/input has for wheels, tablets and touch screens, and drivers/usb/misc for HID interfaces.
+    // In addition to usbhid: wheels, tablets and touch screens in drivers/input, and HID interfaces in drivers/usb/misc.
     usb: words(`
       usbhid iforce usbtouchscreen acecad hanwang kbtab pegasus_notetaker sur40 pxrc iowarrior ldusb legousbtower adutux yurex
       appledisplay idmouse
     `),
     hid: [...inputHid, ...otherHid],
   },
-  // Programs use fingerprint readers and boot loaders through usbfs; a billboard device needs no driver.
+  // Programs access fingerprint readers and boot loaders through usbfs. A billboard device needs no driver.
   Biometric: none,
   Billboard: none,
   'Firmware Update': none,

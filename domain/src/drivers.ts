@@ -7,26 +7,26 @@ import type { PolicyDevice } from './policy.ts'
 
 /** An interface and the drivers that the kernel bound to it. */
 export interface BoundInterface {
-  /** bInterfaceNumber in the active configuration, whose bConfigurationValue is the other one. */
+  /** bInterfaceNumber in the active configuration, and the bConfigurationValue of that configuration. */
   number: number
   configuration: number
   /** Name below /sys/bus/usb/drivers; null if none is bound. */
   driver: string | null
-  /** Names below /sys/bus/hid/drivers, of the HID devices that usbhid made of this interface. */
+  /** Names below /sys/bus/hid/drivers, for the HID devices that usbhid created for this interface. */
   hidDrivers: readonly string[]
 }
 
 /**
- * What allowed a device. `kinds`: its claimed kinds, so a vendor-specific interface may have only the drivers of these
- * kinds. `identity`: a person named its model or fingerprint, or it was attached when the host was armed; the driver of a
- * vendor-specific interface then follows from the ids.
+ * The basis on which a device was allowed. `kinds`: its claimed kinds, so a vendor-specific interface may have only the
+ * drivers of these kinds. `identity`: a person named its model or fingerprint, or it was attached when the host was armed.
+ * The VID and PID then determine the driver of a vendor-specific interface.
  */
 export type DriverScope = { by: 'kinds'; kinds: readonly CapabilityKind[] } | { by: 'identity' }
 
 /**
- * What allowed a device that a rule allows. Kinds limit the drivers where the rule names them. A vendor id alone
- * is a claim that any device can make and leaves the choice of the driver to it: such a rule limits the device to the kinds
- * it claims. It covers keyboards, too, so a device that claims HID may send keys.
+ * Returns the basis on which a rule allows a device. If the rule names kinds, they limit the drivers. Any device can claim
+ * a VID, and with it choose its driver, so a rule with only a VID limits the device to its claimed kinds. Such a rule
+ * includes keyboards, so a device that claims HID may send keys.
  */
 export const driverScopeOf = (
   { kinds, pid, fingerprint }: Pick<PolicyRule, 'kinds' | 'pid' | 'fingerprint'>,
@@ -39,7 +39,7 @@ export const driverScopeOf = (
 
 /** A program of the host that claims an interface through /dev/bus/usb. A device cannot cause this. */
 const USER_SPACE = 'usbfs'
-/** Entries of evidence; a device may have 32 interfaces. */
+/** Maximum number of evidence entries. A device may have 32 interfaces. */
 const MAX_EVIDENCE = 16
 
 /** Names of modules and drivers differ only in these characters. */
@@ -62,11 +62,11 @@ const keyEvents: ReadonlySet<string> = new Set(keyEventDrivers.map(plain))
 
 interface Claim {
   kinds: readonly CapabilityKind[]
-  /** It claims HID, and its permission covers typing: remote controls and game controllers send keys without usbhid. */
+  /** True if the device claims HID and may type. Remote controls and game controllers send keys without usbhid. */
   mayType: boolean
 }
 
-/** What decides the drivers of an interface; `any` if its identity was allowed and it is vendor-specific. */
+/** The kinds that determine the drivers of an interface, or `any` for an allowed identity with a vendor-specific interface. */
 const claimOf = (
   parsed: ParsedDescriptors,
   report: DeviceReport,
@@ -82,8 +82,9 @@ const claimOf = (
 }
 
 /**
- * Names of the USB drivers that the agent may bind to an interface, the usual one first; `any` if no list limits them,
- * empty if it needs none. Undefined for an interface that is missing in the descriptors: it stays closed.
+ * Returns the names of the USB drivers that the agent may bind to an interface, the usual one first. Returns `any` if no
+ * list limits them, an empty list if the interface needs no driver, and undefined if the descriptors do not contain the
+ * interface, which then stays disabled.
  */
 export const driversFor = (
   parsed: ParsedDescriptors,
@@ -98,8 +99,8 @@ export const driversFor = (
 }
 
 /**
- * Compares the drivers that the kernel bound with the claim of the device. Null if each driver is allowed for its
- * interface. The kernel picks drivers by vendor and product id before classes, so a claim alone proves nothing.
+ * Compares the drivers that the kernel bound with the claim of the device. Returns null if all drivers are allowed for
+ * their interfaces. The kernel selects drivers by VID and PID before classes, so a claim alone proves nothing.
  */
 export const driverMismatch = (
   parsed: ParsedDescriptors,

@@ -5,7 +5,7 @@ import { cleanText } from './text.ts'
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)
 
-/** True for a word that carries a version (`v1.8.2`, `RQR12.07_B0029`, `2.4.17-df61092`). */
+/** Returns true for a word with a version (`v1.8.2`, `RQR12.07_B0029`, `2.4.17-df61092`). */
 const isVersionWord = (word: string): boolean => /\d[._]\d/.test(word) || /^v\d+$/i.test(word)
 
 const withoutVersions = (text: string | undefined): string =>
@@ -17,9 +17,9 @@ const withoutVersions = (text: string | undefined): string =>
         .join(' ')
 
 /**
- * Two fingerprints of what a device says of itself, 32 hex digits each. `exact` changes with every byte of the
- * descriptors and every string; `withoutRevision` leaves bcdDevice and version-like words out, so that a vendor's
- * firmware roll-out is told from a swap. A serial number counts only by being there.
+ * Returns two fingerprints of a device, 32 hex digits each. `exact` covers every byte of the descriptors and all strings.
+ * `withoutRevision` omits bcdDevice and words with a version, so it stays the same after a firmware update. Of the serial
+ * number, only its presence counts.
  */
 export const fingerprints = (
   parsed: ParsedDescriptors,

@@ -3,14 +3,14 @@ import type { Subject } from './device-test.ts'
 import type { GenuineRow } from './knowledge-types.ts'
 import { cleanText } from './text.ts'
 
-/** One way in which a device differs from the product it claims to be. */
+/** A difference between a device and the product that it claims to be. */
 export interface Contradiction {
-  /** 3 cannot be that product; 2 very unlikely; 1 a new revision may explain it. */
+  /** 3: impossible for that product. 2: very unlikely. 1: a new revision may explain it. */
   weight: 1 | 2 | 3
   evidence: string
 }
 
-/** Comparison of a device with the genuine product of its ids. */
+/** The comparison of a device with the genuine product that has its VID and PID. */
 export interface Comparison {
   found: Contradiction[]
   /** Number of compared fields. */
@@ -21,7 +21,7 @@ export interface Comparison {
 
 const INTERRUPT = 3
 
-/** Returns the longest interrupt IN packet of boot keyboards and mice; 0 if there is none. */
+/** Returns the longest interrupt IN packet of boot keyboards and mice, or 0. */
 export const bootPacketOf = ({ configurations }: ParsedDescriptors): number =>
   Math.max(
     0,
@@ -33,15 +33,15 @@ export const bootPacketOf = ({ configurations }: ParsedDescriptors): number =>
   )
 
 /**
- * Compares a device with the genuine product of its ids. Of a host that shows no descriptors the set of interfaces and
- * the size of control packets are not known and not compared; interfaces that are known still have to be of its classes.
+ * Compares a device with the genuine product that has its VID and PID. If the host exposes no descriptors, the set of
+ * interfaces and the size of control packets are not compared, but the classes of known interfaces still must match.
  * Rows that list revisions come from recordings. A revision that was not recorded may differ, so a single difference from
  * such a row is not proof.
  */
 export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparison) => {
   const classes = new Set(row.classes)
   const impossible = row.bcd === undefined ? 3 : 2
-  // Other devices than input devices (probes, phones, adapters) can be configured in ways that few recordings cover.
+  // Devices other than input devices (probes, phones, adapters) have many configurations, and few were recorded.
   const isVariable = row.bcd !== undefined && row.samples < 3 && row.classes.some((code) => code !== '03')
   const texts = (['manufacturer', 'product', 'configuration'] as const).flatMap((key) =>
     row[key] === undefined ? [] : [{ key, expression: new RegExp(row[key]) }],
@@ -73,7 +73,7 @@ export const compileGenuine = (row: GenuineRow): ((subject: Subject) => Comparis
         isVariable ? 1 : 2,
         `interfaces are ${interfaceSet(parsed) || 'none'} instead of ${row.interfaceSets.join(' or ')}`,
       )
-    // One recording without a serial number is a hint, several are a property of the product.
+    // A single recording without a serial number is only a hint. Several show a property of the product.
     if (isOther(row.serial === 'never', hasSerial(parsed, report)))
       differs(
         row.samples > 1 ? impossible : row.bcd === undefined ? 2 : 1,

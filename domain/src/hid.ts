@@ -1,4 +1,4 @@
-/** What the top-level collections and input items of a HID report descriptor can do (HID 1.11, 6.2.2; HID Usage Tables). */
+/** Capabilities of the top-level collections and input items of a HID report descriptor (HID 1.11, 6.2.2; HID Usage Tables). */
 export interface HidFunctions {
   keyboard: boolean
   mouse: boolean
@@ -30,7 +30,7 @@ const PAGE_BATTERY = 0x85
 const PAGE_BARCODE = 0x8c
 const PAGE_FIDO = 0xf1d0
 
-/** A descriptor without any of these usages. */
+/** The result for a descriptor without any of these usages. */
 export const noFunctions: Readonly<HidFunctions> = {
   keyboard: false,
   mouse: false,
@@ -71,8 +71,8 @@ const functionOf = (page: number, usage: number): keyof HidFunctions | undefined
 }
 
 /**
- * Identifies a HID interface by its report descriptor; accepts any bytes. An interface that sends items of the keyboard page
- * under another name also counts as a keyboard, because it can type.
+ * Identifies a HID interface by its report descriptor. Accepts any bytes. An interface that sends items of the keyboard
+ * page in another collection also counts as a keyboard, because it can type.
  */
 export const hidFunctions = (bytes: Uint8Array): HidFunctions => {
   const found: HidFunctions = { ...noFunctions }

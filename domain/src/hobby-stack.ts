@@ -8,7 +8,7 @@ import type { AttackFinding } from './knowledge-types.ts'
  */
 interface Habit {
   points: number
-  /** Many ordinary devices have this characteristic, so it counts only together with another one. */
+  /** True if many ordinary devices have this characteristic, so it counts only together with another one. */
   isCommon?: boolean
   evidence: string
 }
@@ -17,11 +17,12 @@ const INTERRUPT = 3
 const BOOT_REPORT = 8
 const HIGH_SPEED = 480
 
-/** Default ids of stacks, and ids assigned to hobbyists (V-USB, pid.codes, OpenMoko, TinyUSB, Maple, raw-gadget's example). */
+/** Default VIDs and PIDs of stacks, and those for hobbyists (V-USB, pid.codes, OpenMoko, TinyUSB, Maple, raw-gadget's example). */
 const hobbyVendors: ReadonlySet<string> = new Set(['16C0', '1209', '1D50', '1EAF', 'CAFE', 'F055', '4242', '1D6B'])
 /**
- * Vendors of mechanical keyboards with QMK or ZMK firmware, which uses the same stacks (vendor ids in the keyboards of
- * qmk_firmware and zmk, facts). Characteristics alone prove nothing about these. FEED is the id of keyboards without a vendor.
+ * Vendors of mechanical keyboards with QMK or ZMK firmware, which uses the same stacks (VIDs in the keyboards of
+ * qmk_firmware and zmk, facts). Characteristics alone prove nothing about these. FEED is the VID of keyboards without a
+ * vendor.
  */
 const keyboardFirmwareVendors: ReadonlySet<string> = new Set([
   'FEED',

@@ -3,14 +3,14 @@ import type { ParsedDescriptors } from './descriptors.ts'
 const HUB_CLASS = 0x09
 const INTERRUPT = 3
 
-/** Whether the device class or an interface claims to be a hub. */
+/** Returns true if the device class or an interface claims to be a hub. */
 export const claimsHub = (parsed: ParsedDescriptors): boolean =>
   parsed.deviceClass === HUB_CLASS || parsed.configurations.some((c) => c.interfaces.some((i) => i.class === HUB_CLASS))
 
 /**
- * Whether a device has the shape of a hub and of nothing else: device class 9, one configuration, one interface of class 9
- * whose every alternate setting has exactly one endpoint, interrupt IN (USB 2.0, 11.23; `hub_descriptor_is_sane` in
- * drivers/usb/core/hub.c). A hub with several transaction translators has two alternate settings, any other has one.
+ * Returns true if a device is only a hub: device class 9, one configuration, and one interface of class 9 in which
+ * every alternate setting has exactly one endpoint, interrupt IN (USB 2.0, 11.23; `hub_descriptor_is_sane` in
+ * drivers/usb/core/hub.c). A hub with several transaction translators has two alternate settings, other hubs have one.
  */
 export const isPlainHub = (parsed: ParsedDescriptors): boolean => {
   const [configuration, ...more] = parsed.configurations

@@ -1,4 +1,4 @@
-/** The icons of the wire contract: number and name. */
+/** The icons of the interface: number and name. */
 export const icons = [
   { icon: 0, name: 'NO_DEV' },
   { icon: 1, name: 'Keyboard' },
@@ -30,12 +30,13 @@ export const icons = [
   { icon: 98, name: 'Unknown' },
 ] as const
 
-/** What a device is for people: the name of its icon. */
+/** The kind of a device: the name of its icon. */
 export type Kind = Exclude<(typeof icons)[number]['name'], 'NO_DEV'>
 
 /**
- * Kinds that rules can use: capabilities of an interface by its descriptors and ids, before a driver binds. All other kinds
- * depend on report descriptors, which a device sends only after it is allowed, or on texts, which it can choose freely.
+ * Kinds that rules can use: capabilities of an interface according to its descriptors, VID and PID, before a driver binds.
+ * All other kinds depend on report descriptors, which a device sends only after it is allowed, or on texts, which it can
+ * choose freely.
  */
 export const capabilityKinds = [
   'Hub',
@@ -60,7 +61,7 @@ export const capabilityKinds = [
 
 export type CapabilityKind = (typeof capabilityKinds)[number]
 
-/** Kinds in the order in which people prefer them as the name of a device. */
+/** Kinds in order of preference for the name of a device. */
 export const kindPrecedence = [
   'Hub',
   'Security Key',
@@ -93,5 +94,5 @@ export const kindPrecedence = [
 
 const numbers = new Map<string, number>(icons.map(({ icon, name }) => [name, icon]))
 
-/** The icon number of a kind. */
+/** Returns the icon number of a kind. */
 export const iconOf = (kind: Kind): number => numbers.get(kind) ?? 98

@@ -10,13 +10,13 @@ const text = (value: string | undefined): string | null => {
   return clean === '' ? null : clean
 }
 
-/** Compares by UTF-16 units: the same on every host, whatever its locale. */
+/** Compares by UTF-16 units, which does not depend on the locale of a host. */
 const byUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * 32 hex digits over what a host has attached: port paths, raw descriptors, strings and authorisation, in any order.
- * Strings count as `cleanText` leaves them, so that a server that stores cleaned text computes the same; an absent
- * string equals an empty one, and `authorized` absent equals true.
+ * Returns a hash of the attached devices in 32 hex digits: port paths, raw descriptors, strings and authorisation, in any
+ * order. It uses strings after `cleanText`, because the server stores cleaned text. An absent string equals an empty one,
+ * and an absent `authorized` equals true.
  */
 export const inventoryHash = (reports: readonly DeviceReport[]): string => {
   const rows = [...reports].sort((a, b) => byUnits(a.portPath, b.portPath))
@@ -44,7 +44,7 @@ const canonical = (value: unknown): unknown => {
     .map(([key, member]) => [key, canonical(member)])
 }
 
-/** 32 hex digits over the facts of a host, whatever the order of keys, network interfaces and addresses. */
+/** Returns a hash of the facts of a host in 32 hex digits. The order of keys, network interfaces and addresses does not matter. */
 export const factsHash = (facts: HostFacts): string => {
   const nics = facts.nics
     .map((nic) => JSON.stringify(canonical({ ...nic, addresses: [...nic.addresses].sort(byUnits) })))

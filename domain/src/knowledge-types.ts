@@ -1,51 +1,51 @@
 import type { Kind } from './icons.ts'
 import type { AttackLevel } from './risk.ts'
 
-/** What a row may ask of a device. Every member that is there has to hold; patterns are regular expressions, case ignored. */
+/** The conditions of a row. All of them must match. Patterns are case-insensitive regular expressions. */
 export interface DeviceTest {
   manufacturer?: string
   product?: string
   serial?: string
   configuration?: string
-  /** Distinct interfaces of the first configuration. */
+  /** Number of distinct interfaces in the first configuration. */
   interfaceCount?: number
   maxPowerMa?: number
   /** Four hex digits. */
   bcdDevice?: string
   selfPowered?: boolean
   hasSerial?: boolean
-  /** Negotiated speed in Mbit/s at least this. */
+  /** Minimum negotiated speed in Mbit/s. */
   minSpeedMbps?: number
-  /** At least one of these kinds. */
+  /** The device has at least one of these kinds. */
   anyKind?: Kind[]
 }
 
 /**
- * A row of `attack-tools.json`. `own`: ids of the tool itself, a match is enough. `board`: developer boards, a finding
- * when one can type. `real`: ids of products in the shops, a finding only with `when`; each of `support` that holds
- * confirms it. `strings`: `when` alone, whatever the id. `policy`: known, never a finding by itself.
+ * A row of `attack-tools.json`. `own`: VID and PID of the tool itself; a match is a finding. `board`: developer boards; a
+ * finding if the board can type. `real`: VID and PID of ordinary products; a finding only with `when`, and any match in
+ * `support` confirms it. `strings`: only `when` counts, for any VID and PID. `policy`: known, but never a finding.
  */
 export interface AttackToolRow {
   id: string
   group: 'own' | 'board' | 'real' | 'strings' | 'policy'
   vid?: string
-  /** Absent: every product of the vendor. */
+  /** Absent: all products of the vendor. */
   pid?: string
-  /** Last product id of a range that starts at `pid`. */
+  /** Last PID of a range that starts at `pid`. */
   pidTo?: string
   name: string
   kind: string
   when?: DeviceTest
   support?: DeviceTest[]
-  /** An ordinary product with the same ids. The finding names both, unless an entry of `support` tells them apart. */
+  /** An ordinary product with the same VID and PID. The finding names both unless an entry in `support` matches. */
   sharedWith?: string
   source: string
 }
 
-/** How sure it is that the weakness is in this device: by its firmware, by its model, or by its maker only. */
+/** Basis of a vulnerability match: the firmware, the model, or only the product family. */
 export type Confidence = 'firmware' | 'model' | 'family'
 
-/** Which firmware is affected, as bcdDevice in four hex digits; ranges are half-open. Anything outside is not. */
+/** Affected firmware as bcdDevice in four hex digits. Ranges are half-open. Other firmware is not affected. */
 export interface FirmwareCondition {
   exact?: string[]
   branches?: { from: string; below: string; confidence?: Confidence }[]
@@ -53,9 +53,9 @@ export interface FirmwareCondition {
 
 /** A row of `vulnerable-peripherals.json`. */
 export interface VulnerableRow {
-  /** CVE or the advisory's name. */
+  /** CVE ID or name of the advisory. */
   id: string
-  /** `id`: by vid and pid; `strings`: by `when` (within `vid`, when given); `none`: known, cannot be told from outside. */
+  /** `id`: by VID and PID. `strings`: by `when`, within `vid` if present. `none`: known, but not detectable over USB. */
   match: 'id' | 'strings' | 'none'
   vid: string | null
   pid: string | null
@@ -64,9 +64,9 @@ export interface VulnerableRow {
   product: string
   when?: DeviceTest
   firmware?: FirmwareCondition
-  /** When the row does not say `firmware`: `model` unless given. */
+  /** Confidence of rows without `firmware`. Default: `model`. */
   confidence?: Confidence
-  /** The condition in words, as the source has it. */
+  /** The condition as text, from the source. */
   condition: string
   weakness: string
   cvss: number | null
@@ -75,12 +75,12 @@ export interface VulnerableRow {
   source: string
 }
 
-/** Facts of a genuine product that an impostor tends to get wrong; a row of `genuine-descriptors.json`. */
+/** A row of `genuine-descriptors.json`: facts of a genuine product that imitations often get wrong. */
 export interface GenuineRow {
   vid: string
   pid: string
   name: string
-  /** Interface classes (two lower-case hex digits) the product has; any other one is no part of it. */
+  /** Interface classes of the product, two lower-case hex digits each. It has no others. */
   classes: string[]
   interfaceSets?: string[]
   serial?: 'never'
@@ -108,39 +108,39 @@ export interface NameSupplement {
   products: Record<string, { name: string; source: string }>
 }
 
-/** A device found to be, or to look like, an attack tool. */
+/** A finding that a device is, or may be, an attack tool. */
 export interface AttackFinding {
   level: AttackLevel
-  /** Name of the tool, or what the device pretends to be. */
+  /** Name of the tool, or of the imitated product. */
   name: string
-  /** What was seen, for people. */
+  /** Evidence, as text. */
   evidence: string[]
   source: string
 }
 
-/** A device that claims the ids of a genuine product and is out of line with it. */
+/** A device that has the VID and PID of a genuine product but differs from it. */
 export interface Imitation {
   level: AttackLevel
   name: string
-  /** The product it claims to be. */
+  /** The claimed product. */
   row: GenuineRow
-  /** What differs, for people. */
+  /** The differences, as text. */
   evidence: string[]
 }
 
-/** A published weakness of a device. */
+/** A published vulnerability of a device. */
 export interface Vulnerability {
   id: string
   weakness: string
-  /** CVSS base score; null when none was published. */
+  /** CVSS base score. Null if none was published. */
   cvss: number | null
   confidence: Confidence
-  /** Affected firmware in words; empty when the source names none. */
+  /** Affected firmware, as text. Empty if the source names none. */
   firmwareCondition: string
   source: string
 }
 
-/** What the knowledge says about one device. */
+/** The findings of the knowledge about a device. */
 export interface Assessment {
   attackTool: AttackFinding | null
   vulnerabilities: Vulnerability[]

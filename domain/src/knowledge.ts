@@ -15,9 +15,9 @@ import { parseUsbIds } from './usb-ids.ts'
 import { judgedReport } from './verdict-key.ts'
 import { createVulnerabilities } from './vulnerabilities.ts'
 
-/** The files of `knowledge/`, read but not yet understood. */
+/** The raw files of `knowledge/`. */
 export interface KnowledgeSources {
-  /** Version of the whole folder, from its manifest. */
+  /** Version of the folder, from its manifest. */
   version: string
   usbIdsText: string
   attackTools: readonly AttackToolRow[]
@@ -33,7 +33,7 @@ const serialPatterns = ({ attackTools, vulnerable }: KnowledgeSources): RegExp[]
   return [...new Set(patterns)].map((pattern) => new RegExp(pattern, 'i'))
 }
 
-/** What the product knows about USB devices: names, attack tools, weaknesses. Built once, then only read. */
+/** Knowledge about USB devices: names, attack tools and vulnerabilities. It is immutable. */
 export const createKnowledge = (sources: KnowledgeSources) => {
   const ids = parseUsbIds(sources.usbIdsText)
   const vendors = new Map(Object.entries(sources.supplement.vendors).map(([vid, { name }]) => [vid, name]))
@@ -44,9 +44,9 @@ export const createKnowledge = (sources: KnowledgeSources) => {
   const vulnerabilities = createVulnerabilities(sources.vulnerable)
   const serials = serialPatterns(sources)
   return {
-    /** What it was built from; another set is made of these with some replaced. */
+    /** The source files. A new set replaces some of them. */
     sources,
-    /** Versions and sizes, for health pages and reports. */
+    /** Versions and sizes, for health and reports. */
     info: {
       version: sources.version,
       usbIds: ids.version,
@@ -56,27 +56,26 @@ export const createKnowledge = (sources: KnowledgeSources) => {
       attackTools: sources.attackTools.length,
       vulnerabilities: sources.vulnerable.length,
     },
-    /** Name of a vendor by its id (four upper-case hex digits), null when unknown. A name proves no identity. */
+    /** Returns the name of a vendor by VID (four upper-case hex digits), or null. A name does not prove an identity. */
     vendorName: (vid: string): string | null => ids.vendors.get(vid) ?? vendors.get(vid) ?? null,
-    /** Name of a product by its ids, null when unknown. */
+    /** Returns the name of a product by VID and PID, or null. */
     productName: (vid: string, pid: string): string | null =>
       ids.products.get(vid + pid) ?? products.get(vid + pid) ?? null,
     /**
-     * Judges one device. Weaknesses of a product are left out for a device that cannot be that product.
-     * `kinds` as `classify` gives them.
+     * Evaluates a device. Omits the vulnerabilities of a product if the device cannot be that product. `kinds` are from
+     * `classify`.
      */
     assess: (parsed: ParsedDescriptors, report: DeviceReport, kinds: readonly Kind[]): Assessment => {
       const subject = { parsed, report: judgedReport(report), kinds }
       const { finding, contradicts } = attackTools.assess(subject)
       return { attackTool: finding, vulnerabilities: contradicts ? [] : vulnerabilities.assess(subject) }
     },
-    /** The genuine products it claims to be by its ids and is out of line with. */
+    /** Returns the genuine products that the device claims to be but differs from. */
     imitations: (parsed: ParsedDescriptors, report: DeviceReport): Imitation[] =>
       attackTools.imitations({ parsed, report: judgedReport(report), kinds: [] }),
-    /** Returns true if a row matches this serial number. The verdict then applies to this device alone. */
+    /** Returns true if a row matches this serial number. The verdict then applies only to this device. */
     namesSerial: (serial: string): boolean => serials.some((pattern) => pattern.test(serial)),
   }
 }
 
-/** See `createKnowledge`. */
 export type Knowledge = ReturnType<typeof createKnowledge>

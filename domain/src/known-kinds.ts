@@ -1,6 +1,6 @@
 import type { Kind } from './icons.ts'
 
-/** Products of a vendor, all of them or a range. */
+/** All products of a vendor, or a range. */
 type Range = readonly [vid: string, from?: string, to?: string]
 
 const inRanges =
@@ -8,7 +8,7 @@ const inRanges =
   (vid: string, pid: string): boolean =>
     ranges.some(([v, from = '0000', to = from === '0000' ? 'FFFF' : from]) => v === vid && from <= pid && pid <= to)
 
-/** Fingerprint readers: ids that libfprint lists, with or without a driver (systemd hwdb.d/60-autosuspend-fingerprint-reader.hwdb, LGPL-2.1+). */
+/** Fingerprint readers in the list of libfprint, with or without a driver (systemd hwdb.d/60-autosuspend-fingerprint-reader.hwdb, LGPL-2.1+). */
 export const isFingerprintReader = inRanges([
   ['045E', '00BB', '00BD'],
   ['045E', '00CA'],
@@ -36,7 +36,7 @@ export const isFingerprintReader = inRanges([
   ['5501', '08FF'],
 ])
 
-/** Authenticators: vendors and products of the U2F and FIDO2 rules of systemd and libfido2 (BSD). They keep this kind whatever other functions they have. */
+/** Authenticators in the U2F and FIDO2 rules of systemd and libfido2 (BSD). They keep this kind whatever other functions they have. */
 export const isSecurityKey = inRanges([
   ['1050', '0010', '0FFF'],
   ['096E', '0850', '0880'],
@@ -59,7 +59,7 @@ export const isSecurityKey = inRanges([
   ['349E'],
 ])
 
-/** Makers of pen tablets (Linux drivers/hid/hid-ids.h and libwacom's data, facts): the digitizer page is in report descriptors only. */
+/** Vendors of pen tablets (Linux drivers/hid/hid-ids.h and libwacom's data, facts). Only report descriptors contain the digitizer page. */
 export const isTabletVendor = inRanges([
   ['056A'],
   ['08CA', '0001', '00FF'],
@@ -75,7 +75,7 @@ export const isTabletVendor = inRanges([
   ['0458', '5000', '50FF'],
 ])
 
-/** Makers of mobile broadband modules (ids of ModemManager's port-type rules, facts). */
+/** Vendors of mobile broadband modules (ModemManager's port-type rules, facts). */
 export const isModemVendor = inRanges([
   ['03F0', '0857', '0857'],
   ['03F0', '4E1D', '581D'],
@@ -129,7 +129,7 @@ const words: readonly (readonly [RegExp, Kind])[] = [
 /** Returns the kind that a name mentions; undefined if it mentions none. */
 export const kindByWords = (text: string): Kind | undefined => words.find(([pattern]) => pattern.test(text))?.[1]
 
-/** The bridges of Macs (T1, T2): keyboard, network and camera in one device inside the host (Linux drivers/hid/hid-ids.h, usb.ids). */
+/** Bridge chips of Macs (T1, T2): keyboard, network and camera in one internal device (Linux drivers/hid/hid-ids.h, usb.ids). */
 export const isAppleBridge = inRanges([
   ['05AC', '8102', '8104'],
   ['05AC', '8233'],
@@ -139,7 +139,7 @@ export const isAppleBridge = inRanges([
   ['05AC', '8600'],
 ])
 
-/** Vendors of boards whose usual firmware can type and provides a program disk (usb.ids, lists of CircuitPython's and Arduino's boards). */
+/** Vendors of boards whose usual firmware can type and provides a program disk (usb.ids, board lists of CircuitPython and Arduino). */
 const boardVendors: ReadonlySet<string> = new Set([
   '16C0',
   '1B4F',

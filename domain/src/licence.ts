@@ -1,19 +1,19 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 
-/** What a licence says. */
+/** The content of a licence. */
 export interface Licence {
-  /** Always `portcullis`: a licence of another product is none. */
+  /** Always `portcullis`. Licences for other products are refused. */
   product: string
   accountId: string
   accountName: string
-  /** Hosts that are covered; null: any number. */
+  /** Number of covered hosts. Null: any number. */
   agents: number | null
-  /** Last day it covers (UTC), `yyyy-mm-dd`; null: it does not end. */
+  /** Last day (UTC), `yyyy-mm-dd`. Null: the licence does not expire. */
   expires: string | null
-  /** Days after the last one on which nothing changes yet. */
+  /** Number of days after the last day on which nothing changes yet. */
   graceDays: number
   features: readonly string[]
-  /** Day it was issued. */
+  /** Day of issue. */
   issued: string
 }
 
@@ -25,27 +25,27 @@ const isDay = (text: unknown): boolean =>
 const isText = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= max && !/\p{Cc}/u.test(value)
 
-/** What is wrong with what a licence says; null when nothing is. */
+/** Returns the first error in the content of a licence, or null. */
 export const licenceFault = (said: Partial<Record<keyof Licence, unknown>>): string | null => {
-  if (said.product !== 'portcullis') return 'It is for another product.'
-  if (!isText(said.accountId, 128) || !isText(said.accountName, 200)) return 'It names no account.'
+  if (said.product !== 'portcullis') return 'The licence is for another product.'
+  if (!isText(said.accountId, 128) || !isText(said.accountName, 200)) return 'The licence does not name an account.'
   if (
     said.agents !== null &&
     !(Number.isInteger(said.agents) && (said.agents as number) > 0 && (said.agents as number) <= 10_000_000)
   )
-    return 'Its number of hosts is none from 1 to 10,000,000.'
-  if (said.expires !== null && !isDay(said.expires)) return 'Its last day is no date.'
-  if (!isDay(said.issued)) return 'Its day of issue is no date.'
+    return 'The number of hosts in the licence is not between 1 and 10,000,000.'
+  if (said.expires !== null && !isDay(said.expires)) return 'The last day in the licence is not a valid date.'
+  if (!isDay(said.issued)) return 'The day of issue in the licence is not a valid date.'
   if (!(Number.isInteger(said.graceDays) && (said.graceDays as number) >= 0 && (said.graceDays as number) <= 365))
-    return 'Its days of grace are none from 0 to 365.'
+    return 'The number of grace days in the licence is not between 0 and 365.'
   if (!Array.isArray(said.features) || said.features.length > 50 || !said.features.every((one) => isText(one, 64)))
-    return 'Its features are no list of names.'
+    return 'The features in the licence are not a list of names.'
   return null
 }
 
 const signedText = (payload: string): Buffer => Buffer.from(`${head}.${payload}`)
 
-/** The licence as a text: `PL1.<payload>.<signature>`, base64url of JSON and of its Ed25519 signature. */
+/** Issues a licence as text: `PL1.<payload>.<signature>`, with JSON and its Ed25519 signature in base64url. */
 export const issueLicence = (licence: Licence, privateKey: KeyObject): string => {
   const fault = licenceFault({ ...licence })
   if (fault !== null) throw new Error(fault)
@@ -53,26 +53,26 @@ export const issueLicence = (licence: Licence, privateKey: KeyObject): string =>
   return `${head}.${payload}.${sign(null, signedText(payload), privateKey).toString('base64url')}`
 }
 
-/** Reads a licence that one of these keys signed; a text says why it is none. */
+/** Reads a licence that one of these keys signed. Returns an error message if it is not valid. */
 export const readLicence = (text: string, keys: readonly KeyObject[]): Licence | string => {
   const [version, payload = '', signature = '', ...rest] = text.trim().split('.')
-  if (version !== head || payload === '' || signature === '' || rest.length > 0) return 'It is no licence.'
+  if (version !== head || payload === '' || signature === '' || rest.length > 0) return 'The text is not a licence.'
   const bytes = Buffer.from(signature, 'base64url')
   if (!keys.some((key) => verify(null, signedText(payload), key, bytes)))
-    return 'It is not signed by a key this server trusts.'
+    return 'The licence is not signed by a key that this server trusts.'
   try {
     const said = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Licence
     return licenceFault({ ...said }) ?? said
   } catch {
-    return 'It cannot be read.'
+    return 'The content of the licence cannot be read.'
   }
 }
 
-/** Ed25519 public keys of a PEM text. @throws when one of them is no such key */
+/** Returns the Ed25519 public keys in a PEM text. @throws if one is not an Ed25519 key */
 export const licenceKeysOf = (pem: string): KeyObject[] =>
   (pem.match(/-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g) ?? []).map((text) => {
     const key = createPublicKey(text)
-    if (key.asymmetricKeyType !== 'ed25519') throw new Error('a licence key is no Ed25519 key')
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error('a licence key is not an Ed25519 key')
     return key
   })
 
@@ -80,7 +80,7 @@ export type LicenceState = 'Activated' | 'Grace' | 'Expired' | 'Invalid'
 
 const dayMs = 86_400_000
 
-/** How a licence stands at a moment, with the days left: below 0 after its last day. */
+/** Returns the state of a licence at a time, and the days left. They are negative after the last day. */
 export const licenceStateAt = (licence: Licence, now: number): { state: LicenceState; daysLeft: number | null } => {
   if (licence.expires === null) return { state: 'Activated', daysLeft: null }
   const end = Date.parse(`${licence.expires}T00:00:00Z`) + dayMs

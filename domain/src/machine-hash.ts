@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * SHA-256 (hex) of `portcullis:` + a machine's identifier, or null when there is none.
- * Place holders that vendors ship on thousands of boards (all zeros, all F) name no machine.
+ * Returns the SHA-256 (hex) of `portcullis:` and a machine identifier, or null without an identifier.
+ * Placeholders that vendors ship on thousands of boards (all zeros, all F) do not identify a machine.
  */
 export const machineHash = (identifier: string | undefined): string | null => {
   const value = identifier?.trim().toLowerCase() ?? ''

@@ -8,34 +8,35 @@ import type { CapabilityKind } from './icons.ts'
 import type { AttackLevel } from './risk.ts'
 import { cleanText } from './text.ts'
 
-/** What decided, strongest first; `default` is the implicit block of an armed host. */
+/** Sources of decisions, strongest first. `default` is the implicit block of an armed host. */
 export const policySources = ['hub', 'attack-tool', 'deny', 'grant', 'host', 'tag', 'global', 'default'] as const
 export type PolicySource = (typeof policySources)[number]
 
-/** What the policy says of a device on an armed host. A free host records the same decision and blocks nothing. */
+/** The decision on a device on an armed host. A Free host records the same decision and blocks nothing. */
 export interface PolicyDecision {
   effect: 'allow' | 'block'
   source: PolicySource
-  /** Rule that decided; for `attack-tool`, `hub` and `default` there is none. */
+  /** ID of the rule that decided. Null for `attack-tool`, `hub` and `default`. */
   ruleId: string | null
 }
 
-/** All that a decision looks at. */
+/** The data about a device that decides. */
 export interface PolicyDevice {
   /** Four upper-case hex digits. */
   vid: string
   pid: string
-  /** Cleaned; empty when the device has none. */
+  /** Cleaned. Empty if the device has none. */
   serial: string
-  /** Kinds by the descriptors alone: what is known before a driver binds. `Unknown` is among them when not all is known. */
+  /** Kinds according to the descriptors, before a driver binds. Includes `Unknown` if the descriptors are incomplete. */
   kinds: readonly CapabilityKind[]
   /**
-   * It may turn out to be a keyboard, so an allow by kind has to name keyboards. True of every HID interface, mice too:
-   * what it sends is said by its report descriptor, which is read after it was let in, whatever its protocol claims. True
-   * of HID devices without such an interface, too: drivers of remote controls pick them by their ids and send keys.
+   * True if the device may turn out to be a keyboard, so an allow rule by kind must include keyboards. This applies to
+   * every HID interface, including mice: only the report descriptor defines what it sends, and the kernel reads that after
+   * the device is allowed. It also applies to HID devices without such an interface, because drivers of remote controls
+   * bind by VID and PID and send keys.
    */
   mayType: boolean
-  /** It has the shape of a hub and of nothing else (`isPlainHub`). Which driver the kernel binds is seen afterwards. */
+  /** True if the descriptors are those of a hub only (`isPlainHub`). The bound driver is checked later. */
   isHub: boolean
   fingerprint: string
   fingerprintWithoutRevision: string
@@ -45,9 +46,9 @@ export interface PolicyDevice {
 const HID_CLASS = 0x03
 
 /**
- * The part of a report that a decision may look at. The kernel shows report descriptors and the string of the active
- * configuration only while a device is authorised, and a decision has to be the same before and after. Texts are cleaned,
- * an empty one is none: the server keeps them so. What judges attack tools for a decision has to be given this as well.
+ * Returns the part of a report that a decision may use. The kernel exposes report descriptors and the string of the active
+ * configuration only while a device is authorised, and the decision must be the same before and after. Texts are cleaned
+ * and empty texts removed, as the server stores them. Evaluate attack tools for a decision with this part as well.
  */
 export const steadyReport = (report: DeviceReport): DeviceReport => {
   const { reportDescriptors: _, configuration: __, manufacturer, product, serial, ...steady } = report
@@ -59,8 +60,8 @@ export const steadyReport = (report: DeviceReport): DeviceReport => {
 }
 
 /**
- * What a decision looks at, from a report. Its fingerprints are of the steady part: a rule that names a fingerprint has to
- * be made from these, not from those of a whole report.
+ * Extracts the data for a decision from a report. The fingerprints cover only the steady part. Rules must use these
+ * fingerprints and not those of a complete report.
  */
 export const policyDevice = (
   parsed: ParsedDescriptors,
@@ -85,7 +86,7 @@ export const policyDevice = (
   }
 }
 
-/** Kinds that come along with keyboards (media keys, second collections) and add no way to do harm. */
+/** Kinds that accompany keyboards (media keys, second collections) without additional risk. */
 const companions: ReadonlySet<CapabilityKind> = new Set(['HID'])
 
 const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
@@ -93,13 +94,13 @@ const kindsMatch = (rule: PolicyRule, device: PolicyDevice): boolean => {
   if (kinds === undefined) return true
   const named = (kind: CapabilityKind): boolean => kinds.includes(kind)
   if (rule.effect === 'deny') return device.kinds.some(named)
-  // All that a device can do has to be allowed: a stick that also types is not covered by "allow Mass Storage".
+  // All capabilities must be allowed: "allow Mass Storage" does not cover a storage device that can also type.
   const canType = named('Keyboard')
   if (device.mayType && !canType) return false
   return device.kinds.every((kind) => named(kind) || (companions.has(kind) && canType))
 }
 
-/** Whether a rule speaks of a device. Absent members ask nothing; a rule without any never matches. */
+/** Returns true if a rule matches a device. Absent fields match everything, but a rule without conditions never matches. */
 export const ruleMatches = (rule: PolicyRule, device: PolicyDevice): boolean =>
   (rule.vid !== undefined || rule.kinds !== undefined || rule.fingerprint !== undefined) &&
   (rule.vid === undefined || rule.vid === device.vid) &&
@@ -115,7 +116,7 @@ const isInForce = (rule: PolicyRule, now: number): boolean =>
 
 const levels = ['grant', 'host', 'tag', 'global'] as const
 
-/** Which of several matching rules is named: the one that says most, then the smaller id. The effect is the same. */
+/** Selects the matching rule to report: the most specific, then the smallest ID. The effect is the same for all. */
 const surest = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
   const weight = (r: PolicyRule): number =>
     (r.serial === undefined ? 0 : 16) +
@@ -127,13 +128,13 @@ const surest = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
 }
 
 /**
- * The decision: hub, then attack tool, explicit deny, temporary grant, allow for the host, for a tag, for all, and the
- * implicit block. Pure; the server and the agent run this same function.
+ * Decides on a device: hub, then attack tool, deny, grant, allow for the host, allow for a tag, allow for all hosts, and
+ * the implicit block. The server and the agent use this function.
  *
- * A hub is what can do nothing else. An attack tool passes only by an allow that says `overrideAttackTool`.
+ * A hub is a device without other functions. An attack tool is allowed only by a rule with `overrideAttackTool`.
  *
  * @param rules of this host, in any order
- * @param now ms since 1970; rules that expired by then are not in force
+ * @param now ms since 1970; rules that have expired by then do not apply
  */
 export const decide = (rules: readonly PolicyRule[], device: PolicyDevice, now: number): PolicyDecision => {
   if (device.attackTool === null && device.isHub) return { effect: 'allow', source: 'hub', ruleId: null }
@@ -150,16 +151,16 @@ export const decide = (rules: readonly PolicyRule[], device: PolicyDevice, now: 
   return { effect: 'block', source: 'default', ruleId: null }
 }
 
-/** Whether a whitelist applies to a host: it is armed, or an allow is in force on it. */
+/** Returns true if an allowlist applies to a host: the host is armed, or an allow rule applies to it. */
 export const hasWhitelist = (armed: boolean, rules: readonly PolicyRule[], now: number): boolean =>
   armed || rules.some((rule) => rule.effect === 'allow' && rule.level !== 'grant' && isInForce(rule, now))
 
-/** Crockford's base 32: no I, L, O, U, so that a number survives a telephone. */
+/** Crockford's base 32 without I, L, O and U, so that users can read a number aloud on the phone. */
 const caseAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * Number that a user reads from his screen and an operator finds the device by: the same on host and server, the same at
- * every attachment of this device to this host. `PC-` and six characters, 30 bits.
+ * Returns the case number that a user sees and an operator searches for. It is the same on host and server and for every
+ * attachment of this device to this host. `PC-` and six characters, 30 bits.
  */
 export const caseNumber = (
   agentId: string,

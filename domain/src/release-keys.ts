@@ -34,7 +34,7 @@ const isReleaseKey = (value: unknown): value is string => {
   }
 }
 
-/** Whether a value has the shape of a rotation statement. Does not check the signature. */
+/** Returns true if a value has the shape of a rotation statement. Does not check the signature. */
 export const isReleaseKeyRotation = (value: unknown): value is ReleaseKeyRotation => {
   const r = value as Partial<ReleaseKeyRotation> | null
   return (
@@ -83,7 +83,7 @@ export const followRotations = (
   return { ...at, accepted }
 }
 
-/** The newest key of a public release key file. */
+/** Returns the newest key of a public release key file. */
 export const newestReleaseKey = ({ releaseKey, rotations }: ReleaseKeyFile): ReleaseKeyPosition => {
   const { releaseKey: newest, sequence } = followRotations({ releaseKey, sequence: 0 }, rotations)
   return { releaseKey: newest, sequence }
@@ -92,7 +92,7 @@ export const newestReleaseKey = ({ releaseKey, rotations }: ReleaseKeyFile): Rel
 /**
  * Reads a public release key file.
  *
- * @throws Error with a sentence for the operator
+ * @throws Error with a message for the operator
  */
 export const parseReleaseKeyFile = (text: string): ReleaseKeyFile => {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
@@ -119,6 +119,6 @@ export const parseReleaseKeyFile = (text: string): ReleaseKeyFile => {
   return { releaseKey, rotations: accepted }
 }
 
-/** The text of a public release key file. */
+/** Returns the text of a public release key file. */
 export const formatReleaseKeyFile = ({ releaseKey, rotations }: ReleaseKeyFile): string =>
   `${JSON.stringify({ format, releaseKey, rotations }, null, 2)}\n`

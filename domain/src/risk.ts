@@ -1,10 +1,10 @@
-/** How sure a match with a known attack tool is: a list match is suspected, behaviour is confirmed. */
+/** Confidence of an attack tool finding. */
 export type AttackLevel = 'suspected' | 'confirmed'
 
-/** Severity of a device or host as the wire contract has it. */
+/** Severity of a device or host in the interface. */
 export type Severity = 10 | 20 | 30 | 40 | 50
 
-/** 10 nothing to see, 20 unapproved, 30 vulnerable, 40 suspected attack tool, 50 confirmed one: the highest that holds. */
+/** Returns the highest severity that applies: 10 no finding, 20 not on the allowlist, 30 vulnerable, 40 suspected attack tool, 50 confirmed. */
 export const severityOf = (state: {
   unapproved?: boolean
   vulnerable?: boolean
@@ -16,21 +16,21 @@ export const severityOf = (state: {
   return state.unapproved ? 20 : 10
 }
 
-/** Severity of one device: that of its design, or that of being unapproved, whichever is higher. */
+/** Returns the severity of a device: the severity of its fingerprint, or of an unapproved device if that is higher. */
 export const deviceSeverity = (design: number, unapproved: boolean): number =>
   Math.max(design, severityOf({ unapproved }))
 
-/** One reason for a risk score. */
+/** A part of a risk score. */
 export interface RiskFactor {
-  /** Short name of the reason (`attackTool`, `vulnerable`, ...). */
+  /** Short name, for example `attackTool` or `vulnerable`. */
   factor: string
-  /** What it adds to the score; anything below 0 adds nothing. */
+  /** Points to add to the score. Negative values add nothing. */
   points: number
-  /** What was seen, for people. */
+  /** Evidence, as text. */
   evidence: string
 }
 
-/** Adds the points of all factors up, 0 to 100, and gives the factors back with the weightiest first. */
+/** Returns the sum of all points, at most 100, and the factors, highest first. */
 export const riskScore = (factors: readonly RiskFactor[]): { score: number; factors: RiskFactor[] } => {
   const counted = factors.filter((f) => f.points > 0).sort((a, b) => b.points - a.points)
   const sum = counted.reduce((total, f) => total + f.points, 0)

@@ -1,4 +1,4 @@
-/** Rows by vendor and product id: exact ones first, then ranges, then those of a whole vendor. */
+/** Finds rows by VID and PID: exact matches first, then ranges, then rows for a whole vendor. */
 export interface RowIndex<Row> {
   find(vid: string, pid: string): readonly Row[]
 }
@@ -9,7 +9,7 @@ interface Keyed {
   pidTo?: string
 }
 
-/** Indexes rows by `vid`, `pid` and `pidTo`; rows without a vid are left out. */
+/** Indexes rows by `vid`, `pid` and `pidTo`. Rows without a `vid` are skipped. */
 export const createRowIndex = <Source extends Keyed, Row>(
   sources: readonly Source[],
   compile: (source: Source) => Row,
@@ -28,13 +28,13 @@ export const createRowIndex = <Source extends Keyed, Row>(
       wide.set(source.vid, [...(wide.get(source.vid) ?? []), { from, to, row }])
     }
   }
-  // A narrow range says more than a whole vendor.
+  // Narrow ranges come first, because they are more specific.
   for (const rows of wide.values()) rows.sort((a, b) => width(a) - width(b))
   return {
     find: (vid, pid) => {
       const found = exact.get(vid + pid) ?? []
       const ranges = wide.get(vid)
-      // Four hex digits of one case compare as text as they do as numbers.
+      // Four hex digits in the same case sort as text in the same order as numbers.
       return ranges ? [...found, ...ranges.filter((r) => r.from <= pid && pid <= r.to).map((r) => r.row)] : found
     },
   }

@@ -1,6 +1,6 @@
 import type { DeviceReport } from '@portcullis/contract'
 
-/** An endpoint to build; the type of transfer is in the low bits of `attributes` (3 interrupt, 2 bulk). */
+/** An endpoint to build. The transfer type is in the low bits of `attributes` (3 interrupt, 2 bulk). */
 export interface EndpointSpec {
   address: number
   attributes?: number
@@ -8,12 +8,12 @@ export interface EndpointSpec {
   interval?: number
 }
 
-/** An interface to build: its code (`03:01:01`), or the code with endpoints and alternate setting. */
+/** An interface to build: a code (`03:01:01`), optionally with endpoints and alternate setting. */
 export type InterfaceSpec =
   | string
   | { code: string; number?: number; alternate?: number; endpoints?: EndpointSpec[]; reportLength?: number }
 
-/** A device to build. Everything has a default but vid and pid. */
+/** A device to build. All fields except `vid` and `pid` have defaults. */
 export interface DeviceSpec extends Partial<Omit<DeviceReport, 'descriptors'>> {
   /** Four hex digits. */
   vid: string
@@ -25,12 +25,12 @@ export interface DeviceSpec extends Partial<Omit<DeviceReport, 'descriptors'>> {
   bcdUsb?: number
   /** Class, subclass and protocol of the device, default `00:00:00`. */
   deviceCode?: string
-  /** bMaxPacketSize0 as written, default 64 (8 at 1.5 Mbit/s). */
+  /** Raw bMaxPacketSize0, default 64 (8 at 1.5 Mbit/s). */
   maxPacketSize0?: number
   maxPowerMa?: number
   selfPowered?: boolean
   interfaces?: InterfaceSpec[]
-  /** Interfaces of further configurations. */
+  /** Interfaces of additional configurations. */
   moreConfigurations?: InterfaceSpec[][]
 }
 
@@ -75,7 +75,7 @@ const configurationBytes = (
   return [9, 2, ...le16(9 + body.length), numbers.size, value, iConfiguration, attributes, power, ...body]
 }
 
-/** The bytes of a device's `descriptors` file. */
+/** Returns the content of the `descriptors` file of a device. */
 export const buildDescriptors = (spec: DeviceSpec): Buffer => {
   const indexes = { manufacturer: 0, product: 0, serial: 0, configuration: 0 }
   let next = 1
@@ -113,7 +113,7 @@ const reportKeys = [
   'reportDescriptors',
 ] as const
 
-/** A device report with real descriptor bytes. */
+/** Returns a device report with real descriptor bytes. */
 export const buildDevice = (spec: DeviceSpec): DeviceReport => {
   const report: Record<string, unknown> = {
     portPath: spec.portPath ?? '1-1',

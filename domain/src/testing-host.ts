@@ -1,6 +1,6 @@
 import type { HostFacts } from '@portcullis/contract'
 
-/** A host that says no more of itself than it has to. */
+/** A host with only the required facts. */
 export const plainHost = (hostname: string): HostFacts => ({
   hostname,
   address: '10.0.0.1',

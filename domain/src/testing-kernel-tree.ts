@@ -22,7 +22,7 @@ const homeOf = (name: string): string => {
   return home.join('/')
 }
 
-/** Report descriptors, one for each HID interface, at the paths of its driver. */
+/** Returns the report descriptors of the HID interfaces by path. */
 const hidFiles = (report: DeviceReport): [path: string, content: Buffer][] => {
   const parsed = parseReport(report)
   const first = parsed.configurations[0]
@@ -56,7 +56,7 @@ const twoTranslators = [
   { code: '09:00:02', number: 0, alternate: 1, endpoints: intervalIn(12) },
 ]
 
-/** A keyboard behind its own hub, which is behind a monitor's hub, which is behind the chipset's hub. */
+/** A keyboard with a built-in hub, connected to the hub of a monitor, connected to the hub of the chipset. */
 export const keyboardBehindHubs = (): DeviceReport[] => [
   buildDevice({
     ...{ portPath: '1-1', vid: '8087', pid: '0020', bcdDevice: '0000', deviceCode: '09:00:01', speedMbps: 480 },

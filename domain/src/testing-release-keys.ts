@@ -5,7 +5,7 @@ import { releaseKeyFingerprint } from './agent-package.ts'
 /** A release key in the forms that tests need. */
 export interface ReleaseKeyPair {
   privateKey: KeyObject
-  /** Base64 SPKI DER of the public half. */
+  /** Base64 SPKI DER of the public key. */
   text: string
   fingerprint: string
 }
@@ -16,13 +16,13 @@ export const releaseKeyPair = (): ReleaseKeyPair => {
   return { privateKey, text, fingerprint: releaseKeyFingerprint(text) }
 }
 
-/** The public file of a key. */
+/** Returns the public file of a key. */
 export const releaseKeyFileOf = (key: ReleaseKeyPair, rotations: ReleaseKeyRotation[] = []): ReleaseKeyFile => ({
   releaseKey: key.text,
   rotations,
 })
 
-/** A statement by which one key names the next; `signer` signs it instead of `from` when given. */
+/** Returns a rotation statement from one key to the next. If present, `signer` signs it instead of `from`. */
 export const rotationOf = (
   from: ReleaseKeyPair,
   to: ReleaseKeyPair,

@@ -32,7 +32,7 @@ const deviceFiles = (report: DeviceReport, bus: number, devnum: number): [name: 
   for (const key of ['manufacturer', 'product', 'serial'] as const)
     if (report[key] !== undefined) files.push([key, `${report[key]}\n`])
   if (report.authorized === false || !first) {
-    // The kernel empties what belongs to a configuration while a device is not authorised.
+    // The kernel empties the attributes of the configuration while a device is not authorised.
     files.push(['configuration', ''], ['bConfigurationValue', '\n'], ['bNumInterfaces', '\n'], ['bMaxPower', '\n'])
     return files
   }
@@ -80,8 +80,8 @@ const rootHub = (bus: number): DeviceReport =>
   })
 
 /**
- * The files of a sysfs tree with these devices and one root hub per bus, by path below the sysfs root
- * (`bus/usb/devices/1-1/descriptors`). Directories are plain, where a kernel has symbolic links.
+ * Returns the files of a sysfs tree with these devices and one root hub per bus, by path below the sysfs root
+ * (`bus/usb/devices/1-1/descriptors`). It has directories where a kernel has symbolic links.
  */
 export const describeSysfs = (reports: readonly DeviceReport[]): Map<string, Buffer | string> => {
   const files = new Map<string, Buffer | string>()

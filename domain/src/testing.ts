@@ -1,6 +1,6 @@
 /**
- * Builders for tests and the simulator: device reports with real descriptor bytes, the sysfs files a Linux kernel would
- * show for them, and a host to have them. Pure: nothing is written.
+ * Builders for tests and the simulator: device reports with real descriptor bytes, the matching sysfs files of a Linux
+ * kernel, and a host. They write no files.
  */
 export * from './testing-build.ts'
 export * from './testing-host.ts'

@@ -1,6 +1,6 @@
 /**
- * Text that a USB device or a host chose. It crosses every boundary of the product (database, console, CSV, mail, log),
- * so it is cleaned once, on the way in; each sink still encodes for itself.
+ * Cleans text that a USB device or host chose. The server cleans it once, on input, because it reaches the database, the
+ * console, CSV files, emails and logs. Each output still encodes it.
  */
 
 /** C0 and C1 control characters, line and paragraph separators. */
@@ -8,16 +8,16 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/gu
 /** Bidirectional marks, embeddings, overrides and isolates; zero-width characters, word joiner, soft hyphen, BOM; tag characters. */
 const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{e0000}-\u{e007f}]/gu
-/** Printable ASCII without outer blanks: what nearly every device says, and what needs no work. */
+/** Printable ASCII without outer spaces. Nearly all devices send such text, and it needs no cleaning. */
 const PLAIN = /^[\x21-\x7e]$|^[\x21-\x7e][\x20-\x7e]*[\x21-\x7e]$/
 
 /**
- * Cleans text chosen by a device or host: NFC, control characters become a blank, bidirectional and invisible marks go,
- * lone surrogates become U+FFFD, outer blanks go, at most `max` code points remain. Idempotent.
+ * Cleans text from a device or host: converts to NFC, replaces control characters with a space and lone surrogates with
+ * U+FFFD, and removes bidirectional and invisible marks and outer spaces. Keeps at most `max` code points. Idempotent.
  */
 export const cleanText = (text: string, max = 255): string => {
   if (text.length <= max && PLAIN.test(text)) return text
-  // A string longer than this cannot matter: 18 code points is the longest NFC expansion of one, 4 units are plenty.
+  // Longer input cannot affect the result: NFC expands a code point to at most 18, and 4 units are enough.
   let clean = text.length > max * 8 ? text.slice(0, max * 8) : text
   clean = clean.toWellFormed().replace(CONTROL, ' ').replace(INVISIBLE, '').normalize('NFC').trim()
   if (clean.length <= max) return clean
@@ -26,7 +26,7 @@ export const cleanText = (text: string, max = 255): string => {
   return clean.slice(0, end).trimEnd()
 }
 
-/** True when a device says something cleaning has to change beyond outer blanks and length: worth a look by a person. */
+/** Returns true if cleaning changes more than outer spaces and length. A person should check such a device. */
 export const isOddText = (text: string): boolean => {
   if (PLAIN.test(text) || text === '') return false
   return !text.isWellFormed() || text.replace(CONTROL, '').replace(INVISIBLE, '') !== text

@@ -1,10 +1,10 @@
-/** Names of vendors and products by their ids. */
+/** Names of vendors and products by VID and PID. */
 export interface UsbIds {
-  /** The `# Version:` line; empty when there is none. */
+  /** Value of the `# Version:` line. Empty: none. */
   version: string
-  /** By vid, four upper-case hex digits. */
+  /** By VID, four upper-case hex digits. */
   vendors: ReadonlyMap<string, string>
-  /** By vid and pid without anything between. */
+  /** By VID and PID without a separator. */
   products: ReadonlyMap<string, string>
 }
 
@@ -17,8 +17,8 @@ const isHex4 = (text: string, at: number): boolean => {
 }
 
 /**
- * Parses the vendor part of usb.ids. Lines it does not understand are passed over; the part ends at the first list of
- * another kind (`C 00`), since those reuse the same indentation.
+ * Parses the vendor section of usb.ids and skips unknown lines. The section ends at the first list of another kind
+ * (`C 00`), because these use the same indentation.
  */
 export const parseUsbIds = (text: string): UsbIds => {
   const vendors = new Map<string, string>()

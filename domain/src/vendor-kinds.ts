@@ -2,11 +2,11 @@ import type { CapabilityKind } from './icons.ts'
 import { isFingerprintReader } from './known-kinds.ts'
 
 /**
- * Hints for interfaces that say nothing of themselves (ff) or share a code (PTP). They only choose a name and an icon:
- * a vendor id can be forged and proves nothing. Names are those of usb.ids 2025.07.26; which makers are meant is our choice.
+ * Hints for vendor-specific interfaces (ff) and shared codes (PTP). They only select a name and an icon, because a VID can
+ * be forged and proves nothing. The names are from usb.ids 2025.07.26; the selection of vendors is ours.
  */
 
-/** Makers whose devices at 06:01:01 are cameras. */
+/** Vendors whose devices with interface 06:01:01 are cameras. */
 export const cameraVendors: ReadonlySet<string> = new Set([
   '040A', // Kodak
   '04A9', // Canon
@@ -25,7 +25,7 @@ export const cameraVendors: ReadonlySet<string> = new Set([
   '2672', // GoPro
 ])
 
-/** Makers whose devices at ff:ff:00 are phones that speak MTP. */
+/** Vendors whose devices with interface ff:ff:00 are phones with MTP. */
 export const phoneVendors: ReadonlySet<string> = new Set([
   '0421', // Nokia
   '04E8', // Samsung
@@ -79,6 +79,6 @@ const byVendor = new Map<string, CapabilityKind>([
   ['7392', 'Wireless'], // Edimax: Wi-Fi
 ])
 
-/** The kind of a device whose interfaces are the vendor's own, when its model is a widely known one. */
+/** Returns the kind of a well-known model with only vendor-specific interfaces. */
 export const vendorSpecificKind = (vid: string, pid: string): CapabilityKind | undefined =>
   byModel.get(`${vid}:${pid}`) ?? (isFingerprintReader(vid, pid) ? 'Biometric' : byVendor.get(vid))

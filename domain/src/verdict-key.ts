@@ -3,12 +3,12 @@ import type { DeviceReport } from '@portcullis/contract'
 import { hasSerial, type ParsedDescriptors } from './descriptors.ts'
 import { cleanText } from './text.ts'
 
-/** Everything that `classify` and `assess` read from a report, besides its descriptors and the names stored with a design. */
+/** All inputs of `classify` and `assess` from a report, except its descriptors and the stored names. */
 export interface VerdictInputs {
   /** Mbit/s; 0 if unknown. */
   speed: number
   removable: 'removable' | 'fixed' | 'unknown'
-  /** The serial number if it matches a pattern of the knowledge; else only whether one exists. */
+  /** The serial number if it matches a pattern of the knowledge, otherwise only whether there is one. */
   serial: string | boolean
   /** Base64, in interface order. */
   reportDescriptors: readonly string[]

@@ -8,7 +8,7 @@ interface Weakness {
   when: CompiledTest
 }
 
-/** How sure a firmware condition holds; null when this firmware is not affected. Four hex digits compare as text. */
+/** Returns the confidence that this firmware is affected, or null if it is not. Four hex digits compare as text. */
 const firmwareConfidence = (condition: FirmwareCondition, bcdDevice: string): Confidence | null => {
   if (condition.exact?.includes(bcdDevice)) return 'firmware'
   for (const branch of condition.branches ?? [])
@@ -21,7 +21,7 @@ const confidenceOf = ({ row }: Weakness, { parsed }: Subject): Confidence | null
 
 const order: Record<Confidence, number> = { firmware: 0, model: 1, family: 2 }
 
-/** Judges devices by the list of published weaknesses: the surest first. */
+/** Finds the published vulnerabilities of devices, highest confidence first. */
 export const createVulnerabilities = (rows: readonly VulnerableRow[]) => {
   const compile = (row: VulnerableRow): Weakness => ({ row, when: compileTest(row.when) })
   const usable = rows.filter((row) => row.match !== 'none' && (row.match === 'id' || row.when))

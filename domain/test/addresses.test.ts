@@ -30,7 +30,7 @@ it.each(['10.0.0.1', '192.168.1.1', '172.16.0.1', '8.8.8.8', '2001:db8::1', 'fd1
   },
 )
 
-it('knows this machine, and whether somebody meant it', () => {
+it('recognises loopback addresses and explicit names of this machine', () => {
   expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '0:0::1'].map(isLoopback)).toEqual(Array(5).fill(true))
   expect(['10.0.0.1', '::2', 'localhost'].map(isLoopback)).toEqual([false, false, false])
   expect(['localhost', 'LOCALHOST.', '127.0.0.2', '::1', 'evil.example.org'].map(isSpelledLoopback)).toEqual([

@@ -8,8 +8,8 @@ const version = fc
   .tuple(number, number, number, fc.array(identifier, { maxLength: 3 }))
   .map(([a, b, c, pre]) => `${a}.${b}.${c}${pre.length > 0 ? `-${pre.join('.')}` : ''}`)
 
-describe('order of versions', () => {
-  it('is that of semantic versioning', () => {
+describe('compareVersions', () => {
+  it('follows semantic versioning', () => {
     const ordered = [
       ...['0.9.9', '1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta', '1.0.0-beta.2', '1.0.0-beta.11'],
       ...['1.0.0-rc.1', '1.0.0', '1.0.1', '1.9.0', '1.10.0', '2.0.0-1', '2.0.0', '10.0.0'],
@@ -20,7 +20,7 @@ describe('order of versions', () => {
     expect(compareVersions('1.0.0+5', '1.0.0+6')).toBe(0)
   })
 
-  it('is an order', () => {
+  it('is a total order', () => {
     fc.assert(
       fc.property(version, version, version, (a, b, c) => {
         expect(Math.sign(compareVersions(a, b))).toBe(-Math.sign(compareVersions(b, a)))

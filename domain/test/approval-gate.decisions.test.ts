@@ -9,11 +9,11 @@ import {
   judgeWish,
 } from '../src/approval-gate.ts'
 
-describe('what the gate decides', () => {
+describe('decisions of the gate', () => {
   const state = { isLatched: true, limit: 100, released: 0, allowed: 0 }
   const person = { isApiToken: false }
 
-  it('counts everyone together, up to the limit and not beyond', () => {
+  it('counts the hosts of all people together against the limit', () => {
     const at = (released: number, hosts: number) =>
       judgeWish({ ...state, released }, person, { kind: 'release', hosts })
     expect([at(0, 100), at(0, 101), at(60, 40), at(60, 41), at(101, 0)]).toEqual([
@@ -40,7 +40,7 @@ describe('what the gate decides', () => {
       'allow',
     ],
     ['on hosts of today only', 100, 0, { kind: 'allow', hosts: 1, isForLaterHosts: false }, 'allow'],
-  ])('judges allowing devices %s', (_, limit, allowed, wish, verdict) => {
+  ])('decides on allowing devices %s', (_, limit, allowed, wish, verdict) => {
     expect(judgeWish({ ...state, limit, allowed }, person, wish)).toBe(verdict)
   })
 
@@ -53,13 +53,13 @@ describe('what the gate decides', () => {
     },
   )
 
-  it.each(['signIn', 'program'] as const)('asks a person for an approver and refuses a token: %s', (kind) => {
+  it.each(['signIn', 'program'] as const)('requires an approver for a person and refuses a token: %s', (kind) => {
     expect(judgeWish(state, person, { kind })).toBe('approver')
     expect(judgeWish(state, { isApiToken: true }, { kind })).toBe('refuse')
     expect(judgeWish(state, { isApiToken: true }, { kind: 'release', hosts: 1 })).toBe('allow')
   })
 
-  it('lets one person lower the limit, and not raise it or switch it off', () => {
+  it('lets one person lower the limit, but not raise or disable it', () => {
     const to = (limit: number | null, from: number | null = 100) =>
       judgeWish({ ...state, limit: from }, person, { kind: 'limit', limit })
     expect([to(50), to(100), to(101), to(null), to(50, null)]).toEqual([

@@ -1,25 +1,25 @@
 import type { AccountChangeKind, GateAccount, GateState, GateWish, Influence } from '../src/approval-gate.ts'
 import { controllersOf, judgeApproval, judgeWish } from '../src/approval-gate.ts'
 
-/** The part of the product that the model drives; a mutant replaces one of its functions. */
+/** The functions under test. A mutant replaces one of them. */
 export const gate = {
   judgeWish,
   judgeApproval,
-  /** Whether the gate is on: two Administrators existed at the start; `enabled` counts those of now. */
+  /** Returns true if the gate is on. Two Administrators existed at the start; `enabled` is the current number. */
   isLatched: (_enabledAdministrators: number): boolean => true,
-  /** Hosts of the last 15 minutes that count for a caller. */
+  /** Returns the number of hosts of the last 15 minutes that count for a caller. */
   window: (byAll: number, _byCaller: number): number => byAll,
 }
 export type Gate = typeof gate
 
 const administrator = 10
 const manager = 20
-/** The least that a caller needs for an operation, as the contract has it. */
+/** The lowest profile for each operation, according to the contract. */
 const hostProfile = manager
 
 /**
  * `a` is the attacker's account, `b` an honest Administrator, `m` an honest Manager whose API token is stolen in one
- * scenario, `s` and `t` are accounts that the attacker makes.
+ * scenario. `s` and `t` are accounts that the attacker creates.
  */
 export const names = ['a', 'b', 'm', 's', 't'] as const
 export type Name = (typeof names)[number]
@@ -27,7 +27,7 @@ export type Name = (typeof names)[number]
 export const accountOps = ['promote', 'demote', 'disable', 'enable', 'delete', 'password', 'factor', 'email'] as const
 export type AccountOp = (typeof accountOps)[number]
 
-/** Everything that an attacker can try. `hosts`: 1 is the limit, 2 is more. */
+/** All operations that an attacker can try. `hosts`: 1 is the limit, 2 is above it. */
 export type Op =
   | { op: 'release' | 'allow'; who: Name; hosts: 1 | 2 }
   | { op: 'raiseLimit' | 'signIn' | 'program'; who: Name }
@@ -42,13 +42,13 @@ interface Account {
 }
 
 /**
- * The request that the attacker waits for. One is enough: requests do not influence each other, so a bypass that needs
- * several filed is also one that files only the request that is approved.
+ * The pending request. One is enough: requests do not influence each other, so every bypass with several requests also
+ * works with only the approved request.
  */
 interface Request {
   by: Name
   isForAdministrators: boolean
-  /** Accounts that existed when it was filed. */
+  /** Accounts that existed at the time of the request. */
   present: readonly Name[]
 }
 
@@ -56,15 +56,15 @@ export interface World {
   accounts: Readonly<Partial<Record<Name, Account>>>
   /** Accounts that the attacker can sign in to. */
   sessions: readonly Name[]
-  /** Accounts of which the attacker holds an API token alone. */
+  /** Accounts whose API token is the only credential that the attacker holds. */
   tokens: readonly Name[]
   request: Request | null
-  /** Hosts of the last 15 minutes, by who released or opened them alone. */
+  /** Hosts of the last 15 minutes, by the person who released them or allowed devices on them alone. */
   released: Readonly<Partial<Record<Name, number>>>
   allowed: Readonly<Partial<Record<Name, number>>>
-  /** `target<by`: somebody acted on an account alone. */
+  /** `target<by`: an account that one person changed alone. */
   influences: readonly string[]
-  /** Somebody else set their password or factor in the last 24 hours. */
+  /** Accounts whose password or factor another person set in the last 24 hours. */
   held: readonly Name[]
 }
 
@@ -87,7 +87,7 @@ export const start = (withToken: boolean): World => ({
   held: [],
 })
 
-/** What went through without a second person; the search ends there. */
+/** A bypass: a change without a second approver. The search ends there. */
 class Bypass extends Error {}
 
 const sum = (of: Readonly<Partial<Record<Name, number>>>): number => {
@@ -98,7 +98,7 @@ const sum = (of: Readonly<Partial<Record<Name, number>>>): number => {
 
 const withOne = <T>(all: readonly T[], one: T): readonly T[] => (all.includes(one) ? all : [...all, one].sort())
 
-/** Operations that the gate judges, as it sees them. */
+/** The operations that the gate decides on. */
 const wishOf = (world: World, op: Op): GateWish | null => {
   switch (op.op) {
     case 'release':
@@ -126,23 +126,23 @@ const wishOf = (world: World, op: Op): GateWish | null => {
   }
 }
 
-/** Profile that a call counts with: an API token keeps the one it was made with. */
+/** Returns the profile of a call. An API token keeps the profile with which it was created. */
 const profileOf = (world: World, who: Name): number => {
   const profile = world.accounts[who]?.profile ?? Number.POSITIVE_INFINITY
   return world.sessions.includes(who) ? profile : Math.max(profile, manager)
 }
 
-/** Whether the interface lets the caller in and the objects exist. */
+/** Returns true if the interface accepts the caller and the objects exist. */
 const isPossible = (world: World, op: Op): boolean => {
   if (op.op === 'wait') return true
   const caller = world.accounts[op.who]
   if (caller === undefined || !caller.isEnabled) return false
-  // A Manager works on accounts of profile User only, and there are none here.
+  // A Manager may change only accounts with the profile User, and the model has none.
   const isForHosts = op.op === 'release' || op.op === 'allow' || op.op === 'approve'
   if (profileOf(world, op.who) > (isForHosts ? hostProfile : administrator)) return false
   if (op.op === 'approve') return world.request !== null
   if (!('target' in op)) return true
-  // Nobody demotes, disables or deletes themselves; the own password is no takeover.
+  // Accounts cannot demote, disable or delete themselves. Setting one's own password is not a takeover.
   return op.target !== op.who && (op.op === 'make') === (world.accounts[op.target] === undefined)
 }
 
@@ -151,7 +151,7 @@ const withInfluence = (world: World, target: Name, by: Name): World => ({
   influences: withOne(world.influences, `${target}<${by}`),
 })
 
-/** What somebody did alone. Throws when that is what a second person has to agree to. */
+/** Carries out a change that one person made alone. Throws if it needs a second approver. */
 const carryOut = (world: World, op: Op): World => {
   switch (op.op) {
     case 'release':
@@ -198,7 +198,7 @@ const carryOut = (world: World, op: Op): World => {
         world.request === null || world.request.by === op.target
           ? null
           : { ...world.request, present: world.request.present.filter(isOther) }
-      // The next account of this name is another one; what the deleted one did passes to who was behind it.
+      // The next account with this name is another account. The influence of the deleted account passes to its controllers.
       const behind = world.influences.filter((one) => one.startsWith(`${op.target}<`)).map((one) => one.slice(2))
       const influences = world.influences
         .filter((one) => !one.startsWith(`${op.target}<`))
@@ -259,7 +259,7 @@ const influencesOf = (world: World): Influence[] => [
   })),
 ]
 
-/** What follows an operation; the same world when nothing does. */
+/** Returns the world after an operation, or the same world if nothing changes. */
 export const step = (world: World, op: Op, { judgeWish, judgeApproval, isLatched, window }: Gate): World => {
   if (!isPossible(world, op)) return world
   if (op.op === 'wait') {
@@ -306,7 +306,7 @@ export const step = (world: World, op: Op, { judgeWish, judgeApproval, isLatched
   }
 }
 
-/** Everything that the attacker can call in a world. */
+/** Returns all operations that the attacker can call in a world. */
 export const opsOf = (world: World): Op[] => {
   const ops: Op[] = [
     { op: 'wait', hours: 0.25 },
@@ -329,11 +329,11 @@ export const opsOf = (world: World): Op[] => {
   return ops
 }
 
-/** Everything of a world, as a text. */
+/** Returns a world as text. */
 export const exactKey = (world: World): string => JSON.stringify(world)
 
 const theirsOf = new WeakMap<readonly string[], ReadonlySet<Name>>()
-/** Accounts that the attacker's own account controls. */
+/** Returns the accounts that the account of the attacker controls. */
 const theirs = (world: World): ReadonlySet<Name> => {
   const known = theirsOf.get(world.influences)
   if (known !== undefined) return known
@@ -344,8 +344,8 @@ const theirs = (world: World): ReadonlySet<Name> => {
 }
 
 /**
- * The same text for worlds that go on alike under the product's own gate, which knows of influences only whether two
- * accounts share a controller, and of the window only the sum. An account that the attacker controls is like any other.
+ * Returns the same text for worlds that are equivalent for the gate of the product. The gate uses only whether two accounts
+ * share a controller, and the sum of hosts in the window. All accounts that the attacker controls are equivalent.
  */
 export const shortKey = (world: World): string => {
   const controlled = theirs(world)
@@ -363,7 +363,7 @@ export const shortKey = (world: World): string => {
       (r?.present.includes(name) ? 'p' : '')
     )
   }
-  // The two accounts of the attacker's making are alike.
+  // The two accounts that the attacker created are equivalent.
   const made = [part('s'), part('t')].sort()
   return [part('a'), part('b'), part('m'), ...made, sum(world.released), sum(world.allowed)].join(' ')
 }
@@ -371,13 +371,13 @@ export const shortKey = (world: World): string => {
 export interface Explored {
   states: number
   steps: number
-  /** Operations of the longest shortest path. */
+  /** Number of operations in the longest shortest path. */
   depth: number
-  /** Operations that lead to a bypass; null: none does. */
+  /** Operations of a bypass. Null: there is no bypass. */
   bypass: { ops: Op[]; why: string } | null
 }
 
-/** Looks at every state that can be reached, each once, shortest sequences first. */
+/** Explores every reachable state once, shortest sequences first. */
 export const explore = (first: World, of: Gate, keyOf: (world: World) => string, most = 1_000_000): Explored => {
   const seen = new Map<string, { from: string; op: Op } | null>([[keyOf(first), null]])
   const pathTo = (key: string): Op[] => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { type ApprovalCase, type Influence, judgeApproval, judgeWish } from '../src/approval-gate.ts'
 import { exactKey, explore, type Gate, gate, shortKey, start } from './approval-gate.model.ts'
 
-/** The exploration takes some seconds, and longer beside other tests. */
+/** The exploration takes several seconds, and longer in parallel with other tests. */
 const patience = 120_000
 
-describe('finding 4: the second approver, explored exhaustively', () => {
+describe('exhaustive exploration of the second approver', () => {
   it(
     'no sequence of operations gets one Administrator with a stolen Manager token past the gate',
     () => {
@@ -13,7 +13,7 @@ describe('finding 4: the second approver, explored exhaustively', () => {
       const { states, steps, depth, bypass } = explore(start(true), gate, shortKey)
       console.info(`${states} states, ${steps} operations tried, longest path ${depth}`)
       expect(bypass).toBeNull()
-      // Fewer would mean that the model lost operations.
+      // A lower number would mean that the model lost operations.
       expect(states).toBeGreaterThan(30_000)
     },
     patience,

@@ -20,7 +20,7 @@ const subjectOf = (spec: Partial<DeviceSpec>, kinds: Kind[] = []) => {
   return { parsed: parseReport(report), report, kinds }
 }
 
-describe('a row of the list of attack tools', () => {
+describe('a row in the list of attack tools', () => {
   const row = (change: Partial<AttackToolRow>): AttackToolRow => ({
     ...{ id: 'r', group: 'own', vid: 'AAA1', pid: '0010', name: 'Tool', kind: 'k', source: 'src' },
     ...change,
@@ -91,7 +91,7 @@ describe('a row of the list of attack tools', () => {
     })
   })
 
-  it('is the first that matches by ids; words are found besides', () => {
+  it('is the first match by VID and PID, with matches by text in addition', () => {
     const rows = [
       row({ name: 'Vendor', pid: undefined as never, source: 'b' }),
       row({ name: 'None', when: { product: 'nothing' } }),
@@ -107,7 +107,7 @@ describe('a row of the list of attack tools', () => {
     })
   })
 
-  it('is perhaps the management controller of a server, unless it is sure', () => {
+  it('may be the management controller of a server, unless it is confirmed', () => {
     const assess = (one: AttackToolRow, spec: Partial<DeviceSpec>) =>
       createAttackTools([one], []).assess(subjectOf(spec, ['Mouse'])).finding?.name
     const controller = { product: 'Virtual Media', removable: 'fixed' as const }
@@ -237,7 +237,7 @@ describe('a genuine product', () => {
     expect([known({}), known({ bcd: ['0100', '0110'] }), known({ bcd: ['0100'] })]).toEqual([true, true, false])
   })
 
-  it('is not compared in its texts if the device has none', () => {
+  it('is not compared by text if the device has no texts', () => {
     expect(compareNameless({ manufacturer: '^M$', product: '^K$', configuration: '^C$' })).toEqual([[], 1])
   })
   const compareNameless = (row: Partial<GenuineRow>) => {
@@ -302,7 +302,7 @@ describe('a genuine product', () => {
       null,
       false,
     ],
-  ])('is judged: %s', (_, change, device, expected, contradicts) => {
+  ])('is evaluated: %s', (_, change, device, expected, contradicts) => {
     const row: GenuineRow = {
       ...{ ...base, serial: 'never', maxSpeedMbps: 12, powerMa: [100], bootPacket: [8], product: '^Keys$' },
       ...change,
@@ -320,7 +320,7 @@ describe('a genuine product', () => {
   })
 })
 
-describe('a published weakness', () => {
+describe('a published vulnerability', () => {
   const row = (change: Partial<VulnerableRow>): VulnerableRow => ({
     ...{ id: 'CVE-1', match: 'id', vid: 'AAA1', pid: '0010', vendor: 'v', product: 'p', condition: '-' },
     ...{ weakness: 'w', cvss: 5, source: 'src' },
@@ -331,7 +331,7 @@ describe('a published weakness', () => {
       .assess(subjectOf({ bcdDevice: '0110', ...spec }))
       .map(({ id, confidence }) => `${id} ${confidence}`)
 
-  it('is told in full', () => {
+  it('is reported with all details', () => {
     const told = { id: 'CVE-1', weakness: 'w', cvss: 5, confidence: 'model', firmwareCondition: '', source: 'src' }
     expect(createVulnerabilities([row({})]).assess(subjectOf({}))).toEqual([told])
     expect(createVulnerabilities([row({ condition: 'below 2' })]).assess(subjectOf({}))).toEqual([
@@ -378,7 +378,7 @@ describe('a published weakness', () => {
     expect(assess([row(change)], { product: 'Keys' })).toEqual(expected)
   })
 
-  it('is told once, the surest first', () => {
+  it('is reported once, with the highest confidence first', () => {
     const rows = [
       row({ id: 'F', confidence: 'family' }),
       row({ id: 'M' }),
@@ -388,7 +388,7 @@ describe('a published weakness', () => {
       row({ id: 'S', match: 'strings', vid: null, pid: null, when: { anyKind: [] } }),
     ]
     expect(assess(rows)).toEqual(['W firmware', 'M model', 'M model', 'F family'])
-    // A row that does not hold for this firmware does not hide one that does.
+    // A row for other firmware does not hide a matching row.
     expect(assess([row({ firmware: { exact: ['0001'] } }), row({})])).toEqual(['CVE-1 model'])
   })
 })
@@ -398,7 +398,7 @@ describe('the key of a verdict', () => {
   const inputs = (change: Partial<typeof report>, names = false) =>
     verdictInputs(parseReport(report), { ...report, ...change }, () => names)
 
-  it('is made of everything that decides', () => {
+  it('contains all inputs of the verdict', () => {
     expect(inputs({})).toEqual({
       speed: report.speedMbps ?? 0,
       removable: report.removable ?? 'unknown',
@@ -415,7 +415,7 @@ describe('the key of a verdict', () => {
     expect([inputs({ speedMbps: 0 }).speed, inputs({ removable: 'unknown' }).removable]).toEqual([0, 'unknown'])
   })
 
-  it('changes with each of them, and never else', () => {
+  it('changes with each input and with nothing else', () => {
     const { portPath: _, speedMbps: __, removable: ___, ...plain } = report
     const all = [
       ...[{}, { speedMbps: 480 }, { removable: 'fixed' as const }, { removable: 'removable' as const }],
@@ -433,7 +433,7 @@ describe('the key of a verdict', () => {
     )
   })
 
-  it('is of a report without empty texts', () => {
+  it('ignores empty texts', () => {
     const texts = { manufacturer: ' Maker ', product: '\u200b', serial: 'S1', configuration: 'C' }
     const { portPath, descriptors } = report
     expect(
@@ -449,7 +449,7 @@ describe('the key of a verdict', () => {
   })
 })
 
-it('the severity of a device is that of its design, or of being unapproved', () => {
+it('returns the higher of the severity of the fingerprint and of an unapproved device', () => {
   expect([deviceSeverity(10, true), deviceSeverity(10, false), deviceSeverity(40, true)]).toEqual([20, 10, 40])
   expect(severityOf({ attackTool: null, vulnerable: false, unapproved: false })).toBe(10)
   expect(riskScore([{ factor: 'a', points: 0.4, evidence: '' }]).score).toBe(0)

@@ -32,8 +32,8 @@ describe('auditHash', () => {
   })
 })
 
-describe('a line of the trail', () => {
-  it('has one form', () => {
+describe('a line of the audit trail', () => {
+  it('has a single canonical form', () => {
     const text = auditLineText(line)
     expect(parseAuditLine(text)).toEqual(line)
     for (const other of [
@@ -51,12 +51,12 @@ describe('a line of the trail', () => {
       expect(parseAuditLine(other), other).toBeNull()
   })
 
-  it('holds whole characters only: half of one would be hashed as another', () => {
+  it('rejects lone surrogates', () => {
     expect(auditHash(AUDIT_GENESIS, 1, '\ud800')).toEqual(auditHash(AUDIT_GENESIS, 1, '\ufffd'))
     expect(parseAuditLine(auditLineText({ ...line, record: '\ud800' }))).toBeNull()
   })
 
-  it('has columns that say what the record says', () => {
+  it('has columns that match the record', () => {
     expect(columnsAgree(line)).toBe(true)
     for (const other of [
       { actor: 'b' },

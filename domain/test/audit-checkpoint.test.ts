@@ -27,11 +27,11 @@ const what = {
 }
 const line = signCheckpoint(what, privateKey)
 
-/** The line, with members as an attacker writes them. */
+/** Returns the line with fields that an attacker changed. */
 const withMembers = (change: Record<string, unknown>): string => JSON.stringify({ ...JSON.parse(line), ...change })
 
 describe('the line of a checkpoint', () => {
-  it('has this form, so that other programs can verify it', () => {
+  it('has a documented form that other programs can verify', () => {
     const spki = publicKey.export({ type: 'spki', format: 'der' })
     const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16)
     expect(checkpointKeyId(publicKey)).toBe(keyId)
@@ -100,7 +100,7 @@ describe('a line of the trail', () => {
 
 describe('lines that are too long', () => {
   const keys = new Map([[checkpointKeyId(publicKey), publicKey]])
-  it('are none of the trail and no checkpoint', async () => {
+  it('are neither records nor checkpoints', async () => {
     const faults = async (trail: string, checkpoint: string) => {
       const verdict = await verifyTrail([Buffer.from(trail)], { bytes: [Buffer.from(checkpoint)], keys })
       return [verdict.brokenRecord?.fault, verdict.brokenCheckpoint?.fault]

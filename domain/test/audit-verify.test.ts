@@ -21,7 +21,7 @@ const keysOf = (...keys: KeyObject[]) =>
   new Map(keys.map((key) => [checkpointKeyId(createPublicKey(key)), createPublicKey(key)]))
 const keys = keysOf(privateKey)
 
-/** Records 1 to n, each by a user of its number. */
+/** Records 1 to n. The user of each record has its number. */
 const trailOf = (n: number, user: (id: number) => string = (id) => `u${id}`): { lines: string[]; hashes: Buffer[] } => {
   let hash = AUDIT_GENESIS
   const hashes: Buffer[] = []
@@ -53,8 +53,8 @@ const signed = checkpointsAt(hashes, [3, 6, 9])
 const verify = (trail: readonly string[], checkpoints: readonly string[] = signed) =>
   verifyTrail(bytes(trail), { bytes: bytes(checkpoints), keys })
 
-describe('a whole trail', () => {
-  it('is proven up to the last checkpoint, and chained to its end', async () => {
+describe('an unchanged trail', () => {
+  it('is proven up to the last checkpoint and chained to its end', async () => {
     expect(await verify(lines)).toEqual({
       ok: true,
       records: 10,
@@ -80,7 +80,7 @@ describe('a whole trail', () => {
     )
   })
 
-  it('takes no more memory for a line that has no end', async () => {
+  it('limits the memory for a line without an end', async () => {
     const piece = Buffer.alloc(1 << 16, 'x')
     function* endless() {
       for (let i = 0; i < 2_000; i++) yield piece
@@ -94,7 +94,7 @@ describe('a whole trail', () => {
   })
 })
 
-describe('a trail that was changed', () => {
+describe('a changed trail', () => {
   const cases: [string, (all: string[]) => string[], object][] = [
     [
       'edited',
@@ -142,7 +142,7 @@ describe('a trail that was changed', () => {
       { record: 4, to: 6, fault: 'rewritten', checkpoint: 2 },
     ],
   ]
-  it.each(cases)('names the first record that is %s', async (_, change, expected) => {
+  it.each(cases)('reports the first record that is %s', async (_, change, expected) => {
     const verdict = await verify(change(lines))
     expect(verdict).toMatchObject({ ok: false, brokenRecord: expected, brokenCheckpoint: null })
     expect(verdict.records).toBe((verdict.brokenRecord?.record ?? 0) - 1)
@@ -150,14 +150,14 @@ describe('a trail that was changed', () => {
     expect(await verifyTrail(pieces, { bytes: bytes(signed), keys })).toEqual(verdict)
   })
 
-  it('does not hide a checkpoint that was changed, too', async () => {
+  it('also reports a changed checkpoint', async () => {
     expect(await verify(lines.with(4, 'x'), signed.with(2, 'x'))).toMatchObject({
       brokenRecord: { record: 5 },
       brokenCheckpoint: { checkpoint: 3 },
     })
   })
 
-  it('says which records were covered late, and holds that against nobody', async () => {
+  it('reports records that were covered late without failing', async () => {
     const at = (times: readonly string[]): string[] => {
       let previous = CHECKPOINT_GENESIS
       return times.map((time, i) => {
@@ -179,13 +179,13 @@ describe('a trail that was changed', () => {
     })
   })
 
-  it('and cut off behind the last checkpoint, or rewritten there, is not found out', async () => {
+  it('does not detect changes after the last checkpoint', async () => {
     expect(await verify(lines.slice(0, 9))).toMatchObject({ ok: true, uncovered: 0 })
     expect((await verify(trailOf(10, (id) => (id === 10 ? 'uX' : `u${id}`)).lines)).ok).toBe(true)
   })
 })
 
-describe('checkpoints that were changed', () => {
+describe('changed checkpoints', () => {
   const cases: [string, (all: string[]) => string[], object][] = [
     [
       'edited',
@@ -197,20 +197,20 @@ describe('checkpoints that were changed', () => {
     ['missing', (all) => all.toSpliced(0, 1), { checkpoint: 1, line: 1, fault: 'missing' }],
     ['missing', (all) => all.with(1, all[2]!).with(2, all[1]!), { checkpoint: 2, fault: 'missing' }],
     ['repeated', (all) => all.toSpliced(1, 0, all[0]!), { checkpoint: 2, fault: 'repeated' }],
-    // Genuine, but of another trail with the same key.
+    // A genuine checkpoint of another trail with the same key.
     [
       'missing',
       (all) => all.with(1, checkpointsAt(trailOf(10, () => 'x').hashes, [3, 6])[1]!),
       { checkpoint: 2, fault: 'missing' },
     ],
-    // Its number is another one; the one before it is right.
+    // Only its number is wrong.
     [
       'missing',
       ([first = '']) => [first, signCheckpoint({ ...parseCheckpoint(signed[1]!)!, number: 3 }, privateKey)],
       { checkpoint: 2, fault: 'missing' },
     ],
   ]
-  it.each(cases)('are told of as %s', async (_, change, expected) => {
+  it.each(cases)('are reported as %s', async (_, change, expected) => {
     expect(await verify(lines, change(signed))).toMatchObject({ ok: false, brokenCheckpoint: expected })
   })
 
@@ -219,14 +219,14 @@ describe('checkpoints that were changed', () => {
     ['edited', signed[2]!.replace('10:11:12', '10:11:13')],
     ['forged', checkpointsAt(hashes, [3, 6, 9], other)[2]!],
     ['repeated', signed[1]!],
-  ])('cover nothing when they are %s, and say nothing of the trail', async (fault, last) => {
+  ])('prove nothing when they are %s, and do not affect the trail', async (fault, last) => {
     expect(await verify(lines, signed.with(2, last))).toMatchObject({
       ...{ ok: false, checkpoints: 2, uncovered: 4, brokenRecord: null },
       ...{ covered: { number: 2 }, brokenCheckpoint: { fault } },
     })
   })
 
-  it('do not make those behind them worthless', async () => {
+  it('do not invalidate later checkpoints', async () => {
     expect(await verify(lines, signed.with(1, 'x'))).toMatchObject({
       ok: false,
       checkpoints: 2,
@@ -234,7 +234,7 @@ describe('checkpoints that were changed', () => {
     })
   })
 
-  it('are held against another copy', async () => {
+  it('are compared with another copy', async () => {
     const compare = (a: string[], b: string[]) => compareCheckpoints(bytes(a), bytes(b))
     expect(await compare(signed, signed)).toEqual({ differs: null, counts: [3, 3] })
     expect(await compare(signed, signed.slice(0, 1))).toEqual({ differs: null, counts: [3, 1] })
@@ -242,12 +242,12 @@ describe('checkpoints that were changed', () => {
     expect(await compare(signed, signed.with(1, 'x'))).toMatchObject({ differs: { checkpoint: 2, fault: 'disagrees' } })
   })
 
-  it('need the signature of exactly that text', () => {
+  it('require a signature over the exact text', () => {
     const checkpoint = parseCheckpoint(signed[0]!)!
     expect(judgeSignature(checkpoint, keys)).toBe('good')
     expect(judgeSignature({ ...checkpoint, auditTrailID: 4 }, keys)).toBe('edited')
     expect(judgeSignature(checkpoint, keysOf(other))).toBe('forged')
-    // The last digit of base64 has spare bits: another text for the same bytes.
+    // The last Base64 digit has unused bits, so another text encodes the same bytes.
     const same = signed[0]!.replace(
       /(.)=="/,
       (_, digit: string) => `${String.fromCharCode(digit.charCodeAt(0) + 1)}=="`,

@@ -60,7 +60,7 @@ describe('a keyboard with a disk or network', () => {
     })
   })
 
-  it('is no finding as the bridge inside a Mac', () => {
+  it('is not a finding for the bridge chip of a Mac', () => {
     expect(behaviour(subjectOf({ vid: '05AC', pid: '8600', removable: 'fixed' }, typesAndStores))).toBeNull()
   })
 
@@ -118,7 +118,7 @@ describe('other behaviour', () => {
     expect(found).toEqual(expected === null ? null : { ...expected, source: 'behaviour of the device' })
   })
 
-  it('of a device whose descriptors end early is not called a false hub', () => {
+  it('does not report a false hub if the descriptors are truncated', () => {
     const subject = subjectOf({ interfaces: ['09:00:00', '01:01:00'] }, ['Hub'])
     expect(behaviour({ ...subject, parsed: { ...subject.parsed, isComplete: false } })).toBeNull()
   })
@@ -141,7 +141,7 @@ describe('a keyboard from a hobby USB stack', () => {
   const powered = 'it claims to be self-powered'
   const { manufacturer: _, product: __, ...nameless } = plain
 
-  /** Two points of its name, so that one more is enough. */
+  /** A device with two points for its name, so that one more is enough. */
   const named: Partial<DeviceSpec> = { product: 'K' }
   it.each<[string, Partial<DeviceSpec>, evidence: string[] | null]>([
     ['a plain keyboard', {}, null],
@@ -244,7 +244,7 @@ describe('a keyboard from a hobby USB stack', () => {
     expect([of({ ...long, manufacturer: 'Maker' }), of({ ...long, product: 'Keys' })]).toEqual([undefined, undefined])
   })
 
-  it.each(['iManufacturer', 'iProduct'] as const)('is not nameless if %s is there and cannot be read', (key) => {
+  it.each(['iManufacturer', 'iProduct'] as const)('has a name if %s exists but cannot be read', (key) => {
     const spec = { pid: '0010', portPath: '1-1', ...nameless, vid: 'CAFE', interfaces: [keys(inward(16)), '03:00:00'] }
     const report = buildDevice(spec)
     const parsed = { ...parseReport(report), iManufacturer: 0, iProduct: 0, [key]: 1 }
@@ -306,12 +306,12 @@ describe('a keyboard from a hobby USB stack', () => {
     ]),
     ['if its maker says so', { ...sure, manufacturer: 'ZMK Project' }, ['Keyboard']],
     ['if its product says so', { ...sure, manufacturer: 'K', product: 'Moonlander' }, ['Keyboard']],
-  ])('is not looked for %s', (_what, change, kinds) => {
+  ])('is not detected %s', (_what, change, kinds) => {
     expect(find(sure)).not.toBeNull()
     expect(find(change, kinds)).toBeNull()
   })
 
-  it('is not found by a serial port beside it if its keys come in bulk', () => {
+  it('is not detected by an adjacent serial port if its keys use bulk transfers', () => {
     const bulk = keys({ ...inward(), attributes: 2 })
     expect(find({ ...named, interfaces: [bulk, '02:02:01'] })).toBeNull()
   })
@@ -326,7 +326,7 @@ describe('a keyboard from a hobby USB stack', () => {
     expect(hobbyKeyboard({ ...subject, parsed: { ...subject.parsed, configurations: [] } })).toBeNull()
   })
 
-  it('is not looked for in descriptors that end early', () => {
+  it('is not detected in truncated descriptors', () => {
     const subject = subjectOf({ ...plain, ...sure }, ['Keyboard'])
     expect(hobbyKeyboard({ ...subject, parsed: { ...subject.parsed, isComplete: false } })).toBeNull()
   })

@@ -53,11 +53,11 @@ describe('classify', () => {
     ['11:00:00', 'Billboard'],
     ['fe:03:01', 'Unknown'],
     ['ff:ff:ff', 'Unknown'],
-  ])('takes %s for %s', (code, kind) => {
+  ])('classifies %s as %s', (code, kind) => {
     expect(kindOf(code)).toBe(kind)
   })
 
-  it('names a device by the first kind in the order of precedence, in whatever order its interfaces stand', () => {
+  it('names a device by the kind with the highest precedence, whatever the order of its interfaces', () => {
     const codes = new Map([
       ['Hub', '09:00:00'],
       ['Keyboard', '03:01:01'],
@@ -78,7 +78,7 @@ describe('classify', () => {
       ['Unknown', 'fe:03:01'],
     ])
     expect([...codes.keys()]).toEqual(kindPrecedence.filter((kind) => codes.has(kind)))
-    // Rules name kinds by the wire's own list, which the console has without the code that classifies.
+    // Rules use the kinds of the contract, because the console does not contain the classification.
     expect([...policyKinds]).toEqual([...capabilityKinds])
     expect(new Set(kindPrecedence)).toEqual(new Set(icons.map((i) => i.name).filter((name) => name !== 'NO_DEV')))
     fc.assert(
@@ -90,7 +90,7 @@ describe('classify', () => {
     )
   })
 
-  it('gives the icon number and the codes of the interface that decided', () => {
+  it('returns the icon number and the codes of the interface that determined the kind', () => {
     expect(classifySpec({ interfaces: ['01:01:00', '03:01:01'] })).toMatchObject({
       icon: 1,
       kinds: ['Keyboard', 'Audio'],
@@ -101,7 +101,7 @@ describe('classify', () => {
     expect(new Set(icons.map((i) => i.icon)).size).toBe(icons.length)
   })
 
-  it('believes interfaces, not the device class', () => {
+  it('uses the interfaces and not the device class', () => {
     expect(classifySpec({ deviceCode: '09:00:00', interfaces: ['03:01:01'] }).kinds).toEqual(['Keyboard'])
     expect(classifySpec({ deviceCode: '09:00:00', interfaces: [] }).kind).toBe('Hub')
     expect(classifySpec({ deviceCode: '00:00:00', interfaces: [] }).kinds).toEqual(['Unknown'])
@@ -109,7 +109,7 @@ describe('classify', () => {
     expect(classify(parseReport(report), report)).toMatchObject({ kind: 'Hub', kinds: ['Hub', 'Keyboard'] })
   })
 
-  it('reads report descriptors where the interface does not say', () => {
+  it('reads report descriptors if the interface does not declare its function', () => {
     const of = (name: keyof typeof REPORTS) =>
       classifySpec({ interfaces: ['03:00:00'], reportDescriptors: [hidReport(name)] })
     expect(of('keyboard').kind).toBe('Keyboard')
@@ -120,7 +120,7 @@ describe('classify', () => {
     expect(of('consumer')).toMatchObject({ kind: 'Media Control', isSecurityKey: false })
   })
 
-  it('counts report descriptors in interface order, and trusts none when their number does not fit', () => {
+  it('assigns report descriptors in interface order, and ignores them if the numbers differ', () => {
     const interfaces = ['03:00:00', '08:06:50', '03:00:00']
     const ordered = classifySpec({ interfaces, reportDescriptors: [hidReport('consumer'), hidReport('mouse')] })
     expect(ordered.kinds).toEqual(['Mass Storage', 'Mouse', 'Media Control'])
@@ -129,7 +129,7 @@ describe('classify', () => {
     expect(partial.kinds).toEqual(['Keyboard', 'Mass Storage'])
   })
 
-  it('tells cameras from phones behind the same code', () => {
+  it('distinguishes cameras from phones with the same code', () => {
     expect(classifySpec({ vid: '04A9', interfaces: ['06:01:01'] }).kind).toBe('Imaging')
     expect(classifySpec({ product: 'Digital Camera', interfaces: ['06:01:01'] }).kind).toBe('Imaging')
     expect(classifySpec({ vid: '0FCE', pid: '0166', interfaces: ['ff:ff:00'] }).kind).toBe('Phone')
@@ -216,7 +216,7 @@ describe('classify', () => {
     expect(classify(parseReport(stick), stick, 'Fingerprint Reader').kind).toBe('Mass Storage')
   })
 
-  it('looks at all configurations', () => {
+  it('includes all configurations', () => {
     expect(classifySpec({ interfaces: ['ff:ff:00'], moreConfigurations: [['02:06:00', '0a:00:00']] }).kinds).toEqual([
       'Network',
     ])

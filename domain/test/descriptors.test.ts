@@ -32,13 +32,13 @@ describe('parseDescriptors', () => {
     })
   })
 
-  it('reads sizes and currents the way USB 3 writes them', () => {
+  it('reads sizes and currents in the USB 3 encoding', () => {
     const parsed = parseReport(networkAdapter({ maxPowerMa: 288 }))
     expect(parsed).toMatchObject({ maxPacketSize0: 512, numConfigurations: 2, problems: [] })
     expect(parsed.configurations.map((c) => c.maxPowerMa)).toEqual([288, 288])
   })
 
-  it('steps by bLength and does not believe wTotalLength', () => {
+  it('advances by bLength and ignores wTotalLength', () => {
     const bytes = buildDescriptors({ vid: '0001', pid: '0002', interfaces: ['03:01:01', '08:06:50'] })
     const whole = interfaceSet(parseDescriptors(bytes))
     bytes.writeUInt16LE(9, 18 + 2)
@@ -47,7 +47,7 @@ describe('parseDescriptors', () => {
     expect(interfaceSet(parseDescriptors(bytes))).toBe(whole)
   })
 
-  it('passes over descriptors it does not know', () => {
+  it('skips unknown descriptors', () => {
     const bytes = buildDescriptors({ vid: '0001', pid: '0002', interfaces: ['03:01:01'] })
     const odd = Buffer.concat([
       bytes.subarray(0, 27),
@@ -77,11 +77,11 @@ describe('parseDescriptors', () => {
       ]),
       'interface outside of a configuration',
     ],
-  ])('says what is odd about %s', (_, bytes, problem) => {
+  ])('reports a problem for %s', (_, bytes, problem) => {
     expect(parseDescriptors(bytes).problems.join('; ')).toContain(problem)
   })
 
-  it('keeps a keyboard that stands outside of any configuration', () => {
+  it('keeps a keyboard interface outside a configuration', () => {
     const bytes = Buffer.concat([
       buildDescriptors({ vid: '0001', pid: '0002' }).subarray(0, 18),
       Buffer.from([9, 4, 0, 0, 0, 3, 1, 1, 0]),
@@ -90,7 +90,7 @@ describe('parseDescriptors', () => {
     expect(classify(parseReport(report), report).kind).toBe('Keyboard')
   })
 
-  it('never throws and stays bounded, whatever the bytes', () => {
+  it('never throws and limits the result for any bytes', () => {
     const check = (bytes: Uint8Array): void => {
       const parsed = parseDescriptors(bytes)
       const report = { portPath: '1-1', descriptors: Buffer.from(bytes).toString('base64') }
@@ -127,7 +127,7 @@ describe('parseDescriptors', () => {
     )
   })
 
-  it('is bounded for twelve kilobytes of interfaces', () => {
+  it('limits the result for 12 KB of interfaces', () => {
     const device = buildDescriptors({ vid: '0001', pid: '0002' }).subarray(0, 27)
     const flood = Buffer.concat([
       device,
@@ -140,16 +140,16 @@ describe('parseDescriptors', () => {
 })
 
 describe('interfaceSet', () => {
-  it('sorts, and counts the alternates of one function once', () => {
+  it('sorts the codes and counts alternate settings of a function once', () => {
     expect(interfaceSet(parseReport(webcam()))).toBe('01:01:00 01:02:00 0e:01:00 0e:02:00')
   })
 
-  it('keeps two functions of the same kind apart', () => {
+  it('counts two functions of the same kind twice', () => {
     const bytes = buildDescriptors({ vid: '0001', pid: '0002', interfaces: ['03:00:02', '03:00:02'] })
     expect(interfaceSet(parseDescriptors(bytes))).toBe('03:00:02 03:00:02')
   })
 
-  it('shows configurations that differ', () => {
+  it('separates configurations that differ', () => {
     expect(interfaceSet(parseReport(networkAdapter()))).toBe('ff:ff:00 | 02:06:00 0a:00:00')
   })
 })

@@ -46,7 +46,7 @@ const interruptIn = { address: 0x81, attributes: 3 }
 const hubWith = (change: Change) => hub({ interfaces: ['09:00:00'], ...change })
 
 describe('a hub', () => {
-  it('is one with the descriptors of a hub, with one transaction translator or several, at any speed', () => {
+  it('is recognised with one or several transaction translators, at any speed', () => {
     for (const genuine of [
       hub(),
       hubWith({}),
@@ -74,7 +74,7 @@ describe('a hub', () => {
     ],
     ['with an endpoint out', hubWith({ interfaces: [{ code: '09:00:00', endpoints: [{ address: 0x01 }] }] })],
     [
-      'with a second setting that is none',
+      'with an invalid second setting',
       hubWith({
         interfaces: [
           { code: '09:00:01', number: 0 },
@@ -86,7 +86,7 @@ describe('a hub', () => {
       'with a third setting',
       hubWith({ interfaces: [0, 1, 2].map((alternate) => ({ code: '09:00:01', number: 0, alternate })) }),
     ],
-  ])('finding 3: is none and suspicious %s', (_what, report) => {
+  ])('is not recognised and is suspicious %s', (_what, report) => {
     expect(decisionOf(report)).toMatchObject({ effect: 'block', source: 'default' })
     const parsed = parseReport(report)
     const { finding } = createAttackTools([], []).assess({
@@ -98,8 +98,8 @@ describe('a hub', () => {
     expect(claimsHub(parsed)).toBe(true)
   })
 
-  it('finding 3: no descriptors pass as a hub unless the only driver by class is that of hubs', () => {
-    // Most parts are those of a genuine hub, so that many descriptors pass and differ from it in one part only.
+  it('no descriptors pass as a hub unless hub is the only driver by class', () => {
+    // Most fields are those of a genuine hub, so that many descriptors pass or differ in one field.
     const mostly = <T>(genuine: T, other: fc.Arbitrary<T>) =>
       fc.oneof({ weight: 9, arbitrary: fc.constant(genuine) }, { weight: 1, arbitrary: other })
     const code = mostly('09:00:00', fc.constantFrom('09:00:01', '03:01:01', '08:06:50', 'ff:ff:00'))
@@ -148,7 +148,7 @@ describe('a hub', () => {
 })
 
 describe('drivers', () => {
-  it('finding 3: a hub has the driver of hubs and no other, whatever the kernel bound', () => {
+  it('a hub may have only the hub driver, whatever the kernel bound', () => {
     const others = capabilityKinds.flatMap((kind) => driversOf(kind).usb).filter((name) => name !== 'hub')
     fc.assert(
       fc.property(fc.constantFrom(...others, 'made_up'), (driver) => {
@@ -161,12 +161,12 @@ describe('drivers', () => {
     expect(lie && mismatchText(lie)).toBe('claims hub, bound rtl8150')
   })
 
-  it('finding 3: no driver belongs to hubs and to another kind', () => {
+  it('no driver is allowed for hubs and another kind', () => {
     for (const kind of capabilityKinds) if (kind !== 'Hub') expect(driversOf(kind).usb).not.toContain('hub')
     expect(driversOf('Hub')).toEqual({ usb: ['hub'], hid: [] })
   })
 
-  it('are those that genuine devices get', () => {
+  it('include the drivers of genuine devices', () => {
     for (const [report, ...interfaces] of [
       [plainKeyboard(), bound(0, 'usbhid', 'hid-generic'), bound(1, 'usbhid', 'hid-generic')],
       [unifyingReceiver1207(), bound(0, 'usbhid', 'logitech-djreceiver'), bound(2, 'usbhid', 'logitech-djreceiver')],
@@ -195,7 +195,7 @@ describe('drivers', () => {
     }
   })
 
-  it('finding 3: a driver of another kind is a mismatch, on the USB bus and on the HID bus', () => {
+  it('a driver of another kind is a mismatch on the USB bus and on the HID bus', () => {
     for (const [report, one] of [
       [plainKeyboard(), bound(0, 'usb-storage')],
       [plainKeyboard(), bound(0, 'usbhid', 'mcp2221')],
@@ -203,13 +203,13 @@ describe('drivers', () => {
       [storageStick(), bound(0, 'usbhid')],
       [webcam(), bound(2, 'uvcvideo')],
       [phone(), bound(0, 'cdc_ether')],
-      // The descriptors have no such interface: the kernel read something else.
+      // The descriptors do not contain this interface.
       [storageStick(), bound(4, 'usb-storage')],
     ] as const)
       expect(found(report, identity, one)?.bound).toHaveLength(1)
   })
 
-  it('of a vendor-specific interface follow from the identity, or from the allowed kinds', () => {
+  it('of a vendor-specific interface depend on the identity or the allowed kinds', () => {
     const odd = buildDevice({ vid: '1234', pid: '0001', interfaces: ['ff:00:00'] })
     const by = (...kinds: ('Unknown' | 'Communication')[]) => ({ by: 'kinds' as const, kinds })
     const [parsed, interfaces] = [parseReport(odd), [bound(0, 'cp210x')]]
@@ -218,7 +218,7 @@ describe('drivers', () => {
     expect(driverMismatch(parsed, odd, interfaces, by('Unknown', 'Communication'))).toBeNull()
   })
 
-  it('finding 3: whatever is bound to a device that passes as a hub, only the driver of hubs is no mismatch', () => {
+  it('only the hub driver is not a mismatch for a device that passes as a hub', () => {
     const change = fc.record({ vid: fc.constantFrom('0BDA', '04B8'), pid: fc.constantFrom('8150', '0602', '5411') })
     const names = fc.constantFrom('hub', 'rtl8150', 'usb-storage', 'usbhid', 'uvcvideo', 'cdc_acm')
     fc.assert(
@@ -245,27 +245,24 @@ describe('drivers', () => {
     ['knob', '077D', '0410', ['58:42:00'], 'powermate'],
     ['game controller', '045E', '028E', ['ff:5d:01'], 'xpad'],
     ['keyboard', '045E', '0000', ['ff:5d:01'], 'usbkbd'],
-  ] as const)(
-    'finding C8: a rule for HID alone does not accept a %s (%s:%s)',
-    (_what, vid, pid, interfaces, driver) => {
-      const report = buildDevice({ vid, pid, interfaces: [...interfaces] })
-      const [parsed, device] = [parseReport(report), policyDevice(parseReport(report), report, null)]
-      const rule = (...kinds: ('HID' | 'Keyboard' | 'Unknown')[]) =>
-        ({ id: 'r', effect: 'allow', level: 'global', kinds, reason: 'test' }) as const
-      const withKeyboard = rule('HID', 'Keyboard')
-      expect(decide([rule('HID')], device, now).effect).toBe('block')
-      expect(decide([withKeyboard], device, now).effect).toBe('allow')
-      expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf(rule('HID'), device))?.bound).toEqual([
-        { interface: 0, claims: 'HID', driver },
-      ])
-      if (driver === 'usbkbd') return
-      expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf(withKeyboard, device))).toBeNull()
-      expect(driverMismatch(parsed, report, [bound(0, driver)], identity)).toBeNull()
-      expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf({ pid }, device))).toBeNull()
-    },
-  )
+  ] as const)('a rule for HID alone does not accept a %s (%s:%s)', (_what, vid, pid, interfaces, driver) => {
+    const report = buildDevice({ vid, pid, interfaces: [...interfaces] })
+    const [parsed, device] = [parseReport(report), policyDevice(parseReport(report), report, null)]
+    const rule = (...kinds: ('HID' | 'Keyboard' | 'Unknown')[]) =>
+      ({ id: 'r', effect: 'allow', level: 'global', kinds, reason: 'test' }) as const
+    const withKeyboard = rule('HID', 'Keyboard')
+    expect(decide([rule('HID')], device, now).effect).toBe('block')
+    expect(decide([withKeyboard], device, now).effect).toBe('allow')
+    expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf(rule('HID'), device))?.bound).toEqual([
+      { interface: 0, claims: 'HID', driver },
+    ])
+    if (driver === 'usbkbd') return
+    expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf(withKeyboard, device))).toBeNull()
+    expect(driverMismatch(parsed, report, [bound(0, driver)], identity)).toBeNull()
+    expect(driverMismatch(parsed, report, [bound(0, driver)], driverScopeOf({ pid }, device))).toBeNull()
+  })
 
-  it('finding C8: drivers that send keys belong to keyboards and to no other kind', () => {
+  it('drivers that send keys are allowed only for keyboards', () => {
     for (const driver of ['ati_remote', 'xpad', 'mceusb', 'em28xx', 'dvb_usb_dib0700', 'snd-usb-caiaq'])
       expect(capabilityKinds.filter((kind) => driversOf(kind).usb.includes(driver))).toEqual(['Keyboard'])
     for (const [code, driver] of [
@@ -280,7 +277,7 @@ describe('drivers', () => {
     }
   })
 
-  it('finding C9: a rule that names only a vendor leaves a device the drivers of the kinds that it claims', () => {
+  it('a rule with only a vendor limits a device to the drivers of its claimed kinds', () => {
     const scopeOf = (report: DeviceReport, rule: Parameters<typeof driverScopeOf>[0]) =>
       driverScopeOf(rule, policyDevice(parseReport(report), report, null))
     const byVendor = (report: DeviceReport, ...interfaces: BoundInterface[]) =>

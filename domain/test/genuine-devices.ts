@@ -1,7 +1,7 @@
 import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, keyboardBehindHubs, securityKeyBehindHub, unifyingReceiver1207 } from '@portcullis/domain/testing'
 
-/** Peripherals and root hubs of a virtual workstation, with the ids, classes, revisions and texts of real devices. */
+/** Devices and root hubs of a virtual workstation, with the VIDs, PIDs, classes, revisions and texts of real devices. */
 export const workstation: DeviceReport[] = [
   buildDevice({
     ...{

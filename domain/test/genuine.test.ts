@@ -42,7 +42,7 @@ const findingOf = (change: Partial<DeviceSpec>, of: Partial<GenuineRow> = {}) =>
   return createAttackTools([], [{ ...row, ...of }]).assess({ parsed: parseReport(report), report, kinds: [] }).finding
 }
 
-describe('a device compared with the genuine product of its ids', () => {
+describe('a device compared with the genuine product that has its VID and PID', () => {
   it.each<[string, Partial<DeviceSpec>, string | null]>([
     ['is the same', {}, null],
     ['has another name', { product: 'Keys 2' }, null],
@@ -122,7 +122,7 @@ describe('a keyboard from a hobby USB stack', () => {
     ],
     ['with common habits only', stack({ maxPowerMa: 500, interfaces: [keyboard(inward(8))] })],
     ['inside the host', stack({ removable: 'fixed', speedMbps: 480, interfaces: [keyboard(inward(8), out)] })],
-  ])('is none %s', (_, report) => {
+  ])('is not detected %s', (_, report) => {
     expect(judge(report).attackTool).toBeNull()
   })
 

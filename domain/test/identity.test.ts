@@ -18,15 +18,15 @@ const portPath = fc
   .tuple(fc.integer({ min: 1, max: 4 }), fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 3 }))
   .map(([bus, ports]) => `${bus}-${ports.join('.')}`)
 
-describe('device ids', () => {
-  it('are made of the serial number, else of the port path', () => {
+describe('device IDs', () => {
+  it('use the serial number, otherwise the port path', () => {
     expect(deviceId('0781', '5581', '4C53', '1-3')).toBe('USB\\VID_0781&PID_5581\\4C53')
     expect(deviceId('0781', '5581', null, '1-3.2')).toBe('USB\\VID_0781&PID_5581\\1-3.2')
     expect(deviceId('0781', '5581', ' \u0000\u202e ', '1-3')).toBe('USB\\VID_0781&PID_5581\\1-3')
     expect(deviceId('0781', '5581', 'a\\b\nc', '1-3')).toBe('USB\\VID_0781&PID_5581\\a_b c')
   })
 
-  it('of twins carry the port path, but for the first', () => {
+  it('add the port path for all but the first device with the same serial number', () => {
     const twin = (path: string) => ({ vid: '0781', pid: '5581', serial: 'SAME', portPath: path })
     expect(assignDeviceIds([twin('1-10'), twin('1-2'), twin('1-2.1')])).toEqual([
       'USB\\VID_0781&PID_5581\\SAME&1-10',
@@ -35,7 +35,7 @@ describe('device ids', () => {
     ])
   })
 
-  it('are unique on a host and the same in any order, also with serials that imitate port paths', () => {
+  it('are unique and independent of the order, even if serial numbers imitate port paths', () => {
     const serial = fc.oneof(
       fc.constantFrom('S', 'S&1-1', 'S&1-2', '1-1', '1-2', 'S&1-2&1-2'),
       fc.string({ maxLength: 5 }),
@@ -56,7 +56,7 @@ describe('device ids', () => {
     expect(paths.sort(comparePortPaths)).toEqual(['1-1', '1-2', '1-2.9', '1-2.10', '1-10', '2-1'])
   })
 
-  it('know the parent and the root hub', () => {
+  it('identify the parent and the root hub', () => {
     expect(parentPortPath('1-3.2.1')).toBe('1-3.2')
     expect(parentPortPath('1-3')).toBeNull()
     expect(isRootHub(parseReport(hub({ vid: '1D6B', pid: '0002' })))).toBe(true)
@@ -68,7 +68,7 @@ describe('device ids', () => {
 describe('fingerprints', () => {
   const of = (report: DeviceReport) => fingerprints(parseReport(report), report)
 
-  it('tell a firmware roll-out from a swap', () => {
+  it('distinguish a firmware update from another device', () => {
     const before = of(unifyingReceiver1207())
     const after = of(unifyingReceiver1207({ bcdDevice: '1210', configuration: 'RQR12.10_B0032' }))
     expect(after.exact).not.toBe(before.exact)
@@ -78,7 +78,7 @@ describe('fingerprints', () => {
     expect(of(unifyingReceiver1207({ product: 'USB receiver' })).withoutRevision).not.toBe(before.withoutRevision)
   })
 
-  it('count a serial number by being there, not by its value', () => {
+  it('depend on the presence of a serial number, not on its value', () => {
     expect(of(storageStick({ serial: 'A' }))).toEqual(of(storageStick({ serial: 'B' })))
     const { serial: _, ...without } = storageStick({ serial: 'A' })
     const gone = buildDevice({ vid: '0781', pid: '5581', interfaces: ['08:06:50'] })
@@ -103,7 +103,7 @@ describe('fingerprints', () => {
 describe('inventoryHash', () => {
   const reports = [plainKeyboard({ portPath: '1-1' }), storageStick({ portPath: '1-10' }), hub({ portPath: '1-2' })]
 
-  it('does not depend on the order of devices or on what is not part of it', () => {
+  it('does not depend on the order of devices or on other fields', () => {
     const hash = inventoryHash(reports)
     expect(hash).toMatch(/^[0-9a-f]{32}$/)
     fc.assert(
@@ -114,7 +114,7 @@ describe('inventoryHash', () => {
     expect(inventoryHash(reports.map((r) => ({ ...r, speedMbps: 1, authorized: true })))).toBe(hash)
   })
 
-  it('changes with every part of a device', () => {
+  it('changes with every field of a device', () => {
     const base = inventoryHash(reports)
     const [first, ...rest] = reports as [DeviceReport, ...DeviceReport[]]
     const changes: Partial<DeviceReport>[] = [
@@ -130,13 +130,13 @@ describe('inventoryHash', () => {
     expect(new Set([base, inventoryHash(rest), inventoryHash([]), ...hashes]).size).toBe(changes.length + 3)
   })
 
-  it('cannot be confused by strings that move from one field to the next', () => {
+  it('differs if a string moves to another field', () => {
     const a = inventoryHash([storageStick({ manufacturer: 'ab', product: 'c' })])
     const b = inventoryHash([storageStick({ manufacturer: 'a', product: 'bc' })])
     expect(a).not.toBe(b)
   })
 
-  it('is the same over cleaned strings, so that agent and server agree', () => {
+  it('is the same for cleaned strings on agent and server', () => {
     const odd = { manufacturer: ' \u202eX\u0000Y ', product: '\ud800', serial: '' }
     const raw = { ...storageStick(), ...odd }
     const { serial: _, ...clean } = { ...storageStick(), manufacturer: 'X Y', product: '\ufffd' }

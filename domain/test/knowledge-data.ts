@@ -4,7 +4,7 @@ import { classify, createKnowledge, parseReport } from '@portcullis/domain'
 
 const read = (file: string): string => readFileSync(new URL(`../../knowledge/${file}`, import.meta.url), 'utf8')
 
-/** The knowledge as it is shipped. */
+/** The shipped knowledge. */
 export const knowledge = createKnowledge({
   version: JSON.parse(read('manifest.json')).version,
   usbIdsText: read('usb.ids'),
@@ -14,7 +14,7 @@ export const knowledge = createKnowledge({
   supplement: JSON.parse(read('vendor-supplement.json')),
 })
 
-/** Everything the domain says about a report. */
+/** Returns the classification and findings for a report. */
 export const judge = (report: DeviceReport) => {
   const parsed = parseReport(report)
   const classes = classify(parsed, report)

@@ -36,8 +36,8 @@ describe('names', () => {
     expect(knowledge.info.products).toBeGreaterThan(20_000)
   })
 
-  it('do not take the class list for products', () => {
-    // Behind the vendors, usb.ids lists classes, languages and countries with the same indentation.
+  it('do not treat the class list as products', () => {
+    // After the vendors, usb.ids lists classes, languages and countries with the same indentation.
     expect(knowledge.vendorName('C 00')).toBeNull()
     expect(knowledge.info.vendors).toBeLessThan(4000)
   })
@@ -78,7 +78,7 @@ describe('attack tools', () => {
     ['HDMI grabber', buildDevice({ vid: '534D', pid: '2109', interfaces: ['0e:01:00', '01:01:00', '03:00:00'] })],
     ['headset', buildDevice({ vid: '0B0E', pid: '0422', interfaces: ['01:01:00', '01:02:00', '03:00:00'] })],
     ['bar-code scanner', buildDevice({ vid: '05E0', pid: '1200', interfaces: ['03:01:01', '02:02:01', '0a:00:00'] })],
-  ])('finds nothing wrong with a %s', (_, report) => {
+  ])('has no finding for a %s', (_, report) => {
     expect(judge(report).attackTool).toBeNull()
   })
 
@@ -211,12 +211,12 @@ describe('attack tools', () => {
     expect(attackTool?.source).not.toBe('')
   })
 
-  it('says what it saw', () => {
+  it('includes the evidence', () => {
     expect(judge(spoofedUnifying()).attackTool?.evidence).toContain('one device combines a keyboard and mass storage')
     expect(judge(flipperBadUsb()).attackTool?.evidence).toContain('1 interface')
   })
 
-  it('cleans what it quotes', () => {
+  it('cleans quoted texts', () => {
     const report = buildDevice({
       vid: '0483',
       pid: '5740',
@@ -238,8 +238,8 @@ describe('attack tools', () => {
   )
 })
 
-describe('weaknesses', () => {
-  it('of a receiver with firmware 12.07 are exact', () => {
+describe('vulnerabilities', () => {
+  it('of a receiver with firmware 12.07 match exactly', () => {
     expect(ids(unifyingReceiver1207())).toEqual([
       KEYJACK,
       'CVE-2019-13055 firmware',
@@ -278,21 +278,21 @@ describe('weaknesses', () => {
     },
   )
 
-  it('of a YubiKey end with firmware 5.7', () => {
+  it('of a YubiKey do not include firmware 5.7', () => {
     expect(ids(yubiKey())).toEqual(['CVE-2024-45678 firmware'])
     expect(ids(yubiKey({ bcdDevice: '0570' }))).toEqual([])
     expect(ids(yubiKey({ bcdDevice: '0434' }))).toEqual(['CVE-2017-15361 firmware'])
     expect(ids(yubiKey({ bcdDevice: '0435' }))).toEqual([])
   })
 
-  it('are by model where firmware cannot be read, by family where only the maker is known', () => {
+  it('match by model if the firmware is unknown, and by family if only the vendor is known', () => {
     expect(ids(buildDevice({ vid: '3346', pid: '1009', interfaces: ['03:01:01'] }))).toEqual(['CVE-2026-32296 model'])
     const razer = ids(buildDevice({ vid: '1532', pid: '0084', interfaces: ['03:01:02'] }))
     expect(razer.length).toBeGreaterThan(0)
     expect(razer.every((text) => text.endsWith(' family'))).toBe(true)
   })
 
-  it('by product name need the name', () => {
+  it('by product name require the name', () => {
     const webcamOf = (product: string) => ids(webcam({ vid: '17EF', pid: '4831', manufacturer: 'Lenovo', product }))
     expect(webcamOf('Lenovo 510 FHD Webcam')).toEqual(['CVE-2025-4371 model'])
     expect(webcamOf('Lenovo 500 FHD Webcam')).toEqual([])
@@ -302,13 +302,13 @@ describe('weaknesses', () => {
     expect(ids(phone())).toEqual([])
   })
 
-  it('name several brands of one id once', () => {
+  it('name several brands with the same ID once', () => {
     expect(ids(buildDevice({ vid: '062A', pid: '4101', interfaces: ['03:01:01', '03:01:02'] }))).toEqual([
       'KeySniffer Bastille #10 model',
     ])
   })
 
-  it('are not told of a device that cannot be that product', () => {
+  it('are not reported for a device that cannot be that product', () => {
     expect(ids(spoofedUnifying())).toEqual([])
   })
 
@@ -318,7 +318,7 @@ describe('weaknesses', () => {
     ['stick', storageStick()],
     ['phone', phone()],
     ['hub', hub()],
-  ])('of a plain %s: none', (_, report) => {
+  ])('of a plain %s do not exist', (_, report) => {
     expect(ids(report)).toEqual([])
   })
 })

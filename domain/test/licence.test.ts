@@ -28,17 +28,17 @@ describe('a licence', () => {
     expect(at(now)).toEqual({ state, daysLeft })
   })
 
-  it('without a grace period expires right after its last day', () => {
+  it('expires right after its last day if it has no grace period', () => {
     expect(at('2031-03-31T23:59:59.999Z', { graceDays: 0 }).state).toBe('Activated')
     expect(at('2031-04-01T00:00:00.000Z', { graceDays: 0 }).state).toBe('Expired')
   })
 
-  it('with one day of grace expires a day after its last day', () => {
+  it('expires a day later if it has one day of grace', () => {
     expect(at('2031-04-01T23:59:59.999Z', { graceDays: 1 }).state).toBe('Grace')
     expect(at('2031-04-02T00:00:00.000Z', { graceDays: 1 }).state).toBe('Expired')
   })
 
-  it('without a last day does not expire', () => {
+  it('does not expire if it has no last day', () => {
     expect(at('2999-01-01T00:00:00.000Z', { expires: null, graceDays: 0 })).toEqual({
       state: 'Activated',
       daysLeft: null,

@@ -44,7 +44,7 @@ describe('an ordinary device that combines a keyboard with a disk or network', (
     expect(level(report)).toBe(expected)
   })
 
-  it('is still confirmed if other evidence contradicts its ids', () => {
+  it('is still confirmed if other evidence contradicts its VID and PID', () => {
     const fixed = plainKeyboard({ vid: '046D', pid: 'C52B', removable: 'fixed', interfaces: ['03:01:01', '08:06:50'] })
     expect(level(fixed)).toBe('confirmed')
   })
@@ -55,12 +55,12 @@ describe('an ordinary device that combines a keyboard with a disk or network', (
   })
 })
 
-describe('ids shared with an ordinary product', () => {
+describe('VID and PID of an ordinary product', () => {
   const board = { vid: '3346', pid: '1009' }
   it('are not a finding for a device that cannot type', () => {
     expect(level(device({ ...board, interfaces: ['02:02:ff', '0a:00:00'] }))).toBeNull()
   })
-  it('name both products until other evidence tells them apart', () => {
+  it('name both products until other evidence distinguishes them', () => {
     expect(judge(device({ ...board, interfaces: ['03:01:01'] })).attackTool).toMatchObject({
       level: 'suspected',
       name: 'Sipeed NanoKVM default or a Milk-V board',

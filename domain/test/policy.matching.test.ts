@@ -26,7 +26,7 @@ const stick: PolicyDevice = {
 }
 const ruleOf = (asks: Partial<PolicyRule>): PolicyRule => ({ id: 'r', effect: 'allow', level: 'global', ...asks })
 
-describe.each(['allow', 'deny'] as const)('what an %s rule asks of a device', (effect) => {
+describe.each(['allow', 'deny'] as const)('conditions of an %s rule', (effect) => {
   it.each<[string, Partial<PolicyRule>, boolean]>([
     ['its vendor', { vid: '0781' }, true],
     ['another vendor', { vid: '1234' }, false],
@@ -60,7 +60,7 @@ describe.each(['allow', 'deny'] as const)('what an %s rule asks of a device', (e
   })
 })
 
-describe('what an allow by kind covers', () => {
+describe('devices that an allow rule by kind covers', () => {
   it.each<[string, PolicyDevice['kinds'], mayType: boolean, PolicyRule['kinds'] & object, boolean]>([
     ['a keyboard with media keys, by keyboard', ['Keyboard', 'HID'], true, ['Keyboard'], true],
     ['a keyboard with a pointer, by keyboard', ['Keyboard', 'Mouse'], true, ['Keyboard'], false],
@@ -75,27 +75,27 @@ describe('what an allow by kind covers', () => {
   })
 })
 
-describe('the rule that is named', () => {
+describe('the reported rule', () => {
   it.each<[string, Partial<PolicyRule>, Partial<PolicyRule>]>([
     [
-      'asks for the serial number, not for everything else',
+      'names the serial number instead of all other fields',
       { vid: '0781', serial: 'S1' },
       { vid: '0781', pid: '5581', kinds: ['Mass Storage'], fingerprint: exact },
     ],
-    ['asks for the fingerprint', { fingerprint: exact }, { vid: '0781', pid: '5581', kinds: ['Mass Storage'] }],
-    ['asks for the product', { vid: '0781', pid: '5581' }, { vid: '0781', kinds: ['Mass Storage'] }],
-    ['asks for the vendor', { vid: '0781' }, { kinds: ['Mass Storage'] }],
-    ['asks for the vendor, too', { vid: '0781', kinds: ['Mass Storage'] }, { kinds: ['Mass Storage'] }],
-    ['asks for the vendor beside a fingerprint', { vid: '0781', fingerprint: exact }, { fingerprint: exact }],
-    ['asks for the kind, too', { vid: '0781', kinds: ['Mass Storage'] }, { vid: '0781' }],
-  ])('%s, even if its id is greater', (_, more, less) => {
+    ['names the fingerprint', { fingerprint: exact }, { vid: '0781', pid: '5581', kinds: ['Mass Storage'] }],
+    ['names the product', { vid: '0781', pid: '5581' }, { vid: '0781', kinds: ['Mass Storage'] }],
+    ['names the vendor', { vid: '0781' }, { kinds: ['Mass Storage'] }],
+    ['names the vendor, too', { vid: '0781', kinds: ['Mass Storage'] }, { kinds: ['Mass Storage'] }],
+    ['names the vendor and a fingerprint', { vid: '0781', fingerprint: exact }, { fingerprint: exact }],
+    ['names the kind, too', { vid: '0781', kinds: ['Mass Storage'] }, { vid: '0781' }],
+  ])('is the one that %s, even if its ID is greater', (_, more, less) => {
     const [named, other] = [ruleOf({ ...more, id: 'z' }), ruleOf({ ...less, id: 'a' })]
     expect(decide([named, other], stick, 0).ruleId).toBe('z')
     expect(decide([other, named], stick, 0).ruleId).toBe('z')
   })
 })
 
-describe('what a decision looks at', () => {
+describe('the data for a decision', () => {
   const of = (report: ReturnType<typeof storageStick>) => policyDevice(parseReport(report), report, null)
   const { serial: _, ...withoutText } = storageStick({ portPath: '1-1' })
 
@@ -116,13 +116,13 @@ describe('what a decision looks at', () => {
     expect(of(report)).toMatchObject(expected)
   })
 
-  it('descriptors that end early: it may be anything', () => {
+  it('treats truncated descriptors as any kind', () => {
     const report = buildDevice({ portPath: '1-1', vid: '0781', pid: '5581', interfaces: ['08:06:50'] })
     const descriptors = Buffer.from(report.descriptors, 'base64').subarray(0, -1).toString('base64')
     expect(of({ ...report, descriptors })).toMatchObject({ kinds: ['Mass Storage', 'Unknown'], mayType: true })
   })
 
-  it('the steady part of a report: cleaned texts, and nothing that only a bound driver shows', () => {
+  it('uses cleaned texts and nothing that depends on a bound driver', () => {
     const report = plainKeyboard({ portPath: '1-1' })
     const texts = { manufacturer: ' DELL ', product: 'KB216\u200b', serial: ' ' }
     const { manufacturer: _m, product: _p, serial: _s, ...rest } = report

@@ -31,7 +31,7 @@ const ruleOf = (kind: Kind, more: Partial<PolicyRule> = {}): PolicyRule => ({
   ...more,
 })
 
-/** What decides when two kinds of rules match, and the effect. */
+/** The winner and the effect if two kinds of rules match. */
 const conflicts: readonly [winner: Kind, loser: Kind, effect: 'allow' | 'block', effectOfLoser: 'allow' | 'block'][] = [
   ['deny', 'grant', 'block', 'allow'],
   ['deny', 'host', 'block', 'allow'],
@@ -85,13 +85,16 @@ describe.each(conflicts)('%s against %s', (winner, loser, effect, effectOfLoser)
   })
 })
 
-describe.each(['grant', 'host', 'tag', 'global'] as const)('a deny for a %s', (level) => {
-  it.each(['grant', 'host', 'tag', 'global'] as const)('wins against an allow for a %s, in either order', (other) => {
-    const deny = ruleOf('deny', { level })
-    const wins = { effect: 'block', source: 'deny', ruleId: 'deny' }
-    expect(decide([deny, ruleOf(other)], stick, now)).toEqual(wins)
-    expect(decide([ruleOf(other), deny], stick, now)).toEqual(wins)
-  })
+describe.each(['grant', 'host', 'tag', 'global'] as const)('a deny rule for a %s', (level) => {
+  it.each(['grant', 'host', 'tag', 'global'] as const)(
+    'wins against an allow rule for a %s, in either order',
+    (other) => {
+      const deny = ruleOf('deny', { level })
+      const wins = { effect: 'block', source: 'deny', ruleId: 'deny' }
+      expect(decide([deny, ruleOf(other)], stick, now)).toEqual(wins)
+      expect(decide([ruleOf(other), deny], stick, now)).toEqual(wins)
+    },
+  )
 })
 
 describe.each(['suspected', 'confirmed'] as const)('a %s attack tool', (attackTool) => {
@@ -104,7 +107,7 @@ describe.each(['suspected', 'confirmed'] as const)('a %s attack tool', (attackTo
       expect(decide([ruleOf(kind)], tool, now), kind).toEqual(known)
   })
 
-  it('is allowed by a rule of any level that names attack tools', () => {
+  it('is allowed by a rule of any level that overrides attack tools', () => {
     for (const kind of ['grant', 'host', 'tag', 'global'] as const) {
       const allow = ruleOf(kind, { overrideAttackTool: true })
       expect(decide([allow], tool, now), kind).toEqual({ effect: 'allow', source: kind, ruleId: kind })
@@ -120,7 +123,7 @@ describe.each(['suspected', 'confirmed'] as const)('a %s attack tool', (attackTo
     expect(decide([ruleOf('deny'), allow], tool, now)).toEqual(denied)
   })
 
-  it('is allowed by the level that names attack tools, not by a stronger level that does not', () => {
+  it('is allowed only by a level that overrides attack tools, even if a stronger level allows it', () => {
     const rules = [ruleOf('grant'), ruleOf('host'), ruleOf('global', { overrideAttackTool: true })]
     const expected = { effect: 'allow', source: 'global', ruleId: 'global' }
     expect(decide(rules, tool, now)).toEqual(expected)
@@ -134,14 +137,14 @@ describe('among rules of one level', () => {
     ['a fingerprint before a product', { fingerprint: 'b'.repeat(32) }, { pid: '5581', kinds: ['Mass Storage'] }],
     ['a product before a vendor and kind', { pid: '5581' }, { kinds: ['Mass Storage'] }],
     ['the smaller id when both say as much', {}, {}],
-  ])('the named rule is the one with %s', (_what, more, less) => {
+  ])('the reported rule is the one with %s', (_what, more, less) => {
     const [first, second] = [ruleOf('host', { id: 'a', ...more }), ruleOf('host', { id: 'b', ...less })]
     expect(decide([first, second], stick, now).ruleId).toBe('a')
     expect(decide([second, first], stick, now).ruleId).toBe('a')
   })
 })
 
-it('an allow creates a whitelist until the instant at which it expires', () => {
+it('an allow rule creates an allowlist until it expires', () => {
   const allow = ruleOf('host')
   expect(hasWhitelist(false, [{ ...allow, expiresAt: nextInstant }], now)).toBe(true)
   expect(hasWhitelist(false, [{ ...allow, expiresAt: sameInstant }], now)).toBe(false)

@@ -48,7 +48,7 @@ const rule: fc.Arbitrary<PolicyRule> = fc.record(
 )
 const rules = fc.array(rule, { maxLength: 12 })
 
-/** The precedence as it is written down, rank by rank, with none of the code's shortcuts. */
+/** The documented precedence, rank by rank. */
 const asWritten = (all: readonly PolicyRule[], d: PolicyDevice): string => {
   const speaks = all.filter((r) => (r.expiresAt === undefined || Date.parse(r.expiresAt) > now) && ruleMatches(r, d))
   const allows = speaks.filter((r) => r.effect === 'allow' && (d.attackTool === null || r.overrideAttackTool === true))
@@ -77,7 +77,7 @@ describe('decide', () => {
     )
   })
 
-  it('names a rule that was given, matches and has the effect', () => {
+  it('reports a given rule that matches and has the effect', () => {
     fc.assert(
       fc.property(rules, device, (all, d) => {
         const { ruleId, effect, source } = decide(all, d, now)
@@ -88,7 +88,7 @@ describe('decide', () => {
     )
   })
 
-  it('one more deny never allows, one more allow never blocks', () => {
+  it('an additional deny never allows, and an additional allow never blocks', () => {
     fc.assert(
       fc.property(rules, rule, device, (all, more, d) => {
         const [was, is] = [decide(all, d, now).effect, decide([...all, more], d, now).effect]
@@ -100,7 +100,7 @@ describe('decide', () => {
 
 const typingStick = buildDevice({ portPath: '1-1', vid: '0781', pid: '5581', interfaces: ['08:06:50', '03:01:01'] })
 
-describe('an allow by kind', () => {
+describe('an allow rule by kind', () => {
   const of = (report: ReturnType<typeof storageStick>, attack: 'confirmed' | null = null) =>
     policyDevice(parseReport(report), report, attack)
   const allow = (...names: PolicyRule['kinds'] & object): PolicyRule => ({
@@ -110,39 +110,39 @@ describe('an allow by kind', () => {
     kinds: names,
   })
 
-  it('covers a device only when it is nothing else', () => {
+  it('covers a device only if it has no other kind', () => {
     const duck = of(typingStick)
     expect(duck.kinds).toContain('Keyboard')
     expect(decide([allow('Mass Storage')], duck, now).effect).toBe('block')
     expect(decide([allow('Mass Storage')], of(storageStick({ portPath: '1-1' })), now).effect).toBe('allow')
   })
 
-  it('covers nothing that has a part which says nothing of itself', () => {
+  it('does not cover a device with an undeclared function', () => {
     const odd = of(buildDevice({ portPath: '1-1', vid: '0781', pid: '5581', interfaces: ['08:06:50', 'ff:ff:00'] }))
     expect(decide([allow('Mass Storage')], odd, now).effect).toBe('block')
     expect(decide([allow('Mass Storage', 'Unknown')], odd, now).effect).toBe('allow')
   })
 
-  it('never lets a mouse pass: what it sends shows only after it was let in', () => {
+  it('never allows a mouse, because only its report descriptor shows what it sends', () => {
     const mouse = of(plainMouse({ portPath: '1-1' }))
     expect(mouse.kinds).toEqual(['Mouse'])
     expect(decide([allow('Mouse', 'HID')], mouse, now).effect).toBe('block')
     expect(decide([allow('Mouse', 'Keyboard')], mouse, now).effect).toBe('allow')
   })
 
-  it('never lets a HID pass that may be a keyboard', () => {
+  it('never allows a HID device that may be a keyboard', () => {
     const kvm = of(buildDevice({ portPath: '1-1', vid: '3346', pid: '1009', interfaces: ['03:00:00'] }))
     expect(decide([allow('HID', 'Mass Storage', 'Mouse', 'Network')], kvm, now).effect).toBe('block')
   })
 
-  it('a deny by kind covers whatever is among other things', () => {
+  it('a deny rule by kind covers devices with other kinds as well', () => {
     const deny: PolicyRule = { id: 'd', effect: 'deny', level: 'global', kinds: ['Keyboard'] }
     const { vid } = of(typingStick)
     const all: PolicyRule[] = [{ id: 'a', effect: 'allow', level: 'host', vid }, deny]
     expect(decide(all, of(typingStick), now)).toMatchObject({ source: 'deny', ruleId: 'd' })
   })
 
-  it('hubs pass, but not what says hub and can do more', () => {
+  it('allows hubs, but not devices that claim to be hubs and have other functions', () => {
     expect(decide([], of(hub({ portPath: '1-1' })), now)).toMatchObject({ effect: 'allow', source: 'hub' })
     const d = of(hub({ portPath: '1-1' }))
     expect(decide([], { ...d, attackTool: 'suspected' }, now)).toMatchObject({ source: 'attack-tool' })
@@ -152,7 +152,7 @@ describe('an allow by kind', () => {
     expect(decide([], of(two), now)).toMatchObject({ effect: 'block', source: 'default' })
   })
 
-  describe('of descriptors that hide a keyboard behind what stops a reader', () => {
+  describe('descriptors that hide a keyboard from a parser', () => {
     const deviceDescriptor = [18, 1, 0, 2, 0, 0, 0, 64, 0x34, 0x12, 0x78, 0x56, 0, 1, 0, 0, 0, 1]
     const part = (n: number, kind: number[]) => [9, 4, n, 0, 0, ...kind, 0]
     const keyboard = part(1, [3, 1, 1])
@@ -171,24 +171,24 @@ describe('an allow by kind', () => {
       ['more bytes than are kept', repeat(49, [255, 0x24, ...Array<number>(253).fill(0)])],
       ['a descriptor of no length', [0, 0]],
       ['a descriptor that is longer than the rest', [200, 0x24]],
-    ])('is a block, after %s', (_what, between) => {
+    ])('are blocked, after %s', (_what, between) => {
       expect(decide([], read(hubPart, between), now)).toMatchObject({ effect: 'block' })
       const storage: PolicyRule = { id: 'r', effect: 'allow', level: 'global', kinds: ['Mass Storage'] }
       expect(decide([storage], read(part(0, [8, 6, 0x50]), between), now)).toMatchObject({ effect: 'block' })
     })
   })
 
-  it('is the same before and after a driver shows more', () => {
+  it('is the same before and after a driver binds', () => {
     const plain = plainKeyboard({ portPath: '1-1' })
     expect(of({ ...plain, configuration: 'v1.2', reportDescriptors: ['BQEJBqEBwA=='] })).toEqual(of(plain))
-    // The server keeps texts cleaned, and none where a host reads an empty one.
+    // The server stores cleaned texts and removes empty ones.
     expect(of({ ...plain, product: ` ${plain.product}\u200b `, serial: '' })).toEqual(of(plain))
   })
 })
 
 describe('hasWhitelist', () => {
   const allow: PolicyRule = { id: 'r', effect: 'allow', level: 'global', vid: '0781' }
-  it('is where a host is armed or an allow is in force', () => {
+  it('is true if a host is armed or an allow rule applies', () => {
     expect(hasWhitelist(false, [], now)).toBe(false)
     expect(hasWhitelist(true, [], now)).toBe(true)
     expect(hasWhitelist(false, [allow], now)).toBe(true)
@@ -199,7 +199,7 @@ describe('hasWhitelist', () => {
 })
 
 describe('caseNumber', () => {
-  it('is the same for the same device on the same host, and has no letters that look alike', () => {
+  it('is stable for a device on a host and has no similar letters', () => {
     const device = { vid: '0781', pid: '5581', serial: 'S1', portPath: '1-1', fingerprintWithoutRevision: 'a' }
     expect(caseNumber('agent', device)).toMatch(/^PC-[0-9ABCDEFGHJKMNPQRSTVWXYZ]{6}$/)
     expect(caseNumber('agent', { ...device, portPath: '1-2' })).toBe(caseNumber('agent', device))

@@ -2,7 +2,7 @@ import { riskScore, severityOf } from '@portcullis/domain'
 import { describe, expect, it } from 'vitest'
 
 describe('severityOf', () => {
-  it('is the highest that holds', () => {
+  it('is the highest that applies', () => {
     expect(severityOf({})).toBe(10)
     expect(severityOf({ unapproved: true })).toBe(20)
     expect(severityOf({ unapproved: true, vulnerable: true })).toBe(30)
@@ -13,7 +13,7 @@ describe('severityOf', () => {
 })
 
 describe('riskScore', () => {
-  it('adds up, weightiest first, and stops at 100', () => {
+  it('adds points, sorts the factors, and stops at 100', () => {
     const small = { factor: 'uncommon', points: 10, evidence: 'seen on one host' }
     const large = { factor: 'attackTool', points: 60, evidence: 'keyboard with storage' }
     const none = { factor: 'vulnerable', points: 0, evidence: '' }

@@ -12,7 +12,7 @@ describe('describeSysfs', () => {
   const files = describeSysfs(reports)
   const text = (path: string): string | undefined => files.get(`bus/usb/devices/${path}`)?.toString()
 
-  it('has the descriptors of every device as they are', () => {
+  it('contains the descriptors of every device', () => {
     for (const report of reports) {
       const bytes = files.get(`bus/usb/devices/${report.portPath}/descriptors`)
       expect(parseDescriptors(bytes as Buffer)).toEqual(parseReport(report))
@@ -30,7 +30,7 @@ describe('describeSysfs', () => {
     expect(text('1-1:1.1/bInterfaceProtocol')).toBe('02\n')
   })
 
-  it('leaves out what a device does not have and what needs authorisation', () => {
+  it('omits missing attributes and those that need authorisation', () => {
     expect(text('1-1/serial')).toBeUndefined()
     expect(text('2-1/authorized')).toBe('0\n')
     expect(text('2-1:1.0/bInterfaceClass')).toBeUndefined()

@@ -10,7 +10,7 @@ const anyText = fc.oneof(
 )
 
 describe('cleanText', () => {
-  it('leaves ordinary names alone', () => {
+  it('does not change ordinary names', () => {
     for (const name of [
       'USB Receiver',
       'Ünïcøde Tastatur',
@@ -21,7 +21,7 @@ describe('cleanText', () => {
       expect(cleanText(name)).toBe(name)
   })
 
-  it('removes what must not reach a log, a table or an eye', () => {
+  it('removes characters that must not reach logs, tables or users', () => {
     expect(cleanText(hostileTexts.nul)).toBe('before after')
     expect(cleanText(hostileTexts.newline)).toBe('first second third')
     expect(cleanText(hostileTexts.rightToLeft)).toBe('gnp.exe abc')
@@ -31,18 +31,18 @@ describe('cleanText', () => {
     expect(cleanText(' \t padded \n')).toBe('padded')
   })
 
-  it('keeps markup as it is: sinks encode', () => {
+  it('keeps markup, because outputs encode it', () => {
     expect(cleanText(hostileTexts.html)).toBe(hostileTexts.html)
     expect(cleanText(hostileTexts.formula)).toBe(hostileTexts.formula)
   })
 
-  it('caps by code points and splits none', () => {
+  it('truncates by code points without splitting them', () => {
     expect([...cleanText(hostileTexts.longest)]).toHaveLength(255)
     expect([...cleanText('\u{1F600}'.repeat(300), 10)]).toHaveLength(10)
     expect(cleanText('a'.repeat(300))).toHaveLength(255)
   })
 
-  it('is idempotent, well-formed, free of control and direction characters, and never longer than asked', () => {
+  it('is idempotent, well-formed, without control and direction characters, and within the limit', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 300 }), (text, max) => {
         const clean = cleanText(text, max)
@@ -59,12 +59,12 @@ describe('cleanText', () => {
 })
 
 describe('isOddText', () => {
-  it('is true for what a person should look at', () => {
+  it('is true for text that a person should check', () => {
     for (const key of ['nul', 'rightToLeft', 'surrogate', 'newline', 'escape'] as const)
       expect(isOddText(hostileTexts[key]), key).toBe(true)
   })
 
-  it('is false for foreign scripts, markup and blanks', () => {
+  it('is false for other scripts, markup and spaces', () => {
     for (const text of ['', ' padded ', '日本語', hostileTexts.html, hostileTexts.formula, hostileTexts.longest])
       expect(isOddText(text)).toBe(false)
   })

@@ -43,7 +43,7 @@ export const chassisTypes: readonly string[] = [
   'Stick PC',
 ]
 
-/** Machine names of uname and Windows, lower case, as Node names the architecture. */
+/** Architecture names of Node.js by the lower-case machine names of uname and Windows. */
 const architectures: Readonly<Record<string, string>> = {
   x86_64: 'x64',
   amd64: 'x64',
@@ -60,7 +60,7 @@ const architectureOf = (machine: string): string => {
   return Object.hasOwn(architectures, name) ? (architectures[name] as string) : name
 }
 
-/** Fields of an os-release file (os-release(5)): `KEY="value"`, quotes optional. */
+/** Parses an os-release file (os-release(5)): `KEY="value"`, quotes optional. */
 export const parseOsRelease = (text: string): Map<string, string> => {
   const fields = new Map<string, string>()
   for (const line of text.slice(0, 65_536).split('\n', 1_000)) {
@@ -70,7 +70,7 @@ export const parseOsRelease = (text: string): Map<string, string> => {
   return fields
 }
 
-/** What a host without an agent says of itself; `machine` as it names its architecture, `chassis` as SMBIOS number. */
+/** Raw facts of an agentless host. `machine` is its name for the architecture, `chassis` the SMBIOS number. */
 export interface SaidOfHost {
   hostname: string
   osName: string
@@ -84,13 +84,13 @@ export interface SaidOfHost {
   nics: readonly NicReport[]
 }
 
-/** Reports hold at most this many. */
+/** Maximum number of network interfaces and addresses in a report. */
 const MAX_NICS = 64
 const MAX_ADDRESSES = 32
 
 const clean = (text: string | undefined, max: number): string => cut(cleanText(text ?? '', max), max)
 
-/** Facts of a polled host: cleaned, bounded, and never of one that enforces anything. */
+/** Returns the facts of an agentless host: cleaned, limited, and without enforcement. */
 export const hostFacts = (said: SaidOfHost): HostFacts => ({
   hostname: clean(said.hostname, 255) || 'localhost',
   address: '',
@@ -102,7 +102,7 @@ export const hostFacts = (said: SaidOfHost): HostFacts => ({
   model: clean(said.model, 120),
   chassis: chassisTypes[Number(said.chassis?.trim() || 0)] ?? '',
   sku: clean(said.sku, 120),
-  // Those in use first, so that a host with more than the bound keeps what matters.
+  // Interfaces that are up come first, so that they remain if there are too many.
   nics: [...said.nics]
     .sort((a, b) => Number(b.isUp) - Number(a.isUp) || b.addresses.length - a.addresses.length)
     .slice(0, MAX_NICS)
@@ -116,13 +116,13 @@ export const hostFacts = (said: SaidOfHost): HostFacts => ({
   enforcement: 'observe',
 })
 
-/** A MAC address in the form of the contract; undefined for what is none, or names no hardware. */
+/** Returns a MAC address in the form of the contract, or undefined for invalid and non-hardware addresses. */
 export const macOf = (text: string): string | undefined => {
   const mac = text.trim().toLowerCase().replaceAll('-', ':')
   return /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(mac) && mac !== '00:00:00:00:00:00' ? mac : undefined
 }
 
-/** `uname -snrm`: system, host, kernel release and machine; only the name of a host may hold blanks. */
+/** Parses `uname -snrm`: system, host, kernel release and machine. Only the host name may contain spaces. */
 export const parseUname = (line: string): { hostname: string; kernel: string; machine: string } => {
   const words = line.slice(0, 1_000).trim().split(' ')
   return {

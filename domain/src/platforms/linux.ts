@@ -2,26 +2,26 @@ import type { DeviceReport, NicReport } from '@portcullis/contract'
 import { hostFacts, macOf, parseOsRelease, parseUname, type SaidOfHost } from './host-facts.ts'
 import { cut, deviceText, failed, type Reading, reading } from './reading.ts'
 
-/** As the contract wants it; `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
+/** A port path, as in the contract. `usbN` (root hubs) and `1-3:1.0` (interfaces) do not match. */
 const PORT_PATH = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
 const INTERFACE = /^[0-9.-]{1,48}:[0-9]{1,3}\.([0-9]{1,3})$/
 const HEX_LINE = /^[0-9a-f ]*$/
 
-/** A device descriptor, and the most that a report holds (16,384 and 5,464 base64 characters). */
+/** Bytes of a device descriptor, and the maximum in a report (16,384 and 5,464 Base64 characters). */
 const bytes = { device: 18, descriptors: 12_288, reportDescriptor: 4_096 }
 const MAX_REPORT_DESCRIPTORS = 16
-/** Bytes of values that are read, and how many: far more than any real host has. */
+/** Maximum bytes and number of values. Real hosts have far fewer. */
 const MAX_VALUE_BYTES = 8 * 1024 * 1024
 const MAX_VALUES = 32_768
 
-/** What `od` printed under one heading. */
+/** The output of `od` below a heading. */
 interface Block {
-  /** Empty for the values, `= 1-3` for descriptors, `+ 1-3:1.0` for a report descriptor. */
+  /** Heading. Empty for the values, `= 1-3` for descriptors, `+ 1-3:1.0` for a report descriptor. */
   heading: string
   hex: string[]
 }
 
-/** Cuts the answer at its headings; null when a line is neither hex nor a heading, or the end is missing. */
+/** Splits the output at its headings. Returns null if a line is neither hex nor a heading, or if the end is missing. */
 const blocksOf = (lines: readonly string[]): Block[] | null => {
   let current: Block = { heading: '', hex: [] }
   const blocks = [current]
@@ -39,7 +39,7 @@ const blocksOf = (lines: readonly string[]): Block[] | null => {
 const bytesOf = (block: Block, max: number): Buffer =>
   Buffer.from(cut(block.hex.join('').replaceAll(' ', ''), max * 2), 'hex')
 
-/** A value as the shell wrote it: every line of the file with its end. */
+/** Decodes a value from the shell: all lines of the file with their line ends. */
 const withoutLineEnd = (value: string): string => (value.endsWith('\n') ? value.slice(0, -1) : value)
 
 const nicOf = (name: string, address: string, state: string): NicReport | undefined => {
@@ -47,7 +47,7 @@ const nicOf = (name: string, address: string, state: string): NicReport | undefi
   return mac === undefined ? undefined : { name, mac, addresses: [], isUp: state === 'up' || state === 'unknown' }
 }
 
-/** Devices by name, without descriptors; values are those of the attributes in the order of the script. */
+/** Reads the devices by name, without descriptors. Values are in the order of the attributes in the script. */
 const deviceOf = (values: readonly string[]): Omit<DeviceReport, 'portPath' | 'descriptors'> => {
   const [authorized, speed, removable, ...texts] = values.map(withoutLineEnd)
   const device: Omit<DeviceReport, 'portPath' | 'descriptors'> = {}
@@ -63,7 +63,7 @@ const deviceOf = (values: readonly string[]): Omit<DeviceReport, 'portPath' | 'd
   return device
 }
 
-/** The values, in the order the script writes them; counted, so that no value can pose as another. */
+/** Reads the values in the order of the script. It counts them, so that no value can pass as another. */
 const valuesOf = (text: string) => {
   const values = text.split('\0', MAX_VALUES)
   const [uname = '', osRelease = '', debian = '', vendor = '', model = '', chassis = '', sku = '', machineId = ''] =
@@ -82,7 +82,7 @@ const valuesOf = (text: string) => {
     } else break
   }
   const os = parseOsRelease(osRelease)
-  // Debian's VERSION_ID is the major number only; its point release is in a file of its own.
+  // VERSION_ID of Debian is only the major version. The point release is in a separate file.
   const isPoint = os.get('ID') === 'debian' && /^\d+(\.\d+)+$/.test(debian)
   const said: SaidOfHost = {
     ...parseUname(uname),
@@ -97,7 +97,7 @@ const valuesOf = (text: string) => {
   return { said, devices, machineId: cut(machineId.trim(), 128) }
 }
 
-/** Descriptors and report descriptors by device, the latter in interface order. */
+/** Reads descriptors and report descriptors by device, the latter in interface order. */
 const descriptorsOf = (blocks: readonly Block[]) => {
   const found = new Map<string, { descriptors: Buffer; hid: [number: number, text: string][] }>()
   let current: { descriptors: Buffer; hid: [number, string][] } | undefined
@@ -115,7 +115,7 @@ const descriptorsOf = (blocks: readonly Block[]) => {
   return found
 }
 
-/** Reads what the script printed on Linux, from the line behind the name of the system on. */
+/** Parses the output of the script on Linux, after the line with the system name. */
 export const readLinux = (lines: readonly string[]): Reading => {
   if (lines.includes('error denied')) return failed('not-permitted', '/sys/bus/usb/devices cannot be read')
   if (lines[0] === 'error od') return failed('not-understood', 'the host has no command od')
@@ -127,7 +127,7 @@ export const readLinux = (lines: readonly string[]): Reading => {
   let unreadable = 0
   for (const [portPath, { descriptors, hid }] of descriptorsOf(rest)) {
     const device = devices.get(portPath)
-    // It came or went between the two looks, or its descriptors are shut.
+    // The device was attached or removed between the two reads, or its descriptors are not readable.
     if (!device) continue
     if (descriptors.length < bytes.device) {
       unreadable++

@@ -5,7 +5,7 @@ import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.
 import { numberIn, objectsOf, parseJson, parsePlist, type Tree, type TreeObject, textIn } from './tree.ts'
 
 const SECTION = /^<portcullis ([a-z]+)>$/
-/** Lines by section; null when the last one is missing. */
+/** Splits the output into sections. Returns null if the last one is missing. */
 const sectionsOf = (lines: readonly string[]): Map<string, string[]> | null => {
   const sections = new Map<string, string[]>()
   let current: string[] = []
@@ -21,7 +21,7 @@ const sectionsOf = (lines: readonly string[]): Map<string, string[]> | null => {
   return null
 }
 
-/** The 32 bits of a location, from a number, 64-bit digits or `0x14330000 / 6`; undefined when there is none. */
+/** Parses a location of 32 bits from a number, 64-bit digits or `0x14330000 / 6`. Undefined if it is missing. */
 const locationOf = (value: Tree | undefined): number | undefined => {
   if (typeof value === 'number') return Number.isInteger(value) ? value >>> 0 : undefined
   if (typeof value !== 'string') return undefined
@@ -30,7 +30,7 @@ const locationOf = (value: Tree | undefined): number | undefined => {
   return /^-?\d{1,20}$/.test(value) ? Number(BigInt.asUintN(32, BigInt(value))) : undefined
 }
 
-/** Port path of a location: the bus in its top byte, then a port in each of six nibbles. A bus itself has none. */
+/** Returns the port path of a location: the bus in the top byte, then a port in each of six nibbles. A bus has none. */
 const placeOf = (location: number | undefined): string | undefined => {
   if (location === undefined) return undefined
   const ports = (location & 0xff_ffff)
@@ -69,7 +69,7 @@ const speedOf = (text: string | undefined): number | undefined => {
   return mbps > 0 && mbps <= 1_000_000 ? mbps : undefined
 }
 
-/** Devices without a product string are named by their class. */
+/** Names of classes. macOS uses them for devices without a product string. */
 const CLASS_NAME = /^[a-z]+(_[a-z]+)*_device$/
 const HUB: ClassCode = [9, 0, 0]
 
@@ -78,7 +78,7 @@ const known = <T>(key: string, value: T | undefined): Record<string, T> => (valu
 const removableOf = (fixed: boolean, removable: boolean): SaidOfDevice['removable'] =>
   fixed ? 'fixed' : removable ? 'removable' : undefined
 
-/** Keys with the ordering prefix that system_profiler wrote before macOS 10.15 (`c_bcd_device`, `g_location_id`). */
+/** Removes the ordering prefix of keys that system_profiler added before macOS 10.15 (`c_bcd_device`, `g_location_id`). */
 const LETTERED = /^[a-z]_(?=[a-z]+_[a-z]+|manufacturer$)/
 const withoutLetters = (said: TreeObject): TreeObject =>
   Object.keys(said).some((key) => LETTERED.test(key))
@@ -90,7 +90,7 @@ const isUnread = (said: TreeObject): boolean =>
   Object.keys(said).some((key) => /product_?id|idProduct/i.test(key)) &&
   locationOf(said.location_id ?? said.USBKeyLocationID ?? said.locationID) === undefined
 
-/** A device of system_profiler, of SPUSBDataType or SPUSBHostDataType; undefined for buses, media and volumes. */
+/** Reads a device from system_profiler (SPUSBDataType or SPUSBHostDataType). Undefined for buses, media and volumes. */
 const profiledDevice = (said: TreeObject): SaidOfDevice | undefined => {
   const portPath = placeOf(locationOf(said.location_id ?? said.USBKeyLocationID))
   const pid = hexIn(textIn(said, 'product_id', 'USBDeviceKeyProductID'))
@@ -126,7 +126,7 @@ const codeIn = (said: TreeObject, prefix: 'bDevice' | 'bInterface'): ClassCode |
   return [code, numberIn(said, `${prefix}SubClass`, 255) ?? 0, numberIn(said, `${prefix}Protocol`, 255) ?? 0]
 }
 
-/** A device of the registry: what holds ids, a place with a port, and a device class. */
+/** Reads a device from the registry: an object with VID, PID, a location with a port, and a device class. */
 const registryDevice = (said: TreeObject): SaidOfDevice | undefined => {
   const portPath = placeOf(locationOf(said.locationID))
   const vid = numberIn(said, 'idVendor', 0xffff)
@@ -151,7 +151,7 @@ const registryDevice = (said: TreeObject): SaidOfDevice | undefined => {
 
 type Function = NonNullable<SaidOfDevice['interfaces']>[number]
 
-/** Interfaces by the place of their device, in the order of their numbers. */
+/** Reads the interfaces by the location of their device, sorted by number. */
 const functionsOf = (objects: readonly TreeObject[]): Map<string, Function[]> => {
   const found = new Map<string, Function[]>()
   for (const said of objects) {
@@ -167,7 +167,7 @@ const functionsOf = (objects: readonly TreeObject[]): Map<string, Function[]> =>
   return found
 }
 
-/** Network interfaces as `ifconfig -a` prints them. */
+/** Parses the network interfaces in the output of `ifconfig -a`. */
 const nicsOf = (lines: readonly string[]): NicReport[] => {
   const nics: NicReport[] = []
   let current: (Omit<NicReport, 'mac'> & { mac?: string }) | undefined
@@ -192,7 +192,7 @@ const nicsOf = (lines: readonly string[]): NicReport[] => {
   return nics
 }
 
-/** Reads what the script printed on macOS, from the line behind the name of the system on. */
+/** Parses the output of the script on macOS, after the line with the system name. */
 export const readMacos = (lines: readonly string[]): Reading => {
   const sections = sectionsOf(lines)
   if (!sections) return failed('not-understood', 'the answer is cut off')
@@ -211,7 +211,7 @@ export const readMacos = (lines: readonly string[]): Reading => {
     const device = profiledDevice(object)
     if (device) devices.set(device.portPath, device)
   }
-  // The registry has the numbers themselves, and the texts as the device said them.
+  // The registry contains the numbers and the original texts of the device.
   for (const object of objects) {
     const device = registryDevice(object)
     if (device) devices.set(device.portPath, { ...devices.get(device.portPath), ...device })

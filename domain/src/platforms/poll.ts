@@ -4,13 +4,13 @@ import { cut, failed, MAX_ANSWER, MAX_LINES, type Reading } from './reading.ts'
 import { POLL_MARKER } from './scripts.ts'
 import { readWindows } from './windows.ts'
 
-/** Systems that can be polled. */
+/** The platforms that can be polled. */
 export type PolledPlatform = 'linux' | 'macos' | 'windows'
 
-/** Lines before the marker that are put up with: greetings of login scripts. */
+/** Maximum number of lines before the marker. Login scripts may print greetings. */
 const MAX_GREETING_LINES = 1_000
 
-/** Text of an answer: UTF-8, or UTF-16 by its byte order mark. */
+/** Decodes the output: UTF-8, or UTF-16 with a byte order mark. */
 export const decodeAnswer = (bytes: Uint8Array): string => {
   const [first, second] = bytes
   const encoding =
@@ -19,8 +19,8 @@ export const decodeAnswer = (bytes: Uint8Array): string => {
 }
 
 /**
- * Understands what a polled host printed. Any bytes are accepted and nothing is thrown; what is kept is bounded. The
- * platform is named as soon as the host said it, also on failure.
+ * Parses the output of a polled host. Accepts any bytes, never throws, and limits the result. The result contains the
+ * platform as soon as it is known, even on failure.
  */
 export const readPoll = (bytes: Uint8Array): { platform: PolledPlatform | null; reading: Reading } => {
   if (bytes.length > MAX_ANSWER)

@@ -1,47 +1,47 @@
 import type { DeviceReport, HostFacts } from '@portcullis/contract'
 import { comparePortPaths } from '../device-id.ts'
 
-/** Why an answer gave nothing. */
+/** Reasons why the output could not be used. */
 export type ReadingFailure = 'not-understood' | 'platform-unknown' | 'not-permitted' | 'output-too-large'
 
-/** What a polled host said, understood. */
+/** The parsed output of a polled host. */
 export type Reading =
   | {
       ok: true
       facts: HostFacts
-      /** What tells this installation of a system from all others; absent where it has none or does not show it. */
+      /** Identifier of this installation of the system. Absent if it is missing or not readable. */
       machineId?: string
-      /** In port order, root hubs left out, at most `MAX_POLLED_DEVICES`. */
+      /** Devices in port order without root hubs, at most `MAX_POLLED_DEVICES`. */
       devices: DeviceReport[]
-      /** Devices beyond that bound. */
+      /** Number of devices beyond this limit. */
       leftOut: number
     }
   | { ok: false; failure: ReadingFailure; message: string }
 
-/** Devices of one polled host: four times what a USB controller can address. */
+/** Maximum number of devices of a polled host: four times the limit of a USB controller. */
 export const MAX_POLLED_DEVICES = 512
 
-/** Bytes and lines of an answer that are looked at; a Mac with 100 devices says 1 MB in 30,000 lines. */
+/** Maximum bytes and lines of the output. A Mac with 100 devices prints 1 MB in 30,000 lines. */
 export const MAX_ANSWER = 16 * 1024 * 1024
 export const MAX_LINES = 262_144
 
-/** UTF-16 units of a device's text, as in an agent's report. */
+/** Maximum UTF-16 units of a text, as in the report of an agent. */
 const MAX_TEXT = 255
 
 export const failed = (failure: ReadingFailure, message: string): Reading => ({ ok: false, failure, message })
 
-/** Cuts to `max` UTF-16 units without leaving half of a surrogate pair. */
+/** Truncates text to `max` UTF-16 units without splitting a surrogate pair. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 
-/** Text of a device as it is reported: raw but for what no report may hold. Undefined when there is none. */
+/** Returns the raw text of a device without characters that reports cannot contain. Undefined if it is missing. */
 export const deviceText = (value: unknown): string | undefined => {
   if (typeof value !== 'string') return undefined
   const text = cut(value.replaceAll('\0', '').toWellFormed(), MAX_TEXT)
   return text === '' ? undefined : text
 }
 
-/** Devices in port order within the bound; of several at one place the first counts. */
+/** Returns the devices in port order, within the limit. If several have the same port path, the first counts. */
 export const reading = (facts: HostFacts, found: readonly DeviceReport[], machineId = ''): Reading => {
   const byPlace = new Map<string, DeviceReport>()
   for (const device of found) if (!byPlace.has(device.portPath)) byPlace.set(device.portPath, device)

@@ -1,27 +1,27 @@
 /**
- * What is run on a polled host, as constant texts: nothing of a connection, a host or a device is ever put into them.
- * They only read.
+ * The scripts for polled hosts. They are constant texts: no data of a connection, host or device is ever inserted. They
+ * only read.
  */
 
-/** First line of an answer; login scripts may print before it. */
+/** First line of the output. Login scripts may print text before it. */
 export const POLL_MARKER = 'portcullis 1'
 
-/** Directories that the script for Linux reads. Other ones than those of a real host are for tests. */
+/** Directories that the script for Linux reads. Tests use others. */
 export interface PollRoots {
   sys: string
   etc: string
 }
 
 /**
- * Text for a POSIX shell, one line without single quotes, `!` and double back slashes: it is quoted for any login shell
- * (sh, bash, zsh, fish, csh) by putting it between single quotes.
+ * Returns the script for a POSIX shell. It is one line without single quotes, `!` and double backslashes, so single quotes
+ * around it are enough for any login shell (sh, bash, zsh, fish, csh).
  *
- * Linux: no byte that a device chose is printed as it is. Values are read by the shell, ended by NUL, and all of them
- * leave through one `od`; descriptors have an `od` each. Between them stand only names that the kernel gave. Costs three
- * processes, one more per device and one more per HID function.
+ * Linux: the script prints no byte of a device directly. The shell reads all values, ends each with NUL and passes them
+ * through one `od`; each descriptor has its own `od`. The headings contain only names from the kernel. The script needs
+ * three processes, one more per device and one more per HID function.
  *
- * macOS: JSON and XML escape line ends and `<`, so that no device can write a line that begins a section. The plain form
- * of `ioreg` escapes nothing (IOKitTools, cfstringshow), hence `-a`.
+ * macOS: JSON and XML escape line ends and `<`, so no device can print a line that starts a section. The plain format of
+ * `ioreg` escapes nothing (IOKitTools, cfstringshow), hence `-a`.
  */
 export const posixScript = ({ sys, etc }: PollRoots): string =>
   [
@@ -33,7 +33,7 @@ export const posixScript = ({ sys, etc }: PollRoots): string =>
     'Linux*)',
     'command -v od >/dev/null || { echo "error od"; exit 0; };',
     `r=${sys}; b=$r/bus/usb/devices;`,
-    // A kernel without USB has no such directory: that is a host without devices. One that is shut is another matter.
+    // A kernel without USB has no such directory, so the host has no devices. An unreadable directory is an error.
     'if [ -r $b ] && [ -x $b ]; then :; elif [ -d $r/bus/usb ]; then echo "error denied"; elif [ -d $r/bus ]; then :;',
     'else echo "error denied"; fi;',
     'v() { [ -r "$1" ] && while IFS= read -r l || [ -n "$l" ]; do printf "%s\\n" "$l"; done <"$1"; printf "\\0"; };',
@@ -54,30 +54,30 @@ export const posixScript = ({ sys, etc }: PollRoots): string =>
     'Darwin*)',
     'printf "%s\\n" "<portcullis host>" "$u" "$(sw_vers -productVersion)" "$(sysctl -n hw.model)"; ifconfig -a;',
     'printf "\\n<portcullis profiler>\\n"; system_profiler -json SPUSBDataType SPUSBHostDataType;',
-    // Through a pipe: ioreg opens /dev/stdout by its name to write a property list.
+    // Use a pipe, because ioreg opens /dev/stdout by name to write a property list.
     'printf "\\n<portcullis registry>\\n"; ioreg -a -l -p IOUSB | cat;',
     'printf "\\n<portcullis interfaces>\\n"; ioreg -a -l -r -d 1 -c IOUSBHostInterface | cat;',
     'printf "\\n<portcullis end>\\n";;',
     'esac',
   ].join(' ')
 
-/** For Linux and macOS, to be given to the SSH server as it is. */
+/** Command for the SSH server on Linux and macOS. */
 export const POSIX_COMMAND = `sh -c '${posixScript({ sys: '/sys', etc: '/etc' })}'`
 
-/** Present devices that are asked for on Windows, interfaces included. */
+/** Maximum number of attached devices and interfaces to query on Windows. */
 const MAX_WINDOWS_NODES = 2_000
 
 /**
- * For Windows PowerShell 3 and later. Ids, class GUIDs and numbers, since texts are localised; the product string is the
- * one the device gave. Prints ASCII only (other characters as JSON escapes), whatever the code page. Short: with its
- * encoding it has to fit into the 8,191 characters of a command line of cmd.exe.
+ * The script for Windows PowerShell 3 and later. It queries IDs, class GUIDs and numbers, because texts are localised. The
+ * product string is the original one of the device. It prints only ASCII (other characters as JSON escapes), whatever the
+ * code page. The encoded script must fit in the 8,191 characters of a command line of cmd.exe.
  *
- * `Capabilities` is read from the registry: bit 4 (UniqueID) says that the last part of the id is a serial number of the
- * device, for one with `&` the only way to know. Through .NET, because `/` in a serial splits a path of PowerShell.
+ * It reads `Capabilities` from the registry: bit 4 (UniqueID) means that the last part of the ID is a serial number of the
+ * device. For a serial number with `&`, nothing else shows this. It uses .NET, because `/` splits a path in PowerShell.
  */
 const windowsScript = [
   "$ErrorActionPreference='SilentlyContinue';$ProgressPreference='SilentlyContinue'",
-  // A user without rights for WMI is refused here; the words of the error are localised, its category is not.
+  // A user without WMI permissions is refused here. The error message is localised, but its category is not.
   '$o=Get-CimInstance Win32_OperatingSystem -EV x',
   "$denied=@($x|?{$_.CategoryInfo.Category -eq 'PermissionDenied'}).Count -gt 0",
   '$c=Get-CimInstance Win32_ComputerSystem;$e=@(Get-CimInstance Win32_SystemEnclosure)[0]',
@@ -99,5 +99,5 @@ const windowsScript = [
   `[Console]::Out.Write("${POLL_MARKER}\`nWindows\`n$j\`nend\`n")`,
 ].join('\n')
 
-/** For Windows, to be given to the SSH server as it is; fits cmd.exe and PowerShell as login shell. */
+/** Command for the SSH server on Windows. It works with cmd.exe and PowerShell as the login shell. */
 export const WINDOWS_COMMAND = `powershell -NoProfile -NonInteractive -EncodedCommand ${Buffer.from(windowsScript, 'utf16le').toString('base64')}`

@@ -4,27 +4,27 @@ import { deviceText } from './reading.ts'
 /** Class, subclass and protocol. */
 export type ClassCode = readonly [number, number, number]
 
-/** What macOS and Windows say of a device in place of its descriptors. */
+/** The data of macOS and Windows about a device. They do not expose descriptors. */
 export interface SaidOfDevice extends Partial<Omit<DeviceReport, 'descriptors'>> {
   portPath: string
-  /** 0 to 65,535, as the next two. */
+  /** 0 to 65,535, like the next two. */
   vid: number
   pid: number
   bcdDevice: number
-  /** Of the device, when it is known. */
+  /** Class of the device, if known. */
   deviceCode?: ClassCode
-  /** In the order of their numbers, when they are known; a part of them may be missing. */
+  /** Classes of the known interfaces, sorted by number. Some may be missing. */
   interfaces?: readonly { number: number; code: ClassCode }[]
 }
 
-/** Interfaces that are kept: as many as a configuration has in Linux. */
+/** Maximum number of interfaces: the limit of a configuration in Linux. */
 const MAX_INTERFACES = 32
 
 const le16 = (value: number): [number, number] => [value & 0xff, (value >> 8) & 0xff]
 
 /**
- * Raw descriptors made of what is known: one configuration, no endpoints, bcdUSB and bMaxPacketSize0 0, which
- * `isSynthetic` tells from those of any device that works.
+ * Builds raw descriptors from the known data: one configuration, no endpoints, and bcdUSB and bMaxPacketSize0 0.
+ * `isSynthetic` recognises them, because no working device has such descriptors.
  */
 const syntheticDescriptors = (
   said: SaidOfDevice,
@@ -41,7 +41,7 @@ const syntheticDescriptors = (
   ])
 }
 
-/** A report as an agent would send it, with made descriptors. */
+/** Builds a report like that of an agent, with synthetic descriptors. */
 export const syntheticReport = (said: SaidOfDevice): DeviceReport => {
   const texts: Partial<Record<'manufacturer' | 'product' | 'serial', string>> = {}
   for (const key of ['manufacturer', 'product', 'serial'] as const) {

@@ -1,15 +1,15 @@
-/** What JSON and property lists hold. */
+/** A value in JSON or a property list. */
 export type Tree = null | string | number | boolean | Tree[] | TreeObject
 export interface TreeObject {
   [key: string]: Tree
 }
 
-/** Nesting that is followed: the deepest chain of hubs takes 16. */
+/** Maximum nesting. The longest chain of hubs needs 16. */
 const MAX_DEPTH = 64
-/** Objects of one tree that are looked at; a Mac with 100 devices says 1,000. */
+/** Maximum number of objects in a tree. A Mac with 100 devices has 1,000. */
 const MAX_OBJECTS = 100_000
 
-/** Any JSON text; undefined when it is none. */
+/** Parses a JSON text. Undefined if it is not valid. */
 export const parseJson = (text: string): Tree | undefined => {
   try {
     return JSON.parse(text) as Tree
@@ -31,7 +31,7 @@ const unescapeXml = (text: string): string =>
 
 const numberOf = (text: string): string | number => {
   const value = Number(text)
-  // Of a 64-bit number all digits matter: the place of a device may be one.
+  // Keep all digits of a 64-bit number, because it may be the location of a device.
   return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : text
 }
 
@@ -44,8 +44,8 @@ const scalarOf = (tag: string, text: string): Tree => {
 const TOKEN = /<(\/?)(plist|dict|array|key|string|integer|real|data|date|true|false)\b[^<>/]*(\/?)>([^<]*)/g
 
 /**
- * Reads a property list as macOS writes it (XML; integers beyond 2^53 stay text). Undefined when it is none or nested
- * too deep; never throws.
+ * Parses a property list of macOS (XML; integers above 2^53 stay text). Undefined if it is not valid or nested too deeply.
+ * Never throws.
  */
 export const parsePlist = (text: string): Tree | undefined => {
   const root: Tree[] = []
@@ -74,7 +74,7 @@ export const parsePlist = (text: string): Tree | undefined => {
   return root[0]
 }
 
-/** Every object of a tree, parents before children, within the bounds. */
+/** Returns the objects of a tree, parents before children, within the limits. */
 export const objectsOf = (tree: Tree | undefined): TreeObject[] => {
   const found: TreeObject[] = []
   function walk(value: Tree | undefined, depth: number): void {
@@ -86,7 +86,7 @@ export const objectsOf = (tree: Tree | undefined): TreeObject[] => {
   return found
 }
 
-/** A member that is text. */
+/** Returns a text value, or undefined. */
 export const textIn = (object: TreeObject, ...keys: string[]): string | undefined => {
   for (const key of keys) {
     const value = Object.hasOwn(object, key) ? object[key] : undefined
@@ -95,13 +95,13 @@ export const textIn = (object: TreeObject, ...keys: string[]): string | undefine
   return undefined
 }
 
-/** A member that is a whole number from 0 to `max`. */
+/** Returns an integer value from 0 to `max`, or undefined. */
 export const numberIn = (object: TreeObject, key: string, max: number): number | undefined => {
   const value = Object.hasOwn(object, key) ? object[key] : undefined
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max ? value : undefined
 }
 
-/** A member that is text or a list of texts, as a list. */
+/** Returns a text value or list of texts as a list. */
 export const textsIn = (object: TreeObject, key: string): string[] => {
   const value = Object.hasOwn(object, key) ? object[key] : undefined
   return (Array.isArray(value) ? value : [value]).filter((v) => typeof v === 'string')

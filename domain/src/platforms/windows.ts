@@ -5,26 +5,26 @@ import { cut, failed, MAX_POLLED_DEVICES, type Reading, reading } from './readin
 import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'
 import { numberIn, parseJson, type Tree, type TreeObject, textIn, textsIn } from './tree.ts'
 
-/** Nodes of the device tree that are looked at: every device may have some interfaces. */
+/** Maximum number of nodes in the device tree. Each device may have several interfaces. */
 const MAX_NODES = 8 * MAX_POLLED_DEVICES
 
-/** Interfaces of one device that are looked at; a configuration descriptor counts 32 at most in practice. */
+/** Maximum number of interfaces per device. In practice, a configuration has at most 32. */
 const MAX_FUNCTIONS = 32
 
-/** `USB\VID_046D&PID_C30A&MI_01\7&2BCD78FF&0&0001`: ids, number of the interface, and the instance. */
+/** `USB\VID_046D&PID_C30A&MI_01\7&2BCD78FF&0&0001`: VID, PID, interface number and instance. */
 const INSTANCE = /^USB\\VID_([0-9A-F]{4})&PID_([0-9A-F]{4})(?:&MI_([0-9A-F]{2}))?\\(.+)$/is
 const REVISION = /&REV_([0-9A-F]{4})(?:&|$)/i
-/** Of an interface (`Class_`) or of a device (`DevClass_`); with one, two or all three numbers. */
+/** Class of an interface (`Class_`) or device (`DevClass_`), with one, two or all three numbers. */
 const CLASS = /^USB\\(Dev)?Class_([0-9A-F]{2})(?:&SubClass_([0-9A-F]{2}))?(?:&Prot_([0-9A-F]{2}))?$/i
-/** Bit of the capabilities of a device that has a serial number of its own (CM_DEVCAP_UNIQUEID). */
+/** Capability bit of a device with its own serial number (CM_DEVCAP_UNIQUEID). */
 const UNIQUE_ID = 0x10
 
-/** One node of the device tree: a device or an interface of a composite one. */
+/** A node of the device tree: a device, or an interface of a composite device. */
 interface Node {
   id: string
   vid: number
   pid: number
-  /** Of an interface; undefined for a device. */
+  /** Number of an interface. Undefined for a device. */
   mi: number | undefined
   instance: string
   said: TreeObject
@@ -33,14 +33,14 @@ interface Node {
 const nodeOf = (said: Tree): Node | undefined => {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) return undefined
   const id = textIn(said, 'InstanceId', 'PNPDeviceID', 'DeviceID')
-  // 200 characters are the longest id that Windows makes (MAX_DEVICE_ID_LEN).
+  // Windows limits IDs to 200 characters (MAX_DEVICE_ID_LEN).
   const [, vid, pid, mi, instance] = INSTANCE.exec(id?.slice(0, 400) ?? '') ?? []
   if (!id || !vid || !pid || !instance) return undefined
   const numberOf = (hex: string): number => Number.parseInt(hex, 16)
   return { id, vid: numberOf(vid), pid: numberOf(pid), mi: mi === undefined ? undefined : numberOf(mi), instance, said }
 }
 
-/** The most exact class of a kind that the compatible ids name. */
+/** Returns the most specific class in the compatible IDs. */
 const classOf = (said: TreeObject, ofDevice: boolean): ClassCode | undefined => {
   for (const text of textsIn(said, 'CompatibleID').slice(0, 64)) {
     const match = CLASS.exec(text)
@@ -60,8 +60,8 @@ const revisionOf = (said: TreeObject): number => {
 }
 
 /**
- * The serial number of a device. What holds `&` was made by Windows, unless the capabilities say that it is the device's
- * own: some tools give such a serial to look as if they had none.
+ * Returns the serial number of a device. Windows creates the ones with `&`, unless the capabilities say that the device
+ * has its own: some attack tools use such a serial number to hide it.
  */
 const serialOf = ({ instance, said }: Node): string | undefined => {
   const capabilities = numberIn(said, 'Capabilities', 0xffff_ffff)
@@ -69,7 +69,7 @@ const serialOf = ({ instance, said }: Node): string | undefined => {
   return capabilities !== undefined && (capabilities & UNIQUE_ID) !== 0 ? instance : undefined
 }
 
-/** Controller and ports of `PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)#USB(2)`. */
+/** Splits `PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)#USB(2)` into controller and ports. */
 const pathOf = (said: TreeObject): { controller: string; ports: string[] } | undefined => {
   for (const text of textsIn(said, 'LocationPaths').slice(0, 8)) {
     const match = /^([^\s]{1,300}#USBROOT\(\d{1,3}\))((?:#USB\(\d{1,3}\)){1,8})$/.exec(text)
@@ -78,7 +78,7 @@ const pathOf = (said: TreeObject): { controller: string; ports: string[] } | und
   return undefined
 }
 
-/** Three groups of three digits that stand for a text. */
+/** Returns three groups of three digits as a hash of a text. */
 const digitsOf = (text: string): string[] => {
   const number = BigInt(`0x${hash('sha256', text, 'hex').slice(0, 15)}`) % 1_000_000_000n
   return (
@@ -90,8 +90,8 @@ const digitsOf = (text: string): string[] => {
 }
 
 /**
- * Places of devices: the controllers in the order of their paths are buses from 1 on. Without a path the place is made
- * of what stays: bus 0, digits for the hub that Windows made the instance of, and its port; or digits for the whole id.
+ * Returns the port paths of devices. Controllers, sorted by path, are the buses from 1 on. Without a location path, the
+ * port path is bus 0 with stable digits: for the hub in the instance ID and its port, or for the complete ID.
  */
 const placesOf = (devices: readonly Node[]): Map<Node, string> => {
   const paths = new Map(devices.map((node) => [node, pathOf(node.said)]))
@@ -105,7 +105,7 @@ const placesOf = (devices: readonly Node[]): Map<Node, string> => {
     const ports =
       path?.ports ?? (hub && port && serialOf(node) === undefined ? [...digitsOf(hub), port] : digitsOf(node.id))
     let place = `${bus}-${ports.map(Number).join('.')}`
-    // Two at one place are two devices all the same.
+    // Two devices with the same port path are still two devices.
     for (let salt = 1; bus > 999 || taken.has(place); salt++) {
       place = `0-${digitsOf(`${node.id} ${salt}`).join('.')}`
       if (!taken.has(place)) break
@@ -119,13 +119,13 @@ const placesOf = (devices: readonly Node[]): Map<Node, string> => {
 type Functions = NonNullable<SaidOfDevice['interfaces']>
 
 /**
- * Interfaces of every device. Those of composite devices are nodes of their own, under the device that is named as
- * parent; where none is named, under every device of the same ids.
+ * Returns the interfaces of each device. The interfaces of a composite device are separate nodes below their parent. If
+ * the parent is unknown, they count for all devices with the same VID and PID.
  */
 const functionsOf = (devices: readonly Node[], parts: readonly Node[]): Map<Node, Functions> => {
   const key = (node: Node): string => `${node.vid} ${node.pid}`
   const byParent = Map.groupBy(parts, (part) => (textIn(part.said, 'Parent') ?? key(part)).toUpperCase())
-  // Of each parent once: a thousand devices of the same ids may share a thousand interfaces.
+  // Compute this once per parent: 1,000 devices with the same VID and PID may share 1,000 interfaces.
   const functionsUnder = new Map<string, Functions>()
   for (const [parent, children] of byParent) {
     const functions = new Map<string, Functions[number]>()
@@ -150,7 +150,7 @@ const functionsOf = (devices: readonly Node[], parts: readonly Node[]): Map<Node
 
 const objectsIn = (said: TreeObject, key: string, max: number): Tree[] => {
   const value = Object.hasOwn(said, key) ? said[key] : undefined
-  // ConvertTo-Json writes one element of a list without the list.
+  // ConvertTo-Json writes a list with one element as the element.
   return value === undefined || value === null ? [] : Array.isArray(value) ? value.slice(0, max) : [value]
 }
 
@@ -165,7 +165,7 @@ const nicsOf = (said: TreeObject): NicReport[] =>
 const textOrNumber = (said: TreeObject, key: string): string =>
   textIn(said, key) ?? String(numberIn(said, key, 0xffff) ?? '')
 
-/** Reads what the script printed on Windows, from the line behind the name of the system on. */
+/** Parses the output of the script on Windows, after the line with the system name. */
 export const readWindows = (lines: readonly string[]): Reading => {
   const end = lines.findIndex((line) => line.trim() === 'end')
   if (end < 0) return failed('not-understood', 'the answer is cut off')
@@ -186,7 +186,7 @@ export const readWindows = (lines: readonly string[]): Reading => {
     const serial = serialOf(node)
     const product = textIn(node.said, 'BusReportedDeviceDesc')
     const interfaces = functions.get(node) ?? []
-    // A device with one interface is listed by that interface; only hubs have its class for themselves too.
+    // Windows lists a device with one interface by the class of that interface. Only hubs have the same class as device class.
     const deviceCode = classOf(node.said, true) ?? interfaces.find((i) => i.code[0] === 9)?.code
     return syntheticReport({
       portPath: places.get(node) ?? '',

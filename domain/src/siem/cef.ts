@@ -2,13 +2,13 @@ import { isAddress } from '../addresses.ts'
 import { frame } from './rfc5424.ts'
 import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } from './siem-event.ts'
 
-/** Severity 0 to 10 of each syslog number: 0 to 3 low, 4 to 6 medium, 7 and 8 high, 9 and 10 very high. */
+/** CEF severity of each syslog severity: 0 to 3 low, 4 to 6 medium, 7 and 8 high, 9 and 10 very high. */
 const severities = [10, 10, 9, 7, 5, 3, 2, 0] as const
 
 const escapeHeader = (text: string): string => text.replace(/[|\\]/g, '\\$&')
 const escapeValue = (text: string): string => text.replace(/[=\\]/g, '\\$&')
 
-/** A custom field with what it holds; nothing when it is empty. */
+/** Returns a custom field with its label, or nothing if the value is empty. */
 const custom = (key: string, label: string, value: string): [string, string][] =>
   value === ''
     ? []
@@ -22,7 +22,7 @@ const addressOf = ({ address }: CleanEvent): [string, string][] => {
   return address.includes(':') ? custom('c6a3', 'Destination IPv6 Address', address) : [['dst', address]]
 }
 
-/** Keys of the CEF dictionary; custom strings where it has none. */
+/** Returns the extension: keys of the CEF dictionary, and custom strings for all other values. */
 const extension = (event: CleanEvent): [string, string][] => [
   ['externalId', String(event.id)],
   ['rt', String(event.at.getTime())],
@@ -39,7 +39,7 @@ const extension = (event: CleanEvent): [string, string][] => [
   ...custom('cs6', 'device', [event.vendorName, event.productName].filter((part) => part !== '').join(' ')),
 ]
 
-/** CEF 0 behind a header of RFC 5424. */
+/** Formats an event as CEF 0 after an RFC 5424 header. */
 export const formatCef = (given: SiemEvent, source: SiemSource): Buffer => {
   const event = cleanEvent(given, source)
   const head = ['CEF:0', 'Portcullis', 'Portcullis', event.version, event.code, event.description]

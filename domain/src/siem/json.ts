@@ -1,11 +1,11 @@
 import { cleanEvent, fit, maxSiemBytes, type SiemEvent, type SiemSource } from './siem-event.ts'
 
-/** Bytes of the details in a body: the longest that are stored, in any script. */
+/** Maximum bytes of the details in a body. Stored details in any script fit. */
 const mostDetails = maxSiemBytes
 
 /**
- * Body of a webhook: `type`, `timestamp` and `data` as Standard Webhooks recommends; the same text on every try.
- * The members of `data` are those of an event of the interface, then what it is about; empty texts stay.
+ * Formats an event as the body of a webhook: `type`, `timestamp` and `data`, as Standard Webhooks recommends. The text is
+ * the same for every attempt. `data` has the fields of an event in the interface, then those of its object.
  */
 export const formatJson = (given: SiemEvent, source: SiemSource): string => {
   const event = cleanEvent(given, source)

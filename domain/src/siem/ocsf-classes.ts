@@ -1,9 +1,9 @@
 import type { EventKind } from '@portcullis/contract'
 
-/** Release of the schema that `ocsf.ts` writes: the first with Peripheral Activity. */
+/** Version of the schema that `ocsf.ts` uses. It is the first with Peripheral Activity. */
 export const ocsfVersion = '1.7.0'
 
-/** Classes used, by their number; the category is its thousands. */
+/** The classes by number. The thousands digit is the category. */
 export const ocsfClasses = {
   0: 'Base Event',
   1010: 'Peripheral Activity',
@@ -31,11 +31,11 @@ interface Mapping {
   class: OcsfClass
   activity: number
   activityName: string
-  /** What came of it, where the class says so. */
+  /** Status of the activity, for classes with a status. */
   status?: readonly [id: number, name: string]
-  /** Device Config State Change: what a host's protection is now. */
+  /** Device Config State Change: current protection of the host. */
   state?: readonly [id: number, name: string]
-  /** Security Control: what was done about it. */
+  /** Security Control: action that was taken. */
   control?: { action: readonly [id: number, name: string]; disposition: readonly [id: number, name: string] }
 }
 
@@ -44,11 +44,11 @@ const inventory: Mapping = { class: 5001, activity: 2, activityName: 'Collect' }
 const failure: Mapping = { class: 6008, activity: 1, activityName: 'General Error' }
 const other = (activityName: string): Mapping => ({ class: 0, activity: 99, activityName })
 
-/** Every kind of event, and where the schema has a place for it. */
+/** Maps the kinds of events to classes of the schema. */
 const ocsfMappings = {
   attached: { class: 1010, activity: 1, activityName: 'Connect' },
   gone: { class: 1010, activity: 2, activityName: 'Disconnect' },
-  // The device is there, and its host does not use it.
+  // The device is attached, but its host does not use it.
   blocked: {
     class: 1010,
     activity: 4,
@@ -94,12 +94,12 @@ const ocsfMappings = {
   quarantineWaiting: { class: 7001, activity: 1, activityName: 'Isolate', status: [99, 'Waits for a person'] },
 } as const satisfies Record<EventKind, Mapping>
 
-/** For a kind that is newer than this table. */
+/** The mapping for unknown kinds. */
 const unknown = other('Other')
 
 export const ocsfMapping = (kind: EventKind | null): Mapping => (kind === null ? unknown : ocsfMappings[kind])
 
-/** Severity of each syslog number. Notice is the plain course of things, as plugging in and out; a person may look. */
+/** OCSF severity of each syslog severity. Notice is for normal activity such as attaching and detaching devices. */
 export const ocsfSeverities = [
   [6, 'Fatal'],
   [5, 'Critical'],
@@ -111,7 +111,7 @@ export const ocsfSeverities = [
   [1, 'Informational'],
 ] as const
 
-/** Type of a peripheral by the number of its icon; the schema names few. */
+/** Type of a device by its icon number. The schema has few types. */
 export const ocsfPeripheralTypes: Readonly<Record<string, readonly [id: number, name: string]>> = {
   1: [2, 'Keyboard'],
   2: [3, 'Mouse'],

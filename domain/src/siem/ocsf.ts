@@ -12,13 +12,13 @@ import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } fro
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Without members that say nothing: no attribute of the schema may be an empty text. */
+/** Removes empty values, because the schema does not allow empty texts. */
 const filled = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== '' && value !== undefined))
 
 const isHostName = (text: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
 
-/** Device: the host. Its name is one of DNS, or only a name. */
+/** Returns the Device object: the host. Its name is a DNS name or a plain name. */
 const hostOf = (event: CleanEvent): Json => {
   const name = event.hostName === '' ? event.eventEntityID : event.hostName
   return filled({
@@ -31,7 +31,7 @@ const hostOf = (event: CleanEvent): Json => {
   })
 }
 
-/** Peripheral Device. */
+/** Returns the Peripheral Device object. */
 const peripheralOf = (event: CleanEvent): Json => {
   const [typeId, type] = ocsfPeripheralTypes[event.icon] ?? [99, 'USB device']
   const name = [event.vendorName, event.productName].filter((part) => part !== '').join(' ')
@@ -50,7 +50,7 @@ const peripheralOf = (event: CleanEvent): Json => {
 const hasDevice = (event: CleanEvent): boolean => event.vid !== '' || event.deviceId !== ''
 const hasHost = (event: CleanEvent): boolean => event.hostName !== '' || event.agentId !== ''
 
-/** What each class has beyond the base event. */
+/** Attributes of each class in addition to the base event. */
 const classMembers = (event: CleanEvent, classUid: number): Json => {
   switch (classUid) {
     case 1010:
@@ -80,7 +80,7 @@ const classMembers = (event: CleanEvent, classUid: number): Json => {
   }
 }
 
-/** Classes that have no device of their own take it by the profile Host. */
+/** Classes without a device attribute. They get it from the profile Host. */
 const byHostProfile: readonly number[] = [0, 6002, 6008, 7001]
 
 const write = (event: CleanEvent, message: string): string => {
@@ -136,12 +136,12 @@ const write = (event: CleanEvent, message: string): string => {
 
 const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** An event of the Open Cybersecurity Schema Framework as JSON, behind a header of RFC 5424. */
+/** Formats an event of the Open Cybersecurity Schema Framework as JSON after an RFC 5424 header. */
 export const formatOcsf = (given: SiemEvent, source: SiemSource): Buffer => {
   const event = cleanEvent(given, source)
   const sentence = [event.description, event.details].filter((part) => part !== '').join(': ')
   return frame(event, '-', (room) => {
-    // With a message of one byte.
+    // The size with a message of one byte.
     const bare = Buffer.byteLength(write(event, '-')) - 1
     return write(event, fit(sentence, room - bare, jsonText))
   })

@@ -1,27 +1,28 @@
 import { type CleanEvent, cleanEvent, fit, maxSiemBytes, type SiemEvent, type SiemSource } from './siem-event.ts'
 
-/** local0: what an organisation sorts by its own rules. */
+/** local0, which organisations route by their own rules. */
 const facility = 16
 
-/** All before the message (RFC 5424, 6): the type of the message is the event's code. */
+/** Returns the header (RFC 5424, 6). The message ID is the event code. */
 const header = (event: CleanEvent, structured: string): string => {
   const priority = facility * 8 + event.severity
   return `<${priority}>1 ${event.at.toISOString()} ${event.instance} portcullis - ${event.code || '-'} ${structured} `
 }
 
 /**
- * A whole message: header, and `write` with the bytes that the header leaves. Without a byte order mark: it would stand
- * before the texts that rules look for, and whoever names a device could choose whether it does (ADR 0023).
+ * Returns a complete message: the header and the text from `write`, which gets the remaining number of bytes. It has no
+ * byte order mark: the mark would precede texts that rules match, and a device name could decide whether it is present
+ * (ADR 0023).
  */
 export const frame = (event: CleanEvent, structured: string, write: (room: number) => string): Buffer => {
   const head = Buffer.from(header(event, structured))
   return Buffer.concat([head, Buffer.from(write(maxSiemBytes - head.length))])
 }
 
-/** PARAM-VALUE: a backslash before `"`, `\` and `]` (6.3.3). */
+/** Escapes a PARAM-VALUE: a backslash before `"`, `\` and `]` (6.3.3). */
 const escapeValue = (text: string): string => text.replace(/["\\\]]/g, '\\$&')
 
-/** 32473 is the number for documentation (RFC 5612): this product has none of its own. */
+/** 32473 is the enterprise number for documentation (RFC 5612), because this product has none. */
 const structuredData = (event: CleanEvent): string => {
   const parameters = {
     eventID: String(event.id),
@@ -44,7 +45,7 @@ const structuredData = (event: CleanEvent): string => {
   return `[portcullis@32473${written.join('')}][origin software="Portcullis" swVersion="${escapeValue(event.version)}"]`
 }
 
-/** RFC 5424: what is known as structured data, and a sentence. */
+/** Formats an event as RFC 5424: structured data and a sentence. */
 export const formatRfc5424 = (given: SiemEvent, source: SiemSource): Buffer => {
   const event = cleanEvent(given, source)
   const { description, eventEntityID, details } = event

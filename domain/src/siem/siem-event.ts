@@ -1,7 +1,7 @@
 import { type EventKind, eventCodes, type FleetEvent, severityNames } from '@portcullis/contract'
 import { cleanText } from '../text.ts'
 
-/** An event with what it is about, as it leaves for a SIEM. Each text may be empty; all may be hostile. */
+/** An event with its host and device, for a SIEM. Every text may be empty or hostile. */
 export interface SiemEvent extends FleetEvent {
   agentId: string
   hostName: string
@@ -12,27 +12,27 @@ export interface SiemEvent extends FleetEvent {
   vid: string
   pid: string
   serial: string
-  /** Names of the device, as people know it. */
+  /** Display name of the device. */
   vendorName: string
   productName: string
 }
 
-/** Who sends: the same for all events of an installation, on every try. */
+/** The sender. It is the same for all events of an installation. */
 export interface SiemSource {
   /** Version of the product. */
   version: string
-  /** Name of this installation: the host name its people know. */
+  /** Host name of this installation, as its users know it. */
   instance: string
 }
 
-/** Bytes of a whole message: what rsyslog and syslog-ng take as they are installed. */
+/** Maximum bytes of a message: the default limit of rsyslog and syslog-ng. */
 export const maxSiemBytes = 8192
 
-/** Ends what was cut. */
+/** Mark at the end of truncated text. */
 const cutMark = '…'
 const markBytes = Buffer.byteLength(cutMark)
 
-/** `text`, or as much of it as fits with the mark, cut between characters. `encode` is what the format does to a character. */
+/** Truncates text between characters so that it fits with the mark. `encode` is the escape function of the format. */
 export const fit = (text: string, bytes: number, encode: (text: string) => string = (one) => one): string => {
   if (Buffer.byteLength(encode(text)) <= bytes) return text
   let left = bytes - markBytes
@@ -46,8 +46,8 @@ export const fit = (text: string, bytes: number, encode: (text: string) => strin
 }
 
 /**
- * Bytes of each text before it is escaped, which doubles them at most: whatever hosts and devices say, all of them leave
- * over 2,000 bytes of a message to `details`, which takes what is left.
+ * Maximum bytes of each text before escaping, which at most doubles them. Together they leave more than 2,000 bytes of a
+ * message for `details`, which gets the rest.
  */
 const limits = {
   eventEntityID: 384,
@@ -66,10 +66,10 @@ const limits = {
 
 export type SiemTexts = Record<keyof typeof limits | 'details', string>
 
-/** An event whose texts are one line each, without what changes how a line reads, and bounded. */
+/** An event with cleaned texts: one line each, without control and invisible characters, and limited in length. */
 export interface CleanEvent extends SiemTexts {
   id: number
-  /** Null for a code this release does not know. */
+  /** Null for a code that this release does not know. */
   kind: EventKind | null
   code: string
   category: string
@@ -80,7 +80,7 @@ export interface CleanEvent extends SiemTexts {
   icon: string
   at: Date
   version: string
-  /** Printable ASCII without blanks, 1 to 255 characters. */
+  /** Printable ASCII without spaces, 1 to 255 characters. */
   instance: string
 }
 
@@ -88,7 +88,7 @@ const kinds = new Map<string, EventKind>(
   Object.entries(eventCodes).map(([kind, { code }]) => [code.toLowerCase(), kind as EventKind]),
 )
 
-/** Twice any limit: what cleaning leaves is cut by bytes, and marked. */
+/** Maximum characters after cleaning: twice any limit. Truncation by bytes follows. */
 const mostCharacters = 2 * maxSiemBytes
 
 export const cleanEvent = (event: SiemEvent, source: SiemSource): CleanEvent => {

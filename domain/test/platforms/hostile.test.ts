@@ -21,7 +21,7 @@ const windowsNode = (id: string, name: unknown = 'Ultra') => ({
   LocationPaths: ['PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)'],
 })
 
-/** Good answers of every system. */
+/** Valid output of every platform. */
 const samples: Buffer[] = [
   pollLinux(
     describeSysfs([
@@ -45,7 +45,7 @@ const samples: Buffer[] = [
   ),
 ]
 
-/** What holds of every answer, whatever a host printed. */
+/** Asserts what applies to every result, whatever a host prints. */
 const expectSound = (output: Buffer): void => {
   const { reading } = readPoll(output)
   if (!reading.ok) {
@@ -63,12 +63,12 @@ const expectSound = (output: Buffer): void => {
   }
 }
 
-describe('any answer', () => {
-  it('of any bytes is borne', () => {
+describe('any output', () => {
+  it('with random bytes never throws', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => expectSound(Buffer.from(bytes))))
   })
 
-  it.each(['Linux', 'Darwin', 'Windows'])('of a host that calls itself %s and prints anything is borne', (system) => {
+  it.each(['Linux', 'Darwin', 'Windows'])('from a host that claims to run %s never throws', (system) => {
     const sections = fc.constantFrom(
       '<portcullis host>',
       '<portcullis profiler>',
@@ -91,7 +91,7 @@ describe('any answer', () => {
     )
   })
 
-  it('changed at some bytes, cut, or with parts repeated is borne', () => {
+  it('with changed, truncated or repeated parts never throws', () => {
     const change = fc.record({ at: fc.nat(), length: fc.nat(40), put: fc.uint8Array({ maxLength: 40 }) })
     fc.assert(
       fc.property(fc.constantFrom(...samples), fc.array(change, { minLength: 1, maxLength: 8 }), (sample, changes) => {
@@ -106,7 +106,7 @@ describe('any answer', () => {
     )
   })
 
-  it('with texts of any kind from a device is borne and not believed', () => {
+  it('with hostile texts from a device cannot add devices', () => {
     const odd = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 600 }),
       fc.constantFrom('\0', '\ud800', '</string>', '"}', '\n= 1-9\n'),
@@ -126,7 +126,7 @@ describe('any answer', () => {
     )
   })
 
-  it('of values of any kind where texts and numbers belong is borne', () => {
+  it('with values of unexpected types never throws', () => {
     const value = fc.jsonValue({ maxDepth: 3 })
     const keys = [
       'InstanceId',
@@ -157,7 +157,7 @@ describe('any answer', () => {
       (n: number) =>
         macAnswer({ registry: plist(Array.from({ length: n }, (_, i) => registryDevice(i * 16 + 1, 'x'))) }),
     ],
-  ])('with far too many devices of %s keeps 512', (_, count, make) => {
+  ])('keeps 512 devices of too many from %s', (_, count, make) => {
     const output = make(count)
     expectSound(output)
     const { reading } = readPoll(output)
@@ -173,14 +173,14 @@ describe('any answer', () => {
     ['entities', `<string>${'&#38;'.repeat(1_000_000)}</string>`],
     ['tags without an end', '<string '.repeat(500_000)],
     ['blanks', ' '.repeat(8_000_000)],
-  ])('of endless %s ends', (_, text) => {
+  ])('ends for endless %s', (_, text) => {
     expectSound(macAnswer({ profiler: text, registry: text, interfaces: text }).subarray(0, 16 * 1024 * 1024))
     expectSound(Buffer.from(`portcullis 1\nWindows\n${text}\nend\n`))
     expectSound(Buffer.from(`portcullis 1\nLinux\n${text}\nend\n`))
   })
 })
 
-it('polls a stick as an agent would report it', () => {
+it('polls a device as an agent reports it', () => {
   const device = { authorized: true, removable: 'removable' as const, ...storageStick({ portPath: '3-4' }) }
   expect(readPoll(pollLinux(describeSysfs([device]))).reading).toMatchObject({ ok: true, devices: [device] })
 })

@@ -15,7 +15,7 @@ const hasShell = (name: string): boolean => {
   }
 }
 
-/** POSIX shells of this machine. */
+/** The POSIX shells on this machine. */
 export const presentShells: readonly string[] = shells.filter(hasShell)
 
 const runScript = (root: string, shell = 'sh'): Buffer => {
@@ -24,7 +24,7 @@ const runScript = (root: string, shell = 'sh'): Buffer => {
   return execFileSync(command as string, args, { timeout: 20_000, maxBuffer: 64 * 1024 * 1024 })
 }
 
-/** Runs the real script by a shell over a made-up `/sys` and `/etc`, and gives what it printed. */
+/** Runs the real script in a shell on a fake `/sys` and `/etc`, and returns its output. */
 export const pollLinux = (
   sysfs: Iterable<[path: string, content: SysfsEntry]>,
   { shell = 'sh', etc = [] }: { shell?: string; etc?: [string, string][] } = {},

@@ -28,8 +28,8 @@ const hardware: [string, string][] = [
   ['class/net/vethab/address', '02:00:00:00:00:02\n'],
 ]
 
-describe.each(presentShells)('a Linux host polled with %s', (shell) => {
-  it('says its devices as an agent would', () => {
+describe.each(presentShells)('a Linux host that is polled with %s', (shell) => {
+  it('returns its devices as an agent does', () => {
     const devices = [
       hub({ portPath: '1-1' }),
       plainKeyboard({ portPath: '1-1.2' }),
@@ -55,12 +55,12 @@ describe.each(presentShells)('a Linux host polled with %s', (shell) => {
   })
 })
 
-it('runs on this machine as it would over SSH', () => {
+it('runs on this machine as over SSH', () => {
   const output = execFileSync('sh', ['-c', POSIX_COMMAND], { timeout: 20_000 })
   expect(readPoll(output)).toMatchObject({ platform: 'linux', reading: { ok: true } })
 })
 
-/** What the script prints, made by hand. */
+/** Builds output of the script. */
 const answer = (values: string[], rest: string[] = [], system = 'Linux'): Buffer =>
   Buffer.from(
     [
@@ -78,20 +78,20 @@ const stick = Buffer.from(storageStick().descriptors, 'base64').toString('hex')
 describe('a hostile device', () => {
   const forged = `x\n\nd\n1-2\n1-2/idVendor\n= 1-2\n${stick}\nend\nportcullis 1\nLinux`
 
-  it('cannot make up a second one with the text of its name', () => {
+  it('cannot fake a second device with its name', () => {
     const device = plainKeyboard({ product: forged, manufacturer: '\n1-2/idVendor=05ac', serial: 'a\nb\n' })
     const { reading } = readPoll(pollLinux(describeSysfs([device])))
     expect(reading).toMatchObject({ ok: true, devices: [{ ...device, product: forged.slice(0, 255) }] })
   })
 
-  it('keeps its odd texts, but for what no report may hold', () => {
+  it('keeps unusual texts, except characters that reports cannot contain', () => {
     const product = Buffer.from([0xff, 0x41, 0xc3, 0x0a, 0x42])
     const files = new Map(describeSysfs([plainKeyboard()])).set('bus/usb/devices/1-1/product', product)
     const { reading } = readPoll(pollLinux(files))
     expect(reading.ok && reading.devices[0]?.product).toBe('\ufffdA\ufffd\nB')
   })
 
-  it('counts with descriptors of any length, up to what a report holds', () => {
+  it('is reported with descriptors of any length up to the limit', () => {
     const { reading } = readPoll(
       answer([...host, 'd', '1-1', '1', '480', '', '', '', '', ''], ['= 1-1', stick.repeat(2_000)]),
     )
@@ -99,8 +99,8 @@ describe('a hostile device', () => {
   })
 })
 
-describe('an answer', () => {
-  it('is understood behind the greeting of a login script', () => {
+describe('the output', () => {
+  it('is parsed after the greeting of a login script', () => {
     const output = Buffer.concat([Buffer.from('Welcome\nto host\n'), answer(host)])
     expect(readPoll(output)).toMatchObject({ platform: 'linux', reading: { ok: true, devices: [] } })
   })
@@ -113,28 +113,28 @@ describe('an answer', () => {
     ['other output in between', 'portcullis 1\nLinux\n 4c 69\nBroadcast message\nend\n', 'linux', 'not-understood'],
     ['no od', 'portcullis 1\nLinux\nerror od\n', 'linux', 'not-understood'],
     ['a shut sysfs', 'portcullis 1\nLinux\nerror denied\n00\nend\n', 'linux', 'not-permitted'],
-  ])('that is no answer is told as such: %s', (_, text, platform, failure) => {
+  ])('is reported as invalid: %s', (_, text, platform, failure) => {
     expect(readPoll(Buffer.from(text))).toMatchObject({ platform, reading: { ok: false, failure } })
   })
 
-  it('of a host without sysfs is not permitted, of one without USB is empty', () => {
+  it('is an error without sysfs and empty without USB', () => {
     expect(readPoll(pollLinux([['none', '']])).reading).toMatchObject({ ok: false, failure: 'not-permitted' })
     expect(readPoll(pollLinux([['bus/pci/x', '']])).reading).toMatchObject({ ok: true, devices: [] })
   })
 
-  it('without readable descriptors is not permitted', () => {
+  it('is an error without readable descriptors', () => {
     const values = [...host, 'd', '1-1', '1', '480', '', '', '', '', '']
     expect(readPoll(answer(values, ['= 1-1'])).reading).toMatchObject({ ok: false, failure: 'not-permitted' })
   })
 
-  it('with report descriptors gives them in interface order', () => {
+  it('contains report descriptors in interface order', () => {
     const values = [...host, 'd', '1-1', '1', '480', '', '', '', '', '']
     const hid = ['= 1-1', stick, '+ 1-1:1.10', ' 0a 0b', '+ 1-1:1.2', ' 02']
     const { reading } = readPoll(answer(values, hid))
     expect(reading.ok && reading.devices[0]?.reportDescriptors).toEqual(['Ag==', 'Cgs='])
   })
 
-  it('with 100,000 devices keeps the first 512 by port', () => {
+  it('keeps the first 512 of 100,000 devices by port', () => {
     const names = Array.from({ length: 100_000 }, (_, i) => `${(i >> 8) % 999}-${(i & 255) + 1}`)
     const values = names.slice(0, 3_000).flatMap((name) => ['d', name, '1', '480', '', '', '', '', ''])
     const { reading } = readPoll(
@@ -148,18 +148,18 @@ describe('an answer', () => {
     expect(reading.ok && reading.devices.length).toBe(512)
   })
 
-  it('of 10 MB and of more than is looked at ends', () => {
+  it('is processed up to the limit, for 10 MB and more', () => {
     expect(readPoll(Buffer.concat([answer(host), Buffer.alloc(10e6, '\n')])).reading.ok).toBe(true)
     expect(readPoll(Buffer.from(`portcullis 1\nLinux\n${'00'.repeat(5e6)}\nend\n`)).reading.ok).toBe(true)
     expect(readPoll(Buffer.alloc(17 * 1024 * 1024)).reading).toMatchObject({ failure: 'output-too-large' })
   })
 })
 
-describe('sysfs trees with links, as in a kernel', () => {
+describe('sysfs trees with links', () => {
   it.each([
     ['a keyboard behind hubs', keyboardBehindHubs()],
     ['a security key behind a hub', securityKeyBehindHub()],
-  ])('are understood when polled: %s', (_what, reports) => {
+  ])('are parsed when polled: %s', (_what, reports) => {
     const { reading } = readPoll(pollLinux(describeKernelTree(reports)))
     expect(reading.ok && reading.devices).toEqual(
       reports.map((report) => expect.objectContaining({ authorized: true, ...report })),

@@ -1,4 +1,4 @@
-/** What the script prints on macOS, put together from its parts. */
+/** Builds the output of the script on macOS from its parts. */
 export const macAnswer = ({
   host = ['Darwin studio.local 23.5.0 arm64', '14.5', 'Mac14,13'],
   profiler = '{"SPUSBDataType":[],"SPUSBHostDataType":[]}',
@@ -31,6 +31,6 @@ const element = (value: Value): string => {
   return members.length === 0 ? '<dict/>' : `<dict>\n${members.join('\n')}\n</dict>`
 }
 
-/** A property list as `ioreg -a` writes it. */
+/** Returns a property list as `ioreg -a` writes it. */
 export const plist = (value: Value): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n<plist version="1.0">\n${element(value)}\n</plist>`

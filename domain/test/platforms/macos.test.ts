@@ -12,7 +12,7 @@ const devicesOf = (output: Buffer) => {
   return reading.devices.map((report) => ({ ...report, ...parseReport(report), report }))
 }
 
-/** A stick, as macOS 26 says it. */
+/** A storage device as macOS 26 reports it. */
 const stick = {
   _name: 'Ultra',
   USBDeviceKeyVendorID: '0x0781',
@@ -32,7 +32,7 @@ const host = (...items: object[]) =>
     ],
   })
 
-/** A keyboard, as the registry says it. */
+/** A keyboard as the registry reports it. */
 const keyboard = {
   IOObjectClass: 'IOUSBHostDevice',
   locationID: 0x14330000,
@@ -52,7 +52,7 @@ const part = (bInterfaceNumber: number, bInterfaceClass: number, bInterfaceSubCl
 })
 
 describe('a Mac', () => {
-  it('of macOS 26 says its devices under the new keys only', () => {
+  it('reports devices only under the new keys on macOS 26', () => {
     const [device, ...others] = devicesOf(macAnswer({ profiler: host(stick) }))
     expect(others).toEqual([])
     expect(device?.report).toMatchObject({
@@ -67,7 +67,7 @@ describe('a Mac', () => {
     expect(device?.problems).toEqual([])
   })
 
-  it('says `Not Provided` for a serial that is not there', () => {
+  it('reports `Not Provided` for a missing serial number', () => {
     const [device] = devicesOf(macAnswer({ profiler: host({ ...stick, USBDeviceKeySerialNumber: 'Not Provided' }) }))
     expect(device).toMatchObject({ iSerial: 0 })
     expect(device?.serial).toBeUndefined()
@@ -110,11 +110,11 @@ describe('a Mac', () => {
     expect(readPoll(macAnswer({ profiler })).reading).toMatchObject({ ok: false, failure: 'not-understood' })
   })
 
-  it('has no devices when both lists are empty and there is nothing in the registry', () => {
+  it('has no devices if both lists and the registry are empty', () => {
     expect(devicesOf(macAnswer())).toEqual([])
   })
 
-  it('says interfaces in the registry, by which a keyboard is known as one', () => {
+  it('lists interfaces in the registry, which identify a keyboard', () => {
     const [device] = devicesOf(
       macAnswer({ registry: plist(keyboard), interfaces: plist([part(1, 3), part(0, 3, 1, 1), part(0, 3, 1, 1)]) }),
     )
@@ -123,19 +123,19 @@ describe('a Mac', () => {
     expect(judge(device!.report)).toMatchObject({ kind: 'Keyboard', attackTool: null })
   })
 
-  it('shows a keyboard that also stores', () => {
+  it('reports a keyboard with storage', () => {
     const [device] = devicesOf(
       macAnswer({ registry: plist(keyboard), interfaces: plist([part(0, 3, 1, 1), part(1, 8, 6, 80)]) }),
     )
     expect(judge(device!.report).attackTool).toMatchObject({ level: 'confirmed' })
   })
 
-  it('is understood by the registry alone when system_profiler does not work', () => {
+  it('is read from the registry if system_profiler fails', () => {
     const profiler = 'system_profiler: -json: unknown option'
     expect(devicesOf(macAnswer({ profiler, registry: plist(keyboard) }))).toMatchObject([{ vid: '413C' }])
   })
 
-  it('says more in the registry than in system_profiler: they are one device', () => {
+  it('merges a device in the registry and in system_profiler', () => {
     const old = {
       _name: 'hub_device',
       vendor_id: 'apple_vendor_id',
@@ -155,13 +155,13 @@ describe('a Mac', () => {
     ])
   })
 
-  it('names a place by 64 bits, by 32, or in hex, and a bus is no device', () => {
+  it('reads locations with 64 bits, 32 bits or hex, and skips buses', () => {
     const at = (locationID: number | bigint) => ({ ...keyboard, locationID })
     const registry = plist([at(0xfd000000), at(0xffff_ffff_fd13_4256n), at(0x80700000), at(0)])
     expect(devicesOf(macAnswer({ registry })).map((d) => d.portPath)).toEqual(['128-7', '253-1.3.4.2.5.6'])
   })
 
-  it('says facts of itself', () => {
+  it('reports facts about itself', () => {
     const ifconfig = [
       'lo0: flags=8049<UP,LOOPBACK,RUNNING,MULTICAST> mtu 16384',
       '\tinet 127.0.0.1 netmask 0xff000000',
@@ -189,13 +189,13 @@ describe('a Mac', () => {
 
   it.each([
     ['is cut off', macAnswer().subarray(0, 120), 'not-understood'],
-    ['prints nothing of USB', macAnswer({ profiler: '' }), 'not-permitted'],
-    ['prints what is no list', macAnswer({ profiler: 'dyld: killed' }), 'not-understood'],
-  ])('that %s is told as such', (_, output, failure) => {
+    ['prints no USB data', macAnswer({ profiler: '' }), 'not-permitted'],
+    ['does not print a list', macAnswer({ profiler: 'dyld: killed' }), 'not-understood'],
+  ])('reports an error if it %s', (_, output, failure) => {
     expect(readPoll(output)).toMatchObject({ platform: 'macos', reading: { ok: false, failure } })
   })
 
-  it('cannot be made to see a second device by the text of one', () => {
+  it('does not report a second device because of a text', () => {
     const section = `\n<portcullis end>\n<portcullis registry>\n${plist({ ...keyboard, locationID: 0x20100000 })}\n`
     const inner = '</string><key>idVendor</key><integer>1</integer></dict><dict>"},{"product_id":"0x1"'
     const name = `${section}${inner}`
@@ -212,7 +212,7 @@ describe('a Mac', () => {
 })
 
 describe('a Mac with many devices', () => {
-  /** A device of system_profiler: its place with its address, its ids as the tool writes them, its name. */
+  /** A device in system_profiler: location with address, VID and PID as the tool writes them, and name. */
   const item = (location_id: string, vendor_id: string, product_id: string, _name: string, more: object = {}) => ({
     ...{ _name, bcd_device: '1.00', bus_power: '500', bus_power_used: '100', device_speed: 'high_speed' },
     ...{ extra_current_used: '0', location_id, product_id, vendor_id, manufacturer: 'A maker' },
@@ -243,7 +243,7 @@ describe('a Mac with many devices', () => {
   const screen = item('0x02300000 / 2', screens, '0x9a60', 'USB3.1 Hub', {
     ...{ bcd_device: '52.50', _items: [padded, disk, nameless] },
   })
-  // A bus inside the machine has no addresses, speeds or power.
+  // An internal bus has no addresses, speeds or power.
   const inside = (location_id: string, product_id: string, _name: string) => ({
     ...{ _name, bcd_device: '2.01', location_id, manufacturer: 'A maker', product_id, vendor_id: own, ...hidden },
   })

@@ -6,7 +6,7 @@ import { type SaidOfDevice, syntheticReport } from '../../src/platforms/syntheti
 import { genuineDevices } from '../genuine-devices.ts'
 import { judge } from '../knowledge-data.ts'
 
-/** What a Mac or Windows host says of a device: never its descriptors, perhaps its interfaces. */
+/** Returns the report of a Mac or Windows host: without descriptors, optionally with interfaces. */
 const polled = (report: DeviceReport, interfaces: 'known' | 'unknown'): DeviceReport => {
   const parsed = parseReport(report)
   const { descriptors: _, reportDescriptors: __, configuration: ___, ...rest } = report
@@ -29,8 +29,8 @@ const flipped = (report: DeviceReport, at: number): ParsedDescriptors => {
   return parseReport({ descriptors: bytes.toString('base64') })
 }
 
-describe('descriptors made of what a host says', () => {
-  it('are told from those of devices, and never called complete', () => {
+describe('synthetic descriptors', () => {
+  it('are distinguished from real ones and never complete', () => {
     for (const report of [plainKeyboard(), storageStick(), unifyingReceiver1207()]) {
       expect(isSynthetic(parseReport(report))).toBe(false)
       for (const interfaces of ['known', 'unknown'] as const) {
@@ -41,7 +41,7 @@ describe('descriptors made of what a host says', () => {
     }
   })
 
-  it('cannot be claimed by a device that has an endpoint to act through', () => {
+  it('cannot be imitated by a device with an endpoint', () => {
     const bytes = Buffer.from(plainKeyboard().descriptors, 'base64')
     bytes.fill(0, 2, 4)
     bytes[7] = 0
@@ -50,7 +50,7 @@ describe('descriptors made of what a host says', () => {
     expect(isSynthetic(flipped(plainKeyboard(), 7))).toBe(false)
   })
 
-  it('let no device pass as a hub, or by an allow of its kind alone', () => {
+  it('never pass as a hub or match an allow rule by kind', () => {
     const hub = syntheticReport({ portPath: '1-1', vid: 1, pid: 2, bcdDevice: 0, deviceCode: [9, 0, 0] })
     const withInterface = syntheticReport({
       ...{ portPath: '1-1', vid: 1, pid: 2, bcdDevice: 0, deviceCode: [9, 0, 0] },
@@ -64,7 +64,7 @@ describe('descriptors made of what a host says', () => {
     }
   })
 
-  it('still show an imitation that has a function the product has not, or a serial number', () => {
+  it('still reveal an imitation with an extra function or a serial number', () => {
     const withStorage = polled(unifyingReceiver1207({ interfaces: ['03:01:01', '03:01:02', '08:06:50'] }), 'known')
     expect(judge(withStorage).attackTool).toMatchObject({ level: 'confirmed' })
     const withSerial = polled(unifyingReceiver1207({ serial: '3&1a2b3c4&0&1' }), 'unknown')
@@ -73,7 +73,7 @@ describe('descriptors made of what a host says', () => {
 })
 
 describe('genuine devices', () => {
-  it.each(['known', 'unknown'] as const)('are no imitations when polled with interfaces %s', (interfaces) => {
+  it.each(['known', 'unknown'] as const)('are not imitations when polled with interfaces %s', (interfaces) => {
     for (const report of genuineDevices()) {
       const whole = judge(report)
       const part = judge(polled(report, interfaces))

@@ -1,4 +1,4 @@
-/** A node of the device tree as the script says it; what is left out is not there or null. */
+/** A node of the device tree in the output of the script. Omitted fields are absent or null. */
 export interface WindowsNode {
   InstanceId?: string
   DeviceID?: string
@@ -12,7 +12,7 @@ export interface WindowsNode {
   Parent?: string | null
 }
 
-/** What the script prints on Windows. */
+/** Builds the output of the script on Windows. */
 export const windowsAnswer = (devices: unknown, more: Record<string, unknown> = {}): string =>
   `portcullis 1\nWindows\n${JSON.stringify({
     ...{ Host: 'PC-7', Dns: 'pc-7', Os: 'Microsoft Windows 11 Pro', Version: '10.0.22631', Architecture: 'AMD64' },

@@ -36,7 +36,7 @@ const composite = (id: string, parts: string[], vidPid = 'VID_046D&PID_C52B'): W
 const receiver = ['Class_03&SubClass_01&Prot_01', 'Class_03&SubClass_01&Prot_02', 'Class_03&SubClass_00&Prot_00']
 
 describe('a Windows host', () => {
-  it('says devices and facts by ids, root hubs left out', () => {
+  it('reports devices without root hubs, and facts', () => {
     const { reading } = readPoll(Buffer.from(windowsAnswer([rootHub, mouse])))
     expect(reading).toMatchObject({
       ok: true,
@@ -55,7 +55,7 @@ describe('a Windows host', () => {
     expect(judge(device!.report)).toMatchObject({ kind: 'Mouse', attackTool: null })
   })
 
-  it('with one device gives an object where several give a list', () => {
+  it('reports a single device as an object instead of a list', () => {
     expect(devicesOf(windowsAnswer(mouse))).toEqual(devicesOf(windowsAnswer([mouse])))
     expect(devicesOf(windowsAnswer({ ...mouse, HardwareID: 'USB\\VID_046D&PID_C03E&REV_2000' }))).toMatchObject([
       { bcdDevice: 0x2000 },
@@ -69,7 +69,7 @@ describe('a Windows host', () => {
     ['UTF-16LE with a mark', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
     ['UTF-16BE with a mark', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
     ['line ends of Windows', (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'))],
-  ])('is understood in %s', (_, encode) => {
+  ])('is parsed in %s', (_, encode) => {
     const product = 'Clé USB €'
     expect(devicesOf(encode(windowsAnswer({ ...mouse, BusReportedDeviceDesc: product })))).toMatchObject([{ product }])
   })
@@ -86,7 +86,7 @@ describe('a Windows host', () => {
     ['of a device that makes itself look as if it had none', '3&1A2B3C4&0&1', 0x94, '3&1A2B3C4&0&1'],
     ['made by Windows, as the capabilities say too', '5&1234&0&3', 0x84, undefined],
     ['with a back slash', 'A\\B', undefined, 'A\\B'],
-  ])('tells a serial number %s', (_, instance, Capabilities, serial) => {
+  ])('reads a serial number %s', (_, instance, Capabilities, serial) => {
     const device = parsedOf({
       ...mouse,
       InstanceId: `USB\\VID_046D&PID_C03E\\${instance}`,
@@ -96,7 +96,7 @@ describe('a Windows host', () => {
     expect(hasSerial(device, device.report)).toBe(serial !== undefined)
   })
 
-  it('says interfaces of a composite device as nodes below it, also of two alike', () => {
+  it('assigns interface nodes to composite devices, even to two identical ones', () => {
     const output = windowsAnswer([
       ...composite('6&DF2EE03&0&5', receiver),
       ...composite('6&DF2EE03&0&6', [...receiver.slice(0, 2), 'Class_08&SubClass_06&Prot_50']),
@@ -108,12 +108,12 @@ describe('a Windows host', () => {
     expect(judge(imitation!.report).attackTool).toMatchObject({ level: 'confirmed' })
   })
 
-  it('that names no parents gives them to the devices of the same ids', () => {
+  it('assigns interfaces without a parent to devices with the same VID and PID', () => {
     const nodes = composite('6&DF2EE03&0&5', receiver).map(({ Parent: _, ...node }) => node)
     expect(devicesOf(windowsAnswer(nodes)).map(interfaceSet)).toEqual(['03:00:00 03:01:01 03:01:02'])
   })
 
-  it('that knows no class of a device leaves it open, and says a hub as one', () => {
+  it('leaves an unknown class open and recognises hubs', () => {
     expect(interfaceSet(parsedOf({ ...mouse, CompatibleID: null }))).toBe('')
     expect(parsedOf({ ...mouse, CompatibleID: ['USB\\MS_COMP_WINUSB', 'USB\\Class_FF'] }).configurations).toMatchObject(
       [{ interfaces: [{ class: 255, subclass: 0, protocol: 0 }] }],
@@ -124,7 +124,7 @@ describe('a Windows host', () => {
     })
   })
 
-  it('says places by controller and ports', () => {
+  it('derives port paths from controllers and ports', () => {
     const at = (path: string, instance: string) => ({
       ...mouse,
       InstanceId: `USB\\VID_046D&PID_C03E\\${instance}`,
@@ -142,7 +142,7 @@ describe('a Windows host', () => {
     ])
   })
 
-  it('without paths gives every device a place of its own, the same in every answer', () => {
+  it('assigns stable, unique port paths without location paths', () => {
     const node = (instance: string) => ({
       ...mouse,
       InstanceId: `USB\\VID_046D&PID_C03E\\${instance}`,
@@ -158,7 +158,7 @@ describe('a Windows host', () => {
     expect([hub5, hub6]).toContain(first.find((d) => d.portPath.endsWith('.6'))?.portPath.replace(/\.6$/, ''))
   })
 
-  it('with two devices at one place keeps both', () => {
+  it('keeps two devices with the same location', () => {
     const LocationPaths = ['PCIROOT(0)#PCI(1400)#USBROOT(0)#USB(3)']
     const [a, b] = ['A', 'B'].map((id) => ({ ...mouse, LocationPaths, InstanceId: `USB\\VID_046D&PID_C03E\\${id}` }))
     expect(
@@ -168,7 +168,7 @@ describe('a Windows host', () => {
     ).toEqual(['A', 'B'])
   })
 
-  it('says network interfaces', () => {
+  it('reports network interfaces', () => {
     const Nics = {
       Description: 'Ethernet',
       MACAddress: '02:00:00:00:00:0A',
@@ -190,14 +190,14 @@ describe('a Windows host', () => {
     expect(readPoll(Buffer.from(output))).toMatchObject({ platform: 'windows', reading: { ok: false, failure } })
   })
 
-  it('gets a command that fits into a line of cmd.exe and is plain for every shell', () => {
+  it('gets a command that fits in a cmd.exe line and works in every shell', () => {
     expect(WINDOWS_COMMAND).toMatch(/^powershell( -[A-Za-z]+)+ [A-Za-z0-9+/]+=*$/)
     expect(WINDOWS_COMMAND.length).toBeLessThan(8_000)
   })
 })
 
 describe('a Windows host without device locations', () => {
-  /** A device or one of its interfaces: what Windows names it by, and the class that its driver is chosen by. */
+  /** A device or interface: its ID in Windows, and the class that selects its driver. */
   const node = (path: string, revision: string, code: string, isDevice = false): WindowsNode => {
     const ids = path.split('\\')[1] ?? ''
     const [device = '', part] = ids.split('&MI_')
@@ -238,7 +238,7 @@ describe('a Windows host without device locations', () => {
     node('USB\\VID_046D&PID_C30A&MI_00\\7&2A000001&0&0000', '1500', '03:01:01'),
   ]
 
-  it('says all its devices with interfaces and serials, none of which is an attack tool', () => {
+  it('reports all devices with interfaces and serial numbers, without attack tools', () => {
     const devices = devicesOf(windowsAnswer(nodes))
     const summary = devices.map(
       (d) => `${d.vid}:${d.pid} ${interfaceSet(d)} ${d.serial ?? '-'} ${judge(d.report).kind}`,
@@ -259,7 +259,7 @@ describe('a Windows host without device locations', () => {
   })
 })
 
-it('is read in a time that grows with its length, however its devices and interfaces are mixed', () => {
+it('is parsed in linear time, whatever the order of devices and interfaces', () => {
   const devices = Array.from({ length: 2_000 }, (_, i) => ({
     InstanceId: `USB\\VID_046D&PID_C03E\\${i}`,
     HardwareID: [],
@@ -272,6 +272,6 @@ it('is read in a time that grows with its length, however its devices and interf
   const { reading } = readPoll(Buffer.from(windowsAnswer([...devices, ...interfaces])))
   expect(reading).toMatchObject({ ok: true })
   if (!reading.ok) throw new Error('not read')
-  // What 32 interfaces make, not 2,000: the whole stays far below what one call brings to the server.
+  // Each device keeps 32 of its 2,000 interfaces, so the result stays far below the limit of a request.
   expect(JSON.stringify(reading.devices).length).toBeLessThan(2_000_000)
 })

@@ -2,7 +2,7 @@ import { eventCategories, eventCodes } from '@portcullis/contract'
 import fc from 'fast-check'
 import type { SiemEvent, SiemSource } from '../../src/index.ts'
 
-/** What breaks one format or another, among ordinary characters. */
+/** Characters that are special in one of the formats, and ordinary ones. */
 const pieces = fc.constantFrom(
   ...[
     '\r',
@@ -40,7 +40,7 @@ const text = (most: number) =>
       maxLength: most,
     })
     .map((parts) => parts.join(''))
-/** Up to far more than a message holds. */
+/** Lengths up to far more than the maximum of a message. */
 const hostile = fc.oneof(
   text(6),
   text(60),

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import schema from './ocsf-1.7.0.json' with { type: 'json' }
 
 /**
- * Judges events by the schema of OCSF: `ocsf-1.7.0.json` has what github.com/ocsf/ocsf-schema says of the classes and
- * objects in use (Apache-2.0, release 1.7.0): requirement, type, numbers of an enumeration, and `@` the profile it takes.
+ * Validates events with the OCSF schema. `ocsf-1.7.0.json` contains the used classes and objects of
+ * github.com/ocsf/ocsf-schema (Apache-2.0, release 1.7.0): requirement, type, enumeration values, and `@` with the profile.
  */
 
 type Attributes = Readonly<Record<string, string>>
@@ -71,7 +71,7 @@ interface OcsfEvent extends Record<string, unknown> {
   metadata: { version: string; profiles?: string[] }
 }
 
-/** What an event does that the schema does not allow. */
+/** Returns the violations of the schema in an event. */
 export const faultsOfOcsf = (event: OcsfEvent): string[] => {
   const shape = classes[String(event.class_uid)]
   if (shape === undefined) return [`no class ${event.class_uid}`]

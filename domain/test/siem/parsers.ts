@@ -1,4 +1,4 @@
-/** Readers of the formats by their grammars, for tests: they throw on whatever the grammar does not have. */
+/** Strict parsers of the formats for tests. They throw on everything that the grammar does not allow. */
 
 interface Element {
   id: string
@@ -71,7 +71,7 @@ export const parseRfc5424 = (text: string): Rfc5424 => {
   return { priority, version, time, host, app, process, id, structured, message: text.slice(at) }
 }
 
-/** CEF 0 as "Implementing ArcSight Common Event Format" has it. */
+/** Parses CEF 0 according to "Implementing ArcSight Common Event Format". */
 export const parseCef = (text: string): { header: string[]; extension: Record<string, string>; keys: string[] } => {
   if (!text.startsWith('CEF:0|')) throw new Error('no CEF')
   const header: string[] = []
@@ -92,7 +92,7 @@ export const parseCef = (text: string): { header: string[]; extension: Record<st
   const extension: Record<string, string> = {}
   const keys: string[] = []
   const rest = text.slice(at)
-  // A key stands at the beginning or behind a blank, and before an equals sign without a backslash.
+  // A key is at the start or after a space, and before an equals sign without a backslash.
   const starts = [...rest.matchAll(/(?:^| )([A-Za-z0-9_]+)=/g)].filter(({ 0: all, index }) => {
     let slashes = 0
     for (let i = index + all.length - 2; rest[i] === '\\'; i--) slashes++

@@ -17,7 +17,7 @@ import { parseCef, parseRfc5424 } from './parsers.ts'
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
 const invisible = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/u
 
-/** What arrived is what was sent, cleaned, or a beginning of it that says it was cut. */
+/** Asserts that the received text is the cleaned text, or its beginning with a truncation mark. */
 const same = (arrived: string | undefined, sent: string): void => {
   const clean = cleanText(sent, 1e9)
   if (arrived === clean || (clean === '' && arrived === undefined)) return
@@ -26,7 +26,7 @@ const same = (arrived: string | undefined, sent: string): void => {
   expect(Buffer.byteLength(clean)).toBeGreaterThan(Buffer.byteLength(arrived ?? '') - 3)
 }
 
-/** One message: its bytes are UTF-8, in bounds, and nothing in them ends a line or turns one around. */
+/** Asserts that a message is UTF-8, within the limit, and without line ends and direction marks. */
 const textOf = (message: Buffer): string => {
   expect(message.length).toBeLessThanOrEqual(maxSiemBytes)
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(message)
@@ -37,8 +37,8 @@ const textOf = (message: Buffer): string => {
 
 const texts = ['agentId', 'hostName', 'deviceId', 'vid', 'pid', 'serial', 'hashtags'] as const
 
-describe('whatever hosts and devices say', () => {
-  it('RFC 5424 is read as it was meant', () => {
+describe('hostile texts from hosts and devices', () => {
+  it('do not change the meaning of RFC 5424 messages', () => {
     fc.assert(
       fc.property(events, sources, (event, source) => {
         const read = parseRfc5424(textOf(formatRfc5424(event, source)))
@@ -60,7 +60,7 @@ describe('whatever hosts and devices say', () => {
     )
   })
 
-  it('CEF is read as it was meant', () => {
+  it('do not change the meaning of CEF messages', () => {
     fc.assert(
       fc.property(events, sources, (event, source) => {
         const { structured, message } = parseRfc5424(textOf(formatCef(event, source)))
@@ -84,7 +84,7 @@ describe('whatever hosts and devices say', () => {
     )
   })
 
-  it('OCSF is read as it was meant, and keeps to the schema', () => {
+  it('do not change the meaning of OCSF messages, which match the schema', () => {
     fc.assert(
       fc.property(events, sources, (event, source) => {
         const { structured, message } = parseRfc5424(textOf(formatOcsf(event, source)))
@@ -100,7 +100,7 @@ describe('whatever hosts and devices say', () => {
     )
   })
 
-  it('a webhook is read as it was meant', () => {
+  it('do not change the meaning of webhooks', () => {
     fc.assert(
       fc.property(events, sources, (event, source) => {
         const body = formatJson(event, source)

@@ -29,7 +29,7 @@ const event: SiemEvent = {
 }
 
 describe('an event for a SIEM', () => {
-  it('is a line in each format', () => {
+  it('is one line in each format', () => {
     const lines = [formatRfc5424, formatCef, formatOcsf].map((format) => format(event, source).toString())
     for (const line of lines) {
       expect(line.startsWith('<130>1 2031-05-04T10:11:12.345Z portcullis.example.org portcullis - 0x110010 ')).toBe(
@@ -67,7 +67,7 @@ describe('an event for a SIEM', () => {
     },
   )
 
-  it('has a severity in each scale', () => {
+  it('has a severity on each scale', () => {
     const scales = [0, 1, 2, 3, 4, 5, 6, 7].map((severity) => {
       const given = { ...event, severity }
       const cef = formatCef(given, source).toString()
@@ -86,7 +86,7 @@ describe('an event for a SIEM', () => {
     ])
   })
 
-  it('is cut where it is too long, between characters, and says so', () => {
+  it('is truncated between characters, with a mark', () => {
     const long = { ...event, details: '𝔘'.repeat(4_000) }
     for (const format of [formatRfc5424, formatCef, formatOcsf]) {
       const message = format(long, source)
@@ -97,7 +97,7 @@ describe('an event for a SIEM', () => {
     }
   })
 
-  it('keeps apart what a detection, a plugged and a blocked device are', () => {
+  it('distinguishes detections, attached devices and blocked devices', () => {
     const read = (eventCode: string) =>
       JSON.parse(
         formatOcsf({ ...event, eventCode }, source)
@@ -118,12 +118,12 @@ describe('an event for a SIEM', () => {
     expect(read(eventCodes.blocked.code)).toMatchObject({ type_uid: 101004, action_id: 2, disposition_id: 2 })
   })
 
-  it('is written in the guide as it is sent', () => {
+  it('matches the examples in the guide', () => {
     const guide = readFileSync(new URL('../../../docs/guide/siem.md', import.meta.url), 'utf8')
     for (const format of [formatRfc5424, formatCef, formatOcsf])
       expect(guide).toContain(`\n${format(event, source).toString()}\n`)
     expect(guide).toContain(`\n${formatJson(event, source)}\n`)
-    // What "Send a test" sends is no event of the product.
+    // The message of "Send a test" is not an event of the product.
     const test = { code: '0x130000', description: 'Test message' }
     for (const { code, description } of [...Object.values(eventCodes), test]) {
       const ocsf = formatOcsf({ ...event, eventCode: code }, source).toString()

@@ -117,7 +117,7 @@ export const agentGuards = defineGuards({
     does: 'Only a device with the exact shape of a hub passes as a hub without a rule',
     test: {
       file: 'domain/test/drivers.test.ts',
-      name: 'finding 3: no descriptors pass as a hub unless the only driver by class is that of hubs',
+      name: 'no descriptors pass as a hub unless hub is the only driver by class',
     },
     removedBy: [
       {

@@ -12,7 +12,7 @@ describe('knowledge', () => {
   })
 
   it('recognises when a key must be confirmed', () => {
-    const message = `The file is signed by ${fingerprint}: send it with trust=${fingerprint} to pin that key.`
+    const message = `The file is signed with ${fingerprint}. To trust this key, send the file with trust=${fingerprint}.`
     expect(trustAsked({ code: 'knowledge_key_unknown', message })).toBe(fingerprint)
     expect(trustAsked({ code: 'knowledge_key_refused', message })).toBeNull()
   })

@@ -230,7 +230,7 @@ describe('order of checks', () => {
     const anonymous = await send('POST', tokens, bad)
     expect([anonymous.statusCode, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     const low = await send('POST', tokens, { ...bad, token: user.token })
-    expect([low.statusCode, low.json().detail]).toEqual([403, 'This needs profile Administrator.'])
+    expect([low.statusCode, low.json().detail]).toEqual([403, 'This operation requires the profile Administrator.'])
     expect((await send('POST', tokens, { ...bad, token: manager.token })).statusCode).toBe(403)
     const token = await t.signIn()
     expect((await send('POST', tokens, { ...bad, token })).statusCode).toBe(415)

@@ -24,17 +24,17 @@ table{border-collapse:collapse;width:100%}td,th{border:1px solid var(--line);pad
 nav li{margin:.1rem 0}.dim{color:var(--dim)}:target{background:light-dark(#fff8c5,#3b2e0a);scroll-margin-top:1rem}
 `
 
-/** Policy of these pages: nothing runs, nothing is loaded, the one style is named by its hash. */
+/** Content security policy of these pages: no scripts, no requests, and one style, identified by its hash. */
 export const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const page = (title: string, body: string): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head>
-<body><nav aria-label="Reference"><a href="/">Console</a> · <a href="/docs">Operations</a> · <a href="/docs/errors">Problems</a> · <a href="/openapi.json">OpenAPI</a></nav>
+<body><nav aria-label="Reference"><a href="/">Console</a> · <a href="/docs">Operations</a> · <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a></nav>
 <main>${body}</main></body></html>
 `
 
-/** Every problem with its cause and cure; anchors are the codes. */
+/** Returns the page with all error codes, their causes and cures. The codes are the anchors. */
 export const errorsPage = (): string => {
   const entries = Object.entries(errorTable) as [string, ErrorDefinition][]
   const sections = entries.map(
@@ -42,8 +42,8 @@ export const errorsPage = (): string => {
       `<section id="${code}"><h2><code>${code}</code></h2><p><strong>${status} ${escaped(title)}</strong></p><h4>Cause</h4><p>${prose(cause)}</p><h4>Cure</h4><p>${prose(cure)}</p></section>`,
   )
   return page(
-    'Problems',
-    `<h1>Problems</h1><p>Every answer that is not a success is <code>application/problem+json</code> with one of these codes. Under <code>Accept: text/plain</code> it is the detail alone.</p><ul>${entries
+    'Errors',
+    `<h1>Errors</h1><p>All error responses are <code>application/problem+json</code> with one of these codes. With <code>Accept: text/plain</code>, the response contains only the detail.</p><ul>${entries
       .map(([code, { status }]) => `<li>${status} <a href="#${code}"><code>${code}</code></a></li>`)
       .join('')}</ul>${sections.join('')}`,
   )
@@ -101,12 +101,12 @@ const operationHtml = (
     .map((text) => `<p>${prose(text)}</p>`)
     .join('')}${parametersHtml(operation)}${
     body === undefined ? '' : `<h4>Body${body.required ? '' : ' (optional)'}</h4>${contentHtml(body.content)}`
-  }<h4>Answer</h4>${
+  }<h4>Response</h4>${
     redirect === undefined ? contentHtml((success as OpenApiResponse).content) : '<p>302, a redirect for browsers.</p>'
-  }<h4>Problems</h4><table><tbody>${rows.join('')}</tbody></table></section>`
+  }<h4>Errors</h4><table><tbody>${rows.join('')}</tbody></table></section>`
 }
 
-/** Every operation with its parameters, shapes, examples and problems. */
+/** Returns the page with all operations and their parameters, shapes, examples and errors. */
 export const operationsPage = (document: OpenApiDocument): string => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

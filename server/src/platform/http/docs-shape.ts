@@ -21,21 +21,27 @@ const oneLine = (schema: JsonSchema): string | null => {
 }
 
 const bounds = (schema: JsonSchema): string => {
-  const range = (least: unknown, most: unknown, what: string) =>
-    least === undefined && most === undefined ? [] : [`${least ?? ''}..${most ?? ''} ${what}`.trim()]
+  const textOf = (limit: unknown) => (typeof limit === 'number' ? limit.toLocaleString('en') : undefined)
+  const range = (least: unknown, most: unknown, unit: string) => {
+    const [from, to] = [textOf(least), textOf(most)]
+    if (from === undefined && to === undefined) return []
+    const limits = from === undefined ? `At most ${to}` : to === undefined ? `At least ${from}` : `${from} to ${to}`
+    return [`${limits}${unit}.`]
+  }
   return [
-    ...range(schema.minLength, schema.maxLength, 'characters'),
-    ...range(schema.minimum, schema.maximum, ''),
-    ...range(schema.minItems, schema.maxItems, 'items'),
-    ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
-  ].join(', ')
+    ...range(schema.minLength, schema.maxLength, ' characters'),
+    // A minimum of 0 is usual for counts.
+    ...range(schema.minimum === 0 && schema.maximum === undefined ? undefined : schema.minimum, schema.maximum, ''),
+    ...range(schema.minItems, schema.maxItems, ' items'),
+    ...(schema.default === undefined ? [] : [`Default: ${JSON.stringify(schema.default)}.`]),
+  ].join(' ')
 }
 
-/** What a comment beside a member says: description and bounds. */
+/** Returns the description and limits of a field, for the comment beside it. */
 export const notesOf = (schema: JsonSchema): string =>
   [schema.description ?? '', bounds(schema)].filter((text) => text !== '').join(' ')
 
-/** A shape as people write types: one member per line, references by name, descriptions as comments. */
+/** Formats a shape like a TypeScript type: one field per line, references by name, descriptions as comments. */
 export const shapeText = (schema: JsonSchema, indent = ''): string => {
   const line = oneLine(schema)
   if (line !== null) return line

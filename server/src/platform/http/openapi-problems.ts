@@ -10,16 +10,16 @@ import { bodyForms } from './media-type.ts'
 import type { JsonSchema } from './openapi-schema.ts'
 import type { OpenApiResponse } from './openapi-types.ts'
 
-/** What clients of `plainErrors` operations can tell from success. */
+/** Statuses that clients of `plainErrors` operations recognise as errors. */
 const plainStatuses: readonly number[] = [400, 401, 403]
 
-/** Status a code has for this operation. */
+/** Returns the status of an error code for an operation. */
 export const statusOf = (code: ErrorCode, operation: AnyOperation): number => {
   const { status } = errorTable[code]
   return operation.plainErrors === true && status < 500 && !plainStatuses.includes(status) ? 400 : status
 }
 
-/** Every problem an operation can answer: its own, and those its form brings with it. */
+/** Returns all error codes of an operation: its own codes, and those that follow from its form. */
 export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   const codes = new Set<ErrorCode>(['validation_failed', 'internal_error', 'unavailable', ...(operation.errors ?? [])])
   if (operation.permission !== 'public' && operation.permission !== 'agent')
@@ -33,7 +33,7 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
       codes.add(code)
   if (operation.method !== 'GET')
     for (const code of ['origin_refused', 'payload_too_large', 'unsupported_media_type'] as const) codes.add(code)
-  // Also where a request for a second approver may be filed: that needs fresh authentication, too.
+  // Filing a change request needs fresh authentication as well.
   if (operation.fresh !== undefined || operation.errors?.includes('second_person_required') === true)
     for (const code of ['reauthentication_required', 'session_required'] as const) codes.add(code)
   if (operation.errors?.includes('second_person_required') === true) codes.add('approval_queue_full')
@@ -65,15 +65,18 @@ const problemExample = (code: ErrorCode, status: number, params = exampleParams)
   traceId: '5f1c9e0b7a3d24685f1c9e0b7a3d2468',
 })
 
-/** The body of every problem. */
+/** Schema of all error responses. */
 export const problemSchema: JsonSchema = {
   type: 'object',
-  description: 'Problem details (RFC 9457). Switch on `code`; texts may change.',
+  description: 'Problem details (RFC 9457). Switch on `code`, because the texts may change.',
   properties: {
-    type: { type: 'string', format: 'uri-reference', description: 'Where the problem is described.' },
+    type: { type: 'string', format: 'uri-reference', description: 'Address of the description of the error.' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'The whole answer under `Accept: text/plain`.' },
+    detail: {
+      type: 'string',
+      description: 'Description of the error. With `Accept: text/plain`, the response contains only this text.',
+    },
     instance: { type: 'string', description: 'Path of the request.' },
     code: { type: 'string', enum: Object.keys(errorTable) },
     errors: {
@@ -87,21 +90,21 @@ export const problemSchema: JsonSchema = {
     traceId: {
       type: 'string',
       description:
-        'Names the request in the log of the server, and its trace: that of a `traceparent` header, where there was one.',
+        'ID of the request in the server log and of its trace. If the request has a `traceparent` header, the ID is from there.',
     },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'errors', 'traceId'],
 }
 
-/** A header of an answer. */
+/** Describes a response header. */
 export const header = (description: string, type: string) => ({ description, schema: { type } })
 
 const challengeText = (codes: readonly ErrorCode[]): string =>
   codes.includes('reauthentication_required')
-    ? `\`Bearer\`; with \`reauthentication_required\` \`${freshChallenge}\` (RFC 9470).`
+    ? `\`Bearer\`. With \`reauthentication_required\`: \`${freshChallenge}\` (RFC 9470).`
     : '`Bearer`.'
 
-/** Answer of one status, whatever of these codes it has; `form` is what the operation reads. */
+/** Describes the response with a status and its error codes. `form` is the form of the request body. */
 export const problemResponse = (
   status: number,
   codes: readonly ErrorCode[],

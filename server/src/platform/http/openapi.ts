@@ -11,33 +11,33 @@ import { header, problemResponse, problemSchema, problemsOf, statusOf } from './
 import { createComponents, exampleOf, type JsonSchema, plain } from './openapi-schema.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './openapi-types.ts'
 
-/** Media types a JSON body may come under. */
+/** Media types of JSON request bodies. */
 const bodyTypes = ['application/json', 'text/json', 'application/*+json', 'application/json-patch+json'] as const
-/** Media types a JSON answer goes out under, by Accept. */
+/** Media types of JSON responses. The Accept header selects one. */
 const answerTypes = ['application/json', 'text/json', 'text/plain'] as const
 
-/** Whether an agent calls it within a session. */
+/** True if an agent calls the operation in a session. */
 const isInSession = (operation: AnyOperation): boolean => operation.errors?.includes('agent_session_expired') === true
-/** Whether a worker process calls it by its key. */
+/** True if a worker process calls the operation with its key. */
 const isByKey = (operation: AnyOperation): boolean =>
   operation.permission === 'agent' && operation.errors?.includes('unauthorized') === true
 
 const audienceText = (operation: AnyOperation): string => {
   if (operation.permission === 'public') return 'Needs no token.'
-  if (isByKey(operation)) return 'Spoken by the agentless worker, with the key of its process.'
+  if (isByKey(operation)) return 'For the agentless worker. Needs the key of its process.'
   if (operation.permission === 'agent')
     return isInSession(operation)
-      ? 'Spoken by agents, with the token of their session.'
-      : 'Spoken by agents; the body proves who calls.'
+      ? 'For agents. Needs the token of their session.'
+      : 'For agents. Needs no token: the body contains the proof.'
   const profile = profileNames[permissionTable[operation.permission as Permission]]
-  return `Needs profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? '; none on loopback' : ''}. An API token needs the scope \`${operation.permission}\`.`
+  return `Needs the profile ${profile}${profile === 'Administrator' ? '' : ' or higher'}${operation.openOnLoopback === true ? ', except on loopback' : ''}. An API token needs the scope \`${operation.permission}\`.`
 }
 
-/** What an operation needs of the caller's session. */
+/** Describes the freshness that an operation needs. */
 const freshText = ({ fresh }: AnyOperation): string | undefined => {
   if (fresh === undefined) return undefined
-  const when = fresh === true ? '' : ` when ${fresh}`
-  return `Needs fresh authentication${when}: a password or second factor entered within five minutes (\`auth/reauthenticate\`). API tokens cannot perform it${fresh === true ? '' : ' then'}.`
+  const when = fresh === true ? '' : ` if ${fresh}`
+  return `Needs fresh authentication${when}: a password or second factor entered within the last five minutes (\`auth/reauthenticate\`). API tokens cannot call the operation${fresh === true ? '' : ' in this case'}.`
 }
 
 const securityOf = (operation: AnyOperation): object => {
@@ -51,19 +51,19 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byKey = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => compare(a, b)))
 
-/** Answers of an operation for browsers: never a page of its own. */
+/** Responses of an operation that redirects browsers. */
 const redirected: Record<'302' | 'default', OpenApiResponse> = {
   '302': {
-    description: 'Elsewhere, for a browser.',
-    headers: { Location: header('Where the browser goes on.', 'string') },
+    description: 'A redirect for browsers.',
+    headers: { Location: header('Address to which the browser is redirected.', 'string') },
   },
   default: {
-    description: 'A problem.',
+    description: 'An error.',
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   },
 }
 
-/** Builds the document of the operations given, which are those of the whole server or of the contract. */
+/** Builds the OpenAPI document of the given operations. */
 export const openApiDocument = (operations: readonly AnyOperation[], version: string): OpenApiDocument => {
   const components = createComponents()
   components.schemas.Problem = problemSchema
@@ -143,8 +143,8 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
           headers: { 'Content-Disposition': header('`attachment` with the name of the file.', 'string') },
         }
       case 'stream': {
-        const events = text('text/event-stream', 'Events, until the client closes.')
-        // A stream that says what its messages are gives one a line, too.
+        const events = text('text/event-stream', 'Events, until the client closes the connection.')
+        // A stream with a message schema is also available as one message per line.
         if (schema.type === 'string') return events
         const example = operation.examples?.response ?? exampleOf(schema)
         const lines = contentOf(['application/x-ndjson'], `${capital(operation.id)}Answer`, schema, example)
@@ -157,7 +157,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
       default: {
         const example = operation.examples?.response ?? exampleOf(schema)
         return {
-          description: 'Done.',
+          description: 'Success.',
           content: contentOf(answerTypes, `${capital(operation.id)}Answer`, schema, example),
         }
       }
@@ -206,7 +206,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
   }
 
   const used = new Set(operations.map((operation) => operation.tag))
-  // By name: the order in which modules hand their exports out differs between runtimes.
+  // Sorted by name, because the order of module exports differs between runtimes.
   const others = [...used].filter((tag) => !Object.hasOwn(operationGroups, tag)).sort(compare)
   const ordered = [...Object.keys(operationGroups), ...others]
   return {
@@ -215,7 +215,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
       title: 'Portcullis',
       version,
       description:
-        'Every USB device on every host. Paths and the names of parameters and body members are matched in any case; an unknown one is refused and named. HEAD works wherever GET does, except on redirects. Success is always 200; everything else is problem details (RFC 9457). Times without a zone are UTC.',
+        'The HTTP interface of Portcullis. Paths, parameter names and body field names are case-insensitive. Unknown parameters and fields are refused, and the error names them. HEAD works wherever GET does, except for redirects. A successful call returns 200; errors are problem details (RFC 9457). Times without a time zone are UTC. The interface has fixed names for some terms: an agent is a host (with or without an agent), a peripheral is a USB device, a notice or risk notification is an alert, a whitelist is an allowlist, and `Free` means that a host only monitors.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This server.' }],
@@ -226,13 +226,13 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
     paths,
     components: {
       securitySchemes: {
-        agentSession: { type: 'http', scheme: 'bearer', description: 'Token of /agent/v1/session.' },
+        agentSession: { type: 'http', scheme: 'bearer', description: 'Token from /agent/v1/session.' },
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Access token of Auth/LocalLogin or auth/signin, or an API token.',
+          description: 'Access token from Auth/LocalLogin or auth/signin, or an API token.',
         },
-        workerKey: { type: 'http', scheme: 'bearer', description: 'Key of /worker/v1/register.' },
+        workerKey: { type: 'http', scheme: 'bearer', description: 'Key from /worker/v1/register.' },
       },
       schemas: byKey(components.schemas),
       responses: byKey(responses),

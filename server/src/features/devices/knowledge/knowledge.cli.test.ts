@@ -53,7 +53,7 @@ describe('portcullis knowledge', () => {
       fingerprint,
     })
 
-    await expect(online('knowledge', 'upload', out)).rejects.toThrow('No key for knowledge is trusted yet')
+    await expect(online('knowledge', 'upload', out)).rejects.toThrow('No knowledge key is trusted yet')
     const { candidate, effect } = await online('knowledge', 'upload', out, '--trust')
     expect(candidate.key).toBe(fingerprint)
     expect(effect).toMatchObject({ designs: 1, hosts: 1, worse: 1, renamed: 0 })

@@ -176,7 +176,7 @@ describe('connections', () => {
     await w.results([failure(poll, 'sign-in-refused')])
     const done = ok<ConnectionTest>(await (await t.admin()).get(`${base}/connectiondetails/test/${test.id}`))
     expect(done).toMatchObject({ state: 'done', ok: false, cause: 'sign-in-refused' })
-    expect(done.cure).toMatch(/Check them/)
+    expect(done.cure).toMatch(/Check the credentials/)
     expect((await pageOf<Connection>(t, 'agents/agentless/connectiondetails?ComputerName=try-1')).recordsFiltered).toBe(
       0,
     )

@@ -106,7 +106,7 @@ describe('portcullis package', () => {
     writeFileSync(at('wrong'), 'not the password')
     const admin = ['--server', t.address, '--user', 'admin']
     const wrong = await run([...admin, '--password-file', at('wrong'), 'package', 'list'])
-    expect(wrong).toMatchObject({ code: 1, err: '401: User name or password is wrong.\n' })
+    expect(wrong).toMatchObject({ code: 1, err: '401: The user name or password is incorrect.\n' })
     const both = await run([...admin, '--token-file', at('token'), 'package', 'list'])
     expect(both).toMatchObject({ code: 1, err: 'Use either --user or a token, not both.\n' })
   })

@@ -138,7 +138,7 @@ describe('agent packages', () => {
   it('versions are compared by number, separately for each architecture', async () => {
     await publish(t, packageFile(key, { version: '1.10.0' }))
     const problem = await refused(packageFile(key, { version: '1.9.0' }), 409, 'package_not_newer')
-    expect(problem.detail).toBe('Version 1.9.0 for x64 is older than 1.10.0, which is published.')
+    expect(problem.detail).toBe('Version 1.9.0 for x64 is older than the published version 1.10.0.')
     await refused(packageFile(key, { version: '1.10.0-rc.2' }), 409, 'package_not_newer')
     expect((await publish(t, packageFile(key, { version: '1.9.0', architecture: 'arm64' }))).statusCode).toBe(200)
     const newest = (await list()).data.filter((p: { isNewest: boolean }) => p.isNewest)

@@ -84,7 +84,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
     const pages = text.split('\f').slice(0, -1)
     expect(pages.length).toBeGreaterThan(3)
     const time = new Date(t.clock.now()).toISOString().slice(0, 19).replace('T', ' ')
-    expect(pages[0]).toMatch(/^\s*Agents\n/)
+    expect(pages[0]).toMatch(/^\s*Hosts\n/)
     expect(pages[0]).toContain(
       'Rows where Finding is vulnerable or suspected attack tool; sorted by Address, descending',
     )
@@ -117,7 +117,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
       expect(execFileSync('pdfinfo', [file], { encoding: 'utf8' })).toMatch(/^Page size: +841\.89 x 595\.28 pts/m)
       const words = textOf(file, '-layout')
         .split('\n')
-        .find((line) => line.includes(headingOf('hostIdentifier', true)))
+        .find((line) => line.includes(headingOf('localIpAddress', true)))
       const headings = agentPdfColumns.map((key) => headingOf(key, true))
       expect(headings).toHaveLength(10)
       expect(words?.trim().split(/ {2,}| (?=[A-Z])/)).toHaveLength(10)
@@ -146,7 +146,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
 
   it('of models has the rows of the list', async () => {
     const text = textOf(await pdfOf(modelsPdf, { columns: ['vid', 'peripheralsCount', 'approvedCount'] }), '-layout')
-    expect(text).toContain('Peripherals by model')
+    expect(text).toContain('Devices by model')
     expect(text).toMatch(/^ *[0-9A-F]{4} +1 +1$/m)
   })
 

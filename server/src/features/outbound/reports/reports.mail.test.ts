@@ -163,7 +163,7 @@ describe('a report by mail', () => {
       const subject = /^subject: (.*)$/im.exec(text.slice(0, text.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' '))
       expect(decodedWords(subject?.[1] ?? '')).toBe('Report: Weekly <b>hosts</b> & "more"')
       const [plain, html] = partsOf(text).map(({ body }) => body.toString('utf8'))
-      expect(plain).toContain('Agents: 200 rows')
+      expect(plain).toContain('Hosts: 200 rows')
       expect(plain).toContain(`https://portcullis.example.org/reports/history?run=${ordered.id}`)
       expect(html).toContain('&lt;b&gt;hosts&lt;/b&gt; &amp; &quot;more&quot;')
       expect(html).not.toContain('<b>')

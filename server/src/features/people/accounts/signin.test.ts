@@ -80,7 +80,7 @@ describe('signing in', () => {
       expect([refused.statusCode, refused.json().code, refused.json().detail]).toEqual([
         401,
         'credentials_wrong',
-        'User name or password is wrong.',
+        'The user name or password is incorrect.',
       ])
     }
     expect((await from('192.0.2.3', login, { username: 'admin' })).statusCode).toBe(400)
@@ -98,7 +98,7 @@ describe('signing in', () => {
     // The owner signed in from 127.0.0.1 when the account was created.
     await t.signIn(user.userName, user.password)
     const plain = await from('198.51.100.99', signin, { username: user.userName, password: user.password })
-    expect([plain.statusCode, plain.body]).toEqual([400, 'Too many attempts; try again in 900 seconds.'])
+    expect([plain.statusCode, plain.body]).toEqual([400, 'Too many requests. Try again in 900 seconds.'])
     t.clock.advance(15 * 60_000 + 1)
     expect((await from('198.51.100.99', login, { username: user.userName, password: user.password })).statusCode).toBe(
       200,

@@ -133,7 +133,7 @@ describe('directory sign-in', unless(reason), () => {
     if (name === 'loner') await slapd.person('loner', password)
     const answer = await login(name, given)
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'credentials_wrong'])
-    expect(answer.json().detail).toBe('User name or password is wrong.')
+    expect(answer.json().detail).toBe('The user name or password is incorrect.')
   })
 
   it('treats a name that looks like a filter as a name', async () => {

@@ -116,7 +116,7 @@ describe('the configuration as a document', () => {
       ],
       [{ settings: { CUSTOM_LOGIN_TITLE: 'other' }, rules: [rule('zzzz')] }, 400, /vid/],
       [{ settings: { SMTP_HOST: 'evil.example.org' }, rules: [] }, 400, /SMTP_PASSWORD.*must be entered again/],
-      [{ settings: { LICENSE_KEY: 'hello' }, rules: [] }, 422, /no licence/],
+      [{ settings: { LICENSE_KEY: 'hello' }, rules: [] }, 422, /not a licence/],
       [
         { tags: ['new'], notificationGroups: [{ id: 1, channels: { email: { recipients: [] } } }] },
         400,

@@ -75,7 +75,7 @@ describe('a licence', () => {
       'licence_invalid',
       expect.stringContaining('not signed by a key'),
     ])
-    expect(await refused('hello')).toEqual([422, 'licence_invalid', 'It is no licence.'])
+    expect(await refused('hello')).toEqual([422, 'licence_invalid', 'The text is not a licence.'])
     const [head, , signature] = make().split('.')
     expect((await refused(`${head}.${Buffer.from('{}').toString('base64url')}.${signature}`))[0]).toBe(422)
     expect(() => make({ product: 'other' })).toThrow(/another product/)

@@ -70,7 +70,7 @@ describe('a write to the settings', () => {
       const [first = '', last = ''] = [names.at(0), names.at(-1)]
       expect(items).toMatchObject(await read(`GetConfigItemsByName/${first},${last}`))
       const document = (await (await t.admin()).get('/openapi.json')).json()
-      expect(document.paths[path].post.description).toContain('the whole group in `items`, with secrets masked')
+      expect(document.paths[path].post.description).toContain('the group in `items` with masked secrets')
     },
   )
 })
