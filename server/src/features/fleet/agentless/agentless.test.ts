@@ -100,7 +100,9 @@ describe('a host that is polled', () => {
     expect(waits.map((m, i) => Math.abs(m / (15 * 2 ** i) - 1) < 0.2)).toEqual([true, true, true, true])
     const row = await agentless.status('down-1')
     expect(row).toMatchObject({ statusString: 'Failed', statusDescription: 'Failed 4 times in a row', failures: 4 })
-    expect(row.statusErrorDescription).toMatch(/^The host does not respond \(no answer\)\. Check that the host is running/)
+    expect(row.statusErrorDescription).toMatch(
+      /^The host does not respond \(no answer\)\. Check that the host is running/,
+    )
     expect(row.prevRunningErrors.split(' | ')).toHaveLength(3)
     const causes = ok(await (await t.admin()).get(`${base}/connectiondetailsstatus/causes`))
     expect(causes.data).toMatchObject([{ cause: 'connect-timeout', count: 1, computerNames: ['down-1'] }])

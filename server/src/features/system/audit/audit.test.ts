@@ -67,7 +67,10 @@ describe('the audit trail', () => {
   it('is for Managers and above', async () => {
     const url = '/prime/webui/events/GetAuditsIntegration'
     expect((await manager.api.get(url)).statusCode).toBe(200)
-    expect((await user.api.get(url)).json()).toMatchObject({ status: 403, detail: 'This operation requires the profile Manager.' })
+    expect((await user.api.get(url)).json()).toMatchObject({
+      status: 403,
+      detail: 'This operation requires the profile Manager.',
+    })
     expect((await t.as(undefined).get(url)).statusCode).toBe(401)
   })
 
