@@ -68,7 +68,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     await page.getByRole('menuitem', { name: /CSV/ }).first().click()
     await page
       .getByRole('region', { name: 'Jobs' })
-      .getByText(/^saved/)
+      .getByText(/^Saved/)
       .waitFor()
     const excess = await page.evaluate(`
       const { scrollHeight, clientHeight, scrollWidth, clientWidth } = document.documentElement;
@@ -118,7 +118,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     await desk.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
     await desk.plug(rubberDucky({ portPath: '3-1', serial: 'second' }))
     await page.getByRole('grid', { name: 'Risk alerts' }).getByText('Attack tool').first().click()
-    const hosts = page.getByRole('complementary', { name: 'Notice' }).getByRole('region', { name: 'Hosts' })
+    const hosts = page.getByRole('complementary', { name: 'Alert' }).getByRole('region', { name: 'Hosts' })
     expect(await hosts.getByRole('link', { name: 'front-desk', exact: true }).getAttribute('href')).toBe(
       `/agents/${desk.agentId}`,
     )

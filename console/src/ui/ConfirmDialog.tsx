@@ -23,8 +23,8 @@ export interface Confirmation {
   details?: readonly string[]
   /** Number of affected items, if it differs from the number of names. */
   count?: number
-  /** Formats the number with its noun, such as `3 hosts`; or the noun for one and for many. */
-  kind: readonly [one: string, many: string] | ((values: { count: number }) => string)
+  /** Formats the number with its noun, such as `3 hosts`. */
+  kind: (values: { count: number }) => string
   /** What will happen, and whether it can be undone. */
   consequence: string
   /** Label of the button. */
@@ -36,9 +36,6 @@ export interface Confirmation {
   /** Receives the reason; empty if none was requested. */
   run: (reason: string) => Promise<unknown>
 }
-
-const countText = (kind: Confirmation['kind'], count: number): string =>
-  typeof kind === 'function' ? kind({ count }) : `${count.toLocaleString('en')} ${count === 1 ? kind[0] : kind[1]}`
 
 const Body = ({
   names,
@@ -71,7 +68,7 @@ const Body = ({
       }}
     >
       <p>
-        <strong>{countText(kind, count)}</strong>: {consequence}
+        <strong>{kind({ count })}</strong>: {consequence}
       </p>
       {names.length === 0 ? null : (
         <ul className={classes.names}>

@@ -57,7 +57,7 @@ export const ApiTokensPage = () => {
     confirm({
       title: strings.revokeToken,
       names: [token.name],
-      kind: ['token', 'tokens'],
+      kind: strings.tokenCount,
       consequence: strings.revokeConsequence,
       action: strings.revokeToken,
       run: async () => {

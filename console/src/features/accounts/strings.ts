@@ -1,6 +1,8 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  tokenCount: '{count, plural, one {# token} other {# tokens}}',
+  accountCount: '{count, plural, one {# account} other {# accounts}}',
   linkTextExpires:
     'Send this link to the owner of the account. It sets the password, works once and expires {time}. It is shown once.',
   link: 'Link',

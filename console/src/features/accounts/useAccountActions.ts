@@ -32,7 +32,7 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
     confirm({
       title: strings.suspendAccount,
       names: [userName],
-      kind: ['account', 'accounts'],
+      kind: strings.accountCount,
       consequence: strings.suspendConsequence,
       action: strings.suspend,
       run: async () => {
@@ -45,7 +45,7 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
     confirm({
       title: strings.lift,
       names: [userName],
-      kind: ['account', 'accounts'],
+      kind: strings.accountCount,
       consequence: strings.liftConsequence,
       action: strings.lift,
       run: async () => {
@@ -58,7 +58,7 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
     confirm({
       title: strings.reset,
       names: [userName],
-      kind: ['account', 'accounts'],
+      kind: strings.accountCount,
       consequence: strings.resetConsequence,
       action: strings.reset,
       run: async () => {
@@ -71,7 +71,7 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
     confirm({
       title: strings.deleteAccounts,
       names: [...userNames],
-      kind: ['account', 'accounts'],
+      kind: strings.accountCount,
       consequence: strings.deleteConsequence,
       action: strings.delete,
       run: async () => {

@@ -81,7 +81,7 @@ export const WorkerCard = () => {
     confirm({
       title: strings.activateTitle,
       names: waiting.map((one) => `${one.name} (${one.ipAddress})`),
-      kind: ['process', 'processes'],
+      kind: strings.processCount,
       consequence: strings.activateConsequence,
       action: strings.activate,
       run: () => activate(true),
@@ -90,7 +90,7 @@ export const WorkerCard = () => {
     confirm({
       title: strings.stopWorker,
       names: [name],
-      kind: ['worker', 'workers'],
+      kind: strings.workerCount,
       consequence: strings.stopConsequence,
       action: strings.stopWorker,
       run: () => activate(false),
@@ -99,7 +99,7 @@ export const WorkerCard = () => {
     confirm({
       title: strings.deleteWorker,
       names: [name],
-      kind: ['worker', 'workers'],
+      kind: strings.workerCount,
       consequence: strings.deleteWorkerConsequence,
       action: strings.delete,
       run: async () => {

@@ -36,7 +36,7 @@ export const useConnectionActions = (onDone: () => void) => {
       confirm({
         title: strings.confirm,
         names: [computerName],
-        kind: ['computer', 'computers'],
+        kind: strings.hostCount,
         consequence: strings.confirmConsequence,
         action: strings.confirm,
         run: async () => {
@@ -49,7 +49,7 @@ export const useConnectionActions = (onDone: () => void) => {
       confirm({
         title: strings.confirmKey,
         names: [computerName],
-        kind: ['computer', 'computers'],
+        kind: strings.hostCount,
         consequence: strings.confirmKeyConsequence({ key: hostKeyFingerprint }),
         action: strings.confirmKey,
         run: async () => {
@@ -71,7 +71,7 @@ export const useConnectionActions = (onDone: () => void) => {
       confirm({
         title: strings.stopPolling,
         names,
-        kind: ['computer', 'computers'],
+        kind: strings.hostCount,
         consequence: strings.stopPollingConsequence,
         action: strings.stopPolling,
         run: async () => {
@@ -83,7 +83,7 @@ export const useConnectionActions = (onDone: () => void) => {
       confirm({
         title: strings.deleteHosts,
         names,
-        kind: ['computer', 'computers'],
+        kind: strings.hostCount,
         consequence: strings.deleteConsequence,
         action: strings.delete,
         run: async () => {

@@ -1,6 +1,8 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  workerCount: '{count, plural, one {# worker} other {# workers}}',
+  processCount: '{count, plural, one {# process} other {# processes}}',
   tokenText: 'Run this command on the other machine. It starts one process, works until {time}, and is shown once.',
   command: 'Command',
   tokenOnly: 'Only the token:',

@@ -60,7 +60,7 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
     confirm({
       title: strings.replayTitle,
       names: [strings.inventory],
-      kind: ['replay', 'replays'],
+      kind: strings.replayCount,
       consequence: strings.replayConsequence,
       action: strings.replayTitle,
       run: async () => {
@@ -74,7 +74,7 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
     confirm({
       title: strings.locationsTitle,
       names: [strings.locationCount({ count: left })],
-      kind: ['call', 'calls'],
+      kind: strings.callCount,
       consequence: strings.locationsConsequence,
       action: strings.locationsTitle,
       run: async () => {

@@ -35,7 +35,7 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
     confirm({
       title: strings.forgetTitle,
       names: [name],
-      kind: ['consumer', 'consumers'],
+      kind: strings.consumerCount,
       consequence: strings.forgetConsequence({ position }),
       action: strings.forgetTitle,
       run: async () => {

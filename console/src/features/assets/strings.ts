@@ -1,6 +1,9 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  callCount: '{count, plural, one {# call} other {# calls}}',
+  replayCount: '{count, plural, one {# replay} other {# replays}}',
+  consumerCount: '{count, plural, one {# consumer} other {# consumers}}',
   replayTitle: 'Publish all assets again',
   replayConsequence:
     'each host and each device gets a new message, between two markers. Consumers that are up to date change nothing. You can cancel the replay.',

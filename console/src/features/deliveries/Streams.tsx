@@ -52,7 +52,7 @@ export const Streams = () => {
       title: strings.skipTitle,
       names: [`${groupName}, ${channelLabels[channel]}: ${destination}`],
       count: behind,
-      kind: ['event', 'events'],
+      kind: strings.eventCount,
       consequence: strings.skipConsequence,
       action: strings.skip,
       run: async () =>

@@ -40,7 +40,7 @@ export const useDeliveryActions = (onDone: () => void = () => undefined) => {
             ? []
             : [...new Set(some.map(({ title, destination }) => strings.messageTo({ title, destination })))],
         count: some?.length ?? stuck,
-        kind: ['message', 'messages'],
+        kind: strings.messageCount,
         consequence: strings.dropConsequence,
         action: strings.drop,
         run: async () => {

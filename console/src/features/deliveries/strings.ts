@@ -1,6 +1,8 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  messageCount: '{count, plural, one {# message} other {# messages}}',
+  eventCount: '{count, plural, one {# event} other {# events}}',
   deliveries: 'Deliveries',
   stuckCount: '{count, number} stuck',
   sendAllStuck: 'Send all stuck now',

@@ -35,7 +35,7 @@ export const EnrolmentPage = () => {
     confirm({
       title: strings.revokeTitle,
       names: [token.name],
-      kind: ['token', 'tokens'],
+      kind: strings.tokenCount,
       consequence: strings.revokeConsequence,
       action: strings.revokeTitle,
       run: async () => {

@@ -1,6 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  tokenCount: '{count, plural, one {# token} other {# tokens}}',
   waitingHost: 'Waiting for the host…',
   tokenExpired: 'The token expired. Create another command.',
   tokenRevokedHint: 'The token was revoked. Create another command.',

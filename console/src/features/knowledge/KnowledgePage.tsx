@@ -89,7 +89,7 @@ const useVersions = (reread: () => Promise<unknown>) => {
       title: strings.activateTitle,
       names: [strings.signedVersion({ version: candidate.version, key: candidate.key.slice(0, 16) })],
       count: hosts,
-      kind: ['host changes its verdict', 'hosts change their verdict'],
+      kind: strings.hostCount,
       consequence: strings.activateConsequence,
       action: strings.activateTitle,
       run: async () => {
@@ -102,7 +102,7 @@ const useVersions = (reread: () => Promise<unknown>) => {
     confirm({
       title: strings.rollBackTitle,
       names: [strings.fromVersion({ version })],
-      kind: ['version', 'versions'],
+      kind: strings.versionCount,
       consequence: strings.rollBackConsequence,
       action: strings.rollBackTitle,
       run: async () => {

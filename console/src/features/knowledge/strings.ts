@@ -1,6 +1,8 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  versionCount: '{count, plural, one {# version} other {# versions}}',
+  hostCount: '{count, plural, one {# host changes its verdict} other {# hosts change their verdict}}',
   calculating: 'Calculating effect…',
   noEffectRenamed:
     'No verdicts in this fleet would change. {renamed, plural, one {# model gets} other {# models get}} a new name.',

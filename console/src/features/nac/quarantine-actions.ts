@@ -68,7 +68,7 @@ export const useQuarantineActions = (onDone: () => void) => {
         ),
       ],
       count: rows.length,
-      kind: ['quarantine', 'quarantines'],
+      kind: strings.quarantineCount,
       consequence: rest === 0 ? consequence : `${consequence} ${strings.othersUnchanged({ count: rest })}`,
       action,
       run: async () => {

@@ -1,6 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  quarantineCount: '{count, plural, one {# quarantine} other {# quarantines}}',
   emptyTitle: 'No quarantines yet',
   canQuarantine: '{systems} can isolate hosts from the network. Choose “Quarantine…” in the menu of a host.',
   cannotQuarantine:

@@ -49,7 +49,7 @@ export const useNoticeActions = (list: NoticeList, gone: (ids: ReadonlySet<numbe
         title: strings.dismissTitle,
         names: [...new Set(open.map(({ title }) => title))],
         count: open.length,
-        kind: ['notice', 'notices'],
+        kind: strings.alertCount,
         consequence: strings.dismissConsequence,
         action: strings.dismiss,
         run: async () => {

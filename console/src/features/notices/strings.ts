@@ -1,6 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  alertCount: '{count, plural, one {# alert} other {# alerts}}',
   bellNoneUnread: 'Alerts, none unread',
   bellUnread: 'Alerts, {unread, number} unread',
   newest: 'Newest alerts',

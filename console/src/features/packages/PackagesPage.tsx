@@ -61,7 +61,7 @@ export const PackagesPage = () => {
     confirm({
       title: strings.withdraw,
       names: [strings.buildName({ version: one.version, architecture: one.architecture })],
-      kind: ['build', 'builds'],
+      kind: strings.buildCount,
       consequence: strings.withdrawConsequence,
       action: strings.withdraw,
       run: async () => {

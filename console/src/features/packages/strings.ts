@@ -1,6 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  buildCount: '{count, plural, one {# build} other {# builds}}',
   withdrawn: 'Withdrawn',
   waitingForApproval: 'Waiting for approval',
   untrusted: 'Not offered: signed by another key',

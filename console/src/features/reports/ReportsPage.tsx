@@ -30,7 +30,7 @@ export const ReportsPage = () => {
     confirm({
       title: strings.deleteTitle,
       names: [name],
-      kind: ['schedule', 'schedules'],
+      kind: strings.scheduleCount,
       consequence: strings.deleteConsequence,
       action: strings.deleteTitle,
       run: async () => {

@@ -1,6 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  scheduleCount: '{count, plural, one {# schedule} other {# schedules}}',
   frequency: 'Frequency',
   daily: 'Daily',
   weekly: 'Weekly',

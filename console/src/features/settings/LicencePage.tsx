@@ -100,7 +100,7 @@ export const LicencePage = () => {
     confirm({
       title: strings.removeLicence,
       names: [name],
-      kind: ['licence', 'licences'],
+      kind: strings.licenceCount,
       consequence: strings.removeConsequence,
       action: strings.removeLicence,
       run: async () => {

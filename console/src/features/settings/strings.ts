@@ -1,6 +1,7 @@
 import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
+  licenceCount: '{count, plural, one {# licence} other {# licences}}',
   fromTheme: 'from the theme',
   badColor: 'Enter a colour such as #1c7ed6.',
   setting: 'Setting',

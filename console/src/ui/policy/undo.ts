@@ -46,7 +46,7 @@ export const tellPolicyChange = (
         title: strings.undoTitle,
         names: [],
         count: hosts,
-        kind: ['host', 'hosts'],
+        kind: strings.hostCount,
         consequence: strings.undoEffect,
         action: strings.undo,
         worksAgain: openedText(dry),
