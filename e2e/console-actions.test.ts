@@ -13,7 +13,7 @@ import { serverDir } from './prepared.ts'
 const hostileName = 'KIOSK-3<img src="x">'
 const second = { userName: 'mia', password: 'another long password 1' }
 
-describe('acting on many hosts', unless(whyNoChromium), () => {
+describe('bulk actions on hosts', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let hosts: Awaited<ReturnType<typeof startHosts>>
@@ -57,7 +57,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
       return Object.entries(wanted).every(([name, mode]) => now[name] === mode)
     })
 
-  it('arms all that match a filter, and no other: previewed, followed to the end over pages, taken back by Undo', async () => {
+  it('arms exactly the hosts that match a filter after a preview, follows the job across pages, and undoes it', async () => {
     const { page, context, wrong } = await signedIn('/agents?HostIdentifier=KIOSK')
     await row(page, 'KIOSK-3').waitFor()
     await row(page, 'OFFICE-1').waitFor({ state: 'detached' })
@@ -99,7 +99,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('takes the list away as it is shown: filter, order and columns', async () => {
+  it('exports a list with its filters, order and columns', async () => {
     const { page, context, wrong } = await signedIn(
       '/agents?HostIdentifier=KIOSK&sort=hostIdentifier_desc&cols=host,mode',
     )
@@ -125,7 +125,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('leads from an insight to its evidence and its devices; reload computes it anew', async () => {
+  it('links an insight to its evidence and devices, and reloads it', async () => {
     const { page, context, wrong } = await signedIn('/insights')
     const table = page.getByRole('table', { name: 'Attack tools' })
     await table.getByText('suspected attack tool').waitFor()
@@ -144,7 +144,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('asks a host for its log and downloads it', async () => {
+  it('requests the log of a host and downloads it', async () => {
     const [host] = await server.agents('&HostIdentifier=OFFICE')
     const { page, context, wrong } = await signedIn(`/agents/${host?.uuid}?tab=logs`)
     await page.getByRole('button', { name: 'Collect logs' }).click()
@@ -156,7 +156,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('files a request that a second approver approves', async () => {
+  it('stores a request that a second approver approves', async () => {
     await server.post('admin/adduser', { userName: second.userName, password: second.password, userProfile: 10 })
     const policy = await server.get<{ settings: Record<string, unknown> }>('policy')
     await server.put('policy/settings', { ...policy.settings, twoPersonHosts: 2 })
@@ -234,7 +234,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('starts a rollout in rings after its plan, and shows it to its first ring', async () => {
+  it('starts a rollout after its plan, and shows its first ring', async () => {
     const { page, context, wrong } = await signedIn('/rollouts/new')
     await page.getByLabel('Name', { exact: true }).fill('Kiosks first')
     await page.getByRole('table', { name: 'Rings' }).getByText('All remaining hosts').waitFor()
@@ -256,7 +256,7 @@ describe('acting on many hosts', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows what hosts and devices say as text on every page of it', async () => {
+  it('shows untrusted text of hosts and devices without markup on every page', async () => {
     const { page, context, wrong } = await signedIn('/')
     for (const path of [
       '/commands',

@@ -51,7 +51,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }
 
-  it('filter by vendor in the same way in every list, and link from a model to its hosts', async () => {
+  it('filters by vendor in the same way in every list, and links a model to its hosts', async () => {
     const { page, context, wrong } = await open('/peripherals?vendor=kingston')
     const grid = page.getByRole('grid')
     await grid.getByText('DataTraveler').nth(2).waitFor()
@@ -75,7 +75,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('keep the search of the approvals in the address, and match the count in the navigation', async () => {
+  it('keeps the search of approvals in the address, and matches the count in the navigation', async () => {
     const { page, context, wrong } = await open('/approvals')
     const waiting = page.getByRole('list', { name: 'Devices awaiting approval' })
     await waiting.getByText('0781:5581').waitFor()
@@ -90,7 +90,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('approve the selected rows with a reason, without attack tools, and can be undone', async () => {
+  it('approves the selected rows with a reason, without attack tools, and undoes it', async () => {
     const { page, context, wrong } = await open('/approvals')
     const waiting = page.getByRole('list', { name: 'Devices awaiting approval' })
     // Attack tools come first.
@@ -119,7 +119,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('deny the selected devices of the list of devices', async () => {
+  it('denies the selected devices of the device list', async () => {
     const { page, context, wrong } = await open('/peripherals?vendor=kingston')
     const rows = page.getByRole('grid').getByRole('row').filter({ hasText: '0951:1666' })
     await rows.filter({ hasText: 'K1' }).getByRole('checkbox').check()

@@ -107,7 +107,7 @@ describe('components of the console', unless(whyNoChromium), () => {
     const grid = (page: Page) => page.getByRole('grid', { name: 'Rows' })
     const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 
-    it('moves its cursor by keyboard, and names the row for screen readers', async () => {
+    it('moves the cursor by keyboard, and announces the row to screen readers', async () => {
       const page = await open('table')
       await row(page, 'row 3').first().waitFor()
       await page.keyboard.press('j')
@@ -132,7 +132,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       expect(await cursorRow(page).textContent()).toContain('row 0')
     })
 
-    it('opens the row at the cursor in the address, follows the cursor, and closes on Escape', async () => {
+    it('stores the open row in the address, follows the cursor, and closes on Escape', async () => {
       const page = await open('table')
       await row(page, 'row 3').first().waitFor()
       await page.keyboard.press('j')
@@ -161,7 +161,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => selected.textContent()).toBe('0')
     })
 
-    it('sorts by the natural direction, then the other, then as usual', async () => {
+    it('sorts in the natural direction, then the other, then the default order', async () => {
       const page = await open('table')
       await row(page, 'row 3').first().waitFor()
       const size = page.getByRole('columnheader', { name: 'Size' })
@@ -175,7 +175,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => address(page)).toBe('')
     })
 
-    it('changes values in place, marks them, and keeps the cursor', async () => {
+    it('updates values in place, highlights them, and keeps the cursor', async () => {
       const page = await open('table')
       await row(page, 'row 3').first().waitFor()
       await page.keyboard.press('j')
@@ -189,7 +189,7 @@ describe('components of the console', unless(whyNoChromium), () => {
   describe('new rows', () => {
     const grow = `total += 1; rowText = (index) => (index === 0 ? 'new row' : 'row ' + (index - 1)); announce()`
 
-    it('wait while the pointer is on the list or on their button, and come when it is clicked', async () => {
+    it('wait while the pointer is on the list or on their button, and appear on click', async () => {
       const page = await open('table')
       const row = (text: string) => page.getByRole('row').filter({ hasText: text })
       await row('row 3').first().hover()
@@ -201,7 +201,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await row('new row').waitFor()
     })
 
-    it('come by themselves when the pointer leaves the list', async () => {
+    it('appear when the pointer leaves the list', async () => {
       const page = await open('table')
       const row = (text: string) => page.getByRole('row').filter({ hasText: text })
       await row('row 3').first().hover()
@@ -213,7 +213,7 @@ describe('components of the console', unless(whyNoChromium), () => {
   })
 
   describe('the filters', () => {
-    it('sets a text filter by keyboard, and takes it away', async () => {
+    it('sets a text filter by keyboard, and removes it', async () => {
       const page = await open('table')
       await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Name' }).click()
@@ -246,7 +246,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => address(page)).toBe('')
     })
 
-    it('searches after a pause in typing; the slash key goes there and Escape leaves', async () => {
+    it('searches after a pause in typing; slash focuses the field and Escape leaves it', async () => {
       const page = await open('table')
       await page.getByRole('row').filter({ hasText: 'row 3' }).first().waitFor()
       await page.keyboard.press('/')
@@ -275,7 +275,7 @@ describe('components of the console', unless(whyNoChromium), () => {
     const answers = { previewPolicy: preview, decideDevices: { version: 7, isChanged: true }, getHashtags: [] }
     const isDisabled = (page: Page, name: string) => page.getByRole('button', { name }).isDisabled()
 
-    it('decides on one host with the usual reason and the serial number, by keyboard alone', async () => {
+    it('decides on one host with the default reason and the serial number, by keyboard', async () => {
       const page = await open('decide', { answers })
       await page.getByLabel('Reason').focus()
       await page.keyboard.press('Enter')
@@ -293,7 +293,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await page.getByRole('button', { name: 'Undo' }).waitFor()
     })
 
-    it('wants a reason of its own for two hosts, and sends them as one decision', async () => {
+    it('requires a written reason for two hosts, and sends one decision', async () => {
       const page = await open('decide-hosts', { answers })
       expect(await isDisabled(page, 'Approve on 2 hosts')).toBe(true)
       await page.getByLabel('Reason').fill('The lab opens')
@@ -303,7 +303,7 @@ describe('components of the console', unless(whyNoChromium), () => {
         .toMatchObject([{ body: { decision: 'allow', devices: [{}, {}], reason: 'The lab opens' } }])
     })
 
-    it('allows an attack tool only after the switch and a reason, and denies it at once', async () => {
+    it('approves an attack tool only with override and reason, and denies it directly', async () => {
       const page = await open('decide-attack-tool', { answers })
       await page.getByLabel('Reason').fill('A test')
       expect(await isDisabled(page, 'Approve on this host')).toBe(true)
@@ -315,7 +315,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       expect(JSON.stringify(await callsOf(page, 'decideDevices'))).not.toContain('overrideAttackTool')
     })
 
-    it('keeps what was entered when the server refuses', async () => {
+    it('keeps the input if the server refuses', async () => {
       const { decideDevices: _, ...others } = answers
       const page = await open('decide', { answers: others })
       await page.getByLabel('Reason').fill('Kept')
@@ -334,7 +334,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       getPeripheralModels: { recordsTotal: 0, recordsFiltered: 0, data: [] },
     }
 
-    it('takes the focus to the first field at fault, and asks the server nothing', async () => {
+    it('focuses the first invalid field, and sends no request', async () => {
       const page = await open('rule', { answers })
       await page.getByLabel('Vendor ID').fill('78')
       await page.getByRole('button', { name: 'Add rule' }).click()
@@ -343,7 +343,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       expect(await callsOf(page, 'createPolicyRule')).toEqual([])
     })
 
-    it('says what is missing only after the first try', async () => {
+    it('shows missing fields only after the first attempt to save', async () => {
       const page = await open('rule', { answers })
       await page.getByLabel('Vendor ID').fill('0781')
       const missing = page.getByText('Enter a reason. It is shown with every decision')
@@ -352,7 +352,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await missing.waitFor()
     })
 
-    it('previews a rule as it is written, and saves it by Ctrl Enter', async () => {
+    it('previews a rule while it is edited, and saves it with Ctrl+Enter', async () => {
       const page = await open('rule', { answers })
       await page.getByLabel('Vendor ID').fill('0781')
       await expect.poll(async () => (await callsOf(page, 'previewPolicy')).length).toBeGreaterThan(0)
@@ -379,7 +379,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => callsOf(page, 'createPolicyRule')).toHaveLength(1)
     })
 
-    it('shows readers the fields, and offers no way to save', async () => {
+    it('shows disabled fields and no save button without write permission', async () => {
       const page = await open('rule-read', { answers })
       await page.getByText('You can view rules. To change them, you need the Manager profile.').waitFor()
       expect(await page.getByLabel('Vendor ID').isDisabled()).toBe(true)

@@ -35,7 +35,7 @@ describe('the page of a host with a held port', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  it('finding 3: shows the evidence and releases the port after a question', async () => {
+  it('shows the evidence and releases the port after confirmation', async () => {
     const { page } = await openWindow(browser, server.url, 1440, 900)
     await page.goto(`/agents/${agent.agentId}`)
     await page.getByLabel('User name').fill('admin')

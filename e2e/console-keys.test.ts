@@ -5,7 +5,7 @@ import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
-describe('keys of the console', unless(whyNoChromium), () => {
+describe('keyboard shortcuts', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   const dir = serverDir()
@@ -20,7 +20,7 @@ describe('keys of the console', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  it('fire no shortcut while a filter is typed, from its first letter on', async () => {
+  it('do not fire while a filter is typed', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/peripherals')
     await page.getByLabel('User name').fill('admin')

@@ -7,7 +7,7 @@ import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
-describe('a second approver that is lifted', unless(whyNoChromium), () => {
+describe('lifted second approver', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   const dir = serverDir()
@@ -29,7 +29,7 @@ describe('a second approver that is lifted', unless(whyNoChromium), () => {
     remove(dir)
   })
 
-  it('is marked on every page for Administrators, who end it early', async () => {
+  it('shows Administrators a banner on every page, and ends early', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/')
     await page.getByLabel('User name').fill('admin')

@@ -73,7 +73,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('stores one request to approve what is attached, and offers no second one', async () => {
+  it('stores only one request to approve attached devices', async () => {
     const { page, context } = await open('/policy')
     await page.route('**/agents/bulk', (route) => route.fulfill(refused))
     await page.getByRole('button', { name: 'Approve attached devices…' }).click()
@@ -105,7 +105,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('names what works again when a deny is deleted, and takes the deletion back at one click', async () => {
+  it('names devices that work again when a deny is deleted, and undoes the deletion with one click', async () => {
     await server.post('policy/rules', { effect: 'deny', ...stick, reason: 'no sticks' })
     await server.post('agents/bulk', { action: 'arm', filter: {}, applyToPresent: true })
     await whenMode('Armed')
@@ -148,7 +148,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('offers no second save of an account, settings or a computer that wait for a second approver', async () => {
+  it('offers no second save while an account, settings or agentless host waits for a second approver', async () => {
     const { page, context } = await open('/settings/accounts')
     for (const path of [
       '**/admin/adduser',

@@ -78,7 +78,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
   const preview = (page: Page) => page.getByTestId('preview')
   const reason = (page: Page) => page.getByRole('textbox', { name: 'Reason', exact: true })
 
-  it('writes a rule by the keyboard, says before what it changes, and takes it back', async () => {
+  it('adds a rule by keyboard after a preview, and undoes it', async () => {
     const { page, context, wrong } = await open('/policy')
     await page.getByText('No rules yet').waitFor()
     // Approving everything asks in a dialog that starts at Cancel.
@@ -120,7 +120,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows what a version changed, and brings it back after saying what that does', async () => {
+  it('shows the changes of a version, and restores it after a preview', async () => {
     const { page, context, wrong } = await open('/policy/history')
     // Written and taken back: two versions.
     await page.getByRole('list', { name: 'Versions' }).getByRole('listitem').nth(1).waitFor()
@@ -137,7 +137,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('arms a host only after showing what that would block, and says so until the host has confirmed', async () => {
+  it('arms a host after a preview, and shows the command until the host confirms it', async () => {
     const { page, context, wrong } = await open(`/agents/${uuid}`)
     await page.getByText('Not on the allowlist').first().waitFor()
     await page.getByRole('button', { name: 'Arm…' }).click()
@@ -166,7 +166,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('approves the selected row of the inbox by key, names what becomes possible, and undoes it', async () => {
+  it('approves the selected row by key, names devices that work again, and undoes it', async () => {
     await until('devices wait', async () => (await policy()).waiting >= 2, 20_000)
     const { page, context, wrong } = await open('/approvals')
     const inbox = page.getByRole('list', { name: 'Devices awaiting approval' })
@@ -208,7 +208,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('lets an attack tool in only with an override and a reason', async () => {
+  it('approves an attack tool only with an override and a reason', async () => {
     const { page, context, wrong } = await open('/approvals')
     const inbox = page.getByRole('list', { name: 'Devices awaiting approval' })
     const line = inbox.getByRole('listitem').filter({ hasText: 'attack tool' })
@@ -230,7 +230,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
   it.each([
     [1440, 900],
     [1024, 768],
-  ])('fits %i x %i, and shows what devices and people wrote as text', async (width, height) => {
+  ])('fits %i x %i, and shows untrusted text without markup', async (width, height) => {
     const { page, context, wrong } = await open('/policy', width, height)
     for (const path of [
       '/policy',

@@ -65,7 +65,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('removes the tag at one click, and asks before its undo allows the devices again', async () => {
+  it('removes a tag with one click, and asks before the undo allows the devices again', async () => {
     const [uuid] = await uuids()
     const { page, context, wrong } = await open(`/agents/${uuid}`)
     await page.getByRole('button', { name: 'Edit tags' }).click()
@@ -98,7 +98,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('asks for a reason before a file of tags allows devices on two hosts', async () => {
+  it('asks for a reason before a tag file allows devices on two hosts', async () => {
     const ids = await uuids()
     await server.post(`${base}/deletehashtags`, { hashtags: ['trusted'], elementIds: ids })
     const { page, context, wrong } = await open('/settings/tags')
@@ -138,7 +138,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('asks for a reason before the tags of uploaded computers allow devices on two hosts', async () => {
+  it('asks for a reason before the tags of uploaded agentless hosts allow devices on two hosts', async () => {
     const { page, context, wrong } = await open('/agentless')
     const report = { added: 0, updated: 2, failed: 0, errors: [], lines: [], secondPerson: false }
     let sent = ''
@@ -162,7 +162,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('asks before the tags of one polled computer allow its devices', async () => {
+  it('asks before the tags of one agentless host allow its devices', async () => {
     const ids = await uuids()
     await server.post(`${base}/deletehashtags`, { hashtags: ['trusted'], elementIds: ids })
     await server.post('agents/agentless/connectiondetails', { computerName: 'lab-1.example' })

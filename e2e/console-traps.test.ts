@@ -12,7 +12,7 @@ import { serverDir } from './prepared.ts'
 /** The agent build of this checkout contains a release key. */
 const hasReleaseKey = existsSync(fileURLToPath(new URL('../release-key.pub', import.meta.url)))
 
-describe('traps of the console', unless(whyNoChromium), () => {
+describe('regressions of the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
   let desk: TestAgent
@@ -61,7 +61,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     },
   )
 
-  it('adds no scroll bar for the tray of jobs', async () => {
+  it('adds no scroll bar for the job tray', async () => {
     const { page, context, wrong } = await open('/peripherals')
     await page.getByRole('grid').getByRole('row').nth(1).waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
@@ -113,7 +113,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     },
   )
 
-  it('names the hosts of an alert, opens them, and approves a device that waits', async () => {
+  it('names the hosts of an alert, opens them, and approves a waiting device', async () => {
     const { page, context, wrong } = await open('/notices')
     await desk.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
     await desk.plug(rubberDucky({ portPath: '3-1', serial: 'second' }))
@@ -179,7 +179,7 @@ describe('traps of the console', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
-  it('never cuts a name in favour of tags and badges, at 1440, 1024 and 390 px', async () => {
+  it('never truncates a name to make room for tags and badges, at 1440, 1024 and 390 px', async () => {
     const hostname = 'reception-desk-of-the-third-floor-in-building-seven-of-the-old-town-hall'
     const { page, context, wrong } = await open('/')
     const desk = await enrolAgent(at(), {

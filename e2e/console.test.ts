@@ -63,7 +63,7 @@ describe('the console', unless(whyNoChromium), () => {
   }
   const row = (page: Page, text: string) => grid(page).getByRole('row').filter({ hasText: text })
 
-  it('leads from the printed password to a changed one, to the command, to the first host', async () => {
+  it('leads from the printed password to a new password, the install command and the first host', async () => {
     const first = /First sign-in: user admin, password (\S+)/.exec(server.output())?.[1] as string
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
@@ -152,7 +152,7 @@ describe('the console', unless(whyNoChromium), () => {
     },
   )
 
-  it('shows hostile strings as the text they are, on every page that has them', async () => {
+  it('shows hostile strings as plain text on every page', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/')
     await signIn(page, password)
@@ -173,7 +173,7 @@ describe('the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('leads on from an address that is nothing', async () => {
+  it('offers a way out of an unknown address', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agentz/1')
     await signIn(page, password)
@@ -184,7 +184,7 @@ describe('the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('leaves nothing behind after signing out', async () => {
+  it('leaves no data behind after signing out', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/agents')
     await signIn(page, password)
