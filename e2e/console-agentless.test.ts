@@ -115,6 +115,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     const { uuid } = (await rowOf(sshd.host)) as Row
     await row(page, sshd.host).getByRole('link').click()
     await page.waitForURL(new RegExp(uuid))
+    await page.getByRole('tab', { name: 'Details' }).click()
     await page.getByText('Agentless', { exact: true }).last().waitFor()
     expect(wrong).toEqual([])
     await context.close()
