@@ -134,7 +134,7 @@ describe('reports', unless(whyNoChromium), () => {
     await row('weekly').getByText('ada@example.org, folder audits').waitFor()
     await row('weekly').getByRole('button', { name: 'Run now' }).click()
     await row('weekly').getByRole('link', { name: 'Completed, not delivered' }).click()
-    await drawer().getByText('No mail server is configured (Settings, Mail).').waitFor()
+    await drawer().getByText('No mail server is configured. Configure one under Settings, Mail.').waitFor()
   })
 
   it('of insights are taken away at once, or scheduled from there', async () => {

@@ -233,7 +233,10 @@ export const testNotificationChannel = operation({
   errors: ['not_found', 'unprocessable'],
   examples: {
     request: { id: 1, channel: 'webhook', channels: { webhook: channelsExample.webhook } },
-    response: { ok: true, steps: [{ step: 'Message to soar.example.org', ok: true, message: 'It answers 200.' }] },
+    response: {
+      ok: true,
+      steps: [{ step: 'Message to soar.example.org', ok: true, message: 'The receiver answered 200.' }],
+    },
   },
 })
 

@@ -70,7 +70,7 @@ export const exportsMutants: readonly Mutant[] = [
     does: 'An open quote swallows the rest of an imported file',
     find: 'return { cells, next: end < 0 ? bytes.length : end + 1, fault: text }',
     replace: 'return { cells, next: Math.max(bound, end + 1), fault: text }',
-    named: 'goes on behind a broken line',
+    named: 'continues after an invalid line',
   },
   {
     ...records,
@@ -89,7 +89,7 @@ export const exportsMutants: readonly Mutant[] = [
     does: 'A file of nothing but faults occupies the server',
     find: 'if (fault !== null && ++faults >= maxFaults) {',
     replace: 'if (fault !== null && ++faults >= 100 * maxFaults) {',
-    named: 'bounds a record and the number of faults',
+    named: 'limits a record and the number of faults',
   },
   {
     ...records,
@@ -153,7 +153,7 @@ export const exportsMutants: readonly Mutant[] = [
     does: 'The list of one host counts the devices of all hosts',
     find: "scope === undefined ? (spec.total ?? countStatement(from, raw('true'))) : countStatement(from, scope)",
     replace: "spec.total ?? countStatement(from, raw('true'))",
-    named: 'of one host is that of the host alone',
+    named: 'of one host contains only the peripherals of that host',
   },
   {
     ...request,
@@ -210,14 +210,14 @@ export const exportsMutants: readonly Mutant[] = [
     does: 'A report of attack tools holds all devices',
     find: '{ ...content.filter, ...list.fixed, sortBy',
     replace: '{ ...content.filter, sortBy',
-    named: 'has no other devices',
+    named: 'contains no other devices',
   },
   {
     ...files,
     does: 'A report of the last day holds the rows of all days',
     find: 'range === null || list.time === undefined\n',
     replace: "range === null || list.time !== ''\n",
-    named: 'a time has the rows of that time',
+    named: 'a range has the rows of that range',
   },
   {
     ...read,
@@ -311,7 +311,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...cadence,
-    does: 'The range of a day is 24 hours over a change of the clocks',
+    does: 'The range of a day is 24 hours at a clock change',
     find: "return instantOf(day + time - (range === 'week' ? 7 : 1) * dayMs, zone)",
     replace: "return to - (range === 'week' ? 7 : 1) * dayMs",
     named: 'is a day, week or month',

@@ -3,16 +3,15 @@ import type { Queryable } from '#platform/db/db.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 import { utcSql } from '#platform/time.ts'
 
-/** A message as it is sent. */
 export interface StreamMessage {
   sequence: number
   type: string
   subject: string
-  /** JSON of the CloudEvent. */
+  /** The CloudEvent as JSON. */
   text: string
 }
 
-/** A place in the stream; without a text when its asset is gone by now: the message that says so has a later place. */
+/** A position in the stream. The text is null if the asset was removed since; a later message announces the removal. */
 type PlaceRow = Omit<StreamMessage, 'text'> & { text: string | null }
 
 const kindName = `case d.icon ${Object.entries(icons)
@@ -25,8 +24,8 @@ const locationOf = (alias: string): string =>
 const locationSql = locationOf('l')
 
 /**
- * State of a host; `m.agent_id` names it. The limit keeps it a look-up by key: as a join, statistics of a table that just
- * grew led to a plan of 800 ms for 500 messages instead of 15.
+ * Selects the state of the host `m.agent_id`. The limit keeps it a look-up by key: as a join, statistics of a table
+ * that just grew led to a plan of 800 ms for 500 messages instead of 15 ms.
  */
 const agentState = `
   select json_build_object('uuid', a.agent_id, 'hostIdentifier', a.host, 'address', a.address, 'subnet', l.subnet,
@@ -40,7 +39,7 @@ const agentState = `
     join agent_locations l on l.agent_id = a.agent_id and l.until is null
   where m.device_id = '' and not m.removed and a.agent_id = m.agent_id limit 1`
 
-/** State of a peripheral; `m.agent_id` and `m.device_id` name it. */
+/** Selects the state of the peripheral `m.agent_id`, `m.device_id`. */
 const peripheralState = `
   select json_build_object('uuid', p.agent_id, 'deviceID', p.device_id, 'vid', mo.vid, 'pid', mo.pid, 'bcdDevice', d.bcd_device,
     'serialNumber', p.serial, 'manufacturer', d.manufacturer, 'product', coalesce(nullif(d.product, ''), mo.product),
@@ -54,7 +53,7 @@ const peripheralState = `
 const removedData = `case when m.device_id = '' then json_build_object('uuid', m.agent_id)
   else json_build_object('uuid', m.agent_id, 'deviceID', m.device_id) end`
 
-/** The CloudEvent around a type, a subject, the urn of a schema and data. */
+/** Builds the SQL of the CloudEvent for a type, subject, schema URN and data. */
 const envelope = (type: string, subject: string, urn: string, data: string): string =>
   `json_build_object('specversion', '1.0', 'id', m.sequence::text, 'source', 'urn:portcullis:' || (select s.instance from asset_stream s), 'type', ${type},
     'subject', ${subject}, 'time', ${utcSql('m.at')}, 'datacontenttype', 'application/json', 'dataschema', ${urn},
@@ -73,7 +72,7 @@ const messageText = `case
   when p.data is not null then ${envelope(type, subject, urnOf('peripheral'), 'p.data')} end`
 
 export const createAssetsRead = (db: Queryable) => ({
-  /** The next places after one, at most `limit`, with the state of their assets in the same snapshot. */
+  /** Returns the next messages after a position, at most `limit`, with the state of their assets from one snapshot. */
   after: (sequence: number, limit: number): Promise<PlaceRow[]> =>
     db.prepared<PlaceRow>(sql`
       with m as materialized (
@@ -90,11 +89,11 @@ export const createAssetsRead = (db: Queryable) => ({
         left join lateral (${raw(peripheralState)}) p on true
       order by m.sequence`),
 
-  /** uuid of this installation. */
+  /** Returns the UUID of this installation. */
   instance: async (): Promise<string> =>
     (await db.prepared<{ instance: string }>(sql`select s.instance from asset_stream s`))[0]?.instance ?? '',
 
-  /** The newest place. */
+  /** Returns the newest position. */
   newest: async (): Promise<number> =>
     (await db.prepared<{ n: number }>(sql`select h.n from ordered_head h where h.stream = 'outbox'`))[0]?.n ?? 0,
 })

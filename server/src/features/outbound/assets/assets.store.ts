@@ -2,14 +2,14 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { appendOrdered, unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** An asset that gets a new place. An empty device id is the host itself. */
+/** An asset that gets a new position. An empty device id means the host itself. */
 export interface AssetKey {
   agent_id: string
   device_id: string
   removed: boolean
 }
 
-/** A message that is no state of an asset. */
+/** A message that does not carry the state of an asset. */
 export interface Note {
   type: string
   subject: string
@@ -17,16 +17,16 @@ export interface Note {
 }
 
 export const createAssetsStore = (db: Queryable) => ({
-  /** Waits to be the only one who gives places, until the transaction ends. */
+  /** Waits for the exclusive right to assign positions, until the transaction ends. */
   lock: async (tx: Tx): Promise<void> => {
     await tx.query(sql`select from asset_stream s for update`)
   },
 
-  /** Becomes the only one who gives places; false when another replica is at it. */
+  /** Takes the exclusive right to assign positions. Returns false if another replica has it. */
   tryLock: async (tx: Tx): Promise<boolean> =>
     (await tx.prepared(sql`select 1 from asset_stream s for update skip locked`)).length > 0,
 
-  /** Changes without a place, counted no further than a limit. */
+  /** Counts the changes without a position, up to `limit`. */
   waiting: async (limit: number): Promise<number> =>
     (
       await db.prepared<{ n: number }>(
@@ -37,7 +37,7 @@ export const createAssetsStore = (db: Queryable) => ({
   isDirty: async (): Promise<boolean> =>
     (await db.prepared<{ is: boolean }>(sql`select exists (select from asset_dirty d) as is`))[0]?.is === true,
 
-  /** Designs whose peripherals all changed are spread over these; returns how many rows stood for designs. */
+  /** Replaces each changed design by its peripherals. Returns the number of designs. */
   spreadDesigns: (tx: Tx): Promise<number> =>
     tx.execute(sql`
       with taken as (delete from asset_dirty d where d.design_id is not null returning d.design_id),
@@ -54,8 +54,8 @@ export const createAssetsStore = (db: Queryable) => ({
     )[0]?.is === true,
 
   /**
-   * Takes some of the assets that changed, each once, hosts first. In one snapshot with whether they are there: a row that
-   * is seen here was committed with its change. What came and went unseen is nothing.
+   * Takes some of the changed assets, each once, hosts first, and reads in the same snapshot whether they exist: a row
+   * that is visible here was committed with its change. Assets that were added and removed in between are skipped.
    */
   take: async (tx: Tx, limit: number): Promise<{ taken: number; keys: AssetKey[] }> => {
     const rows = await tx.prepared<AssetKey & { taken: number; is_news: boolean }>(sql`
@@ -80,7 +80,9 @@ export const createAssetsStore = (db: Queryable) => ({
     }
   },
 
-  /** Gives assets the next places, in the order given; returns the last place. Last statement but events and audit. */
+  /**
+   * Assigns the next positions in the given order and returns the last one. Only events and audit records may follow.
+   */
   place: async (tx: Tx, at: Date, keys: readonly AssetKey[]): Promise<number> =>
     (
       await appendOrdered(
@@ -99,7 +101,7 @@ export const createAssetsStore = (db: Queryable) => ({
       )
     )[0]?.n ?? 0,
 
-  /** Appends messages that are no state, in the order given; returns the last place. */
+  /** Appends messages without state in the given order and returns the last position. */
   note: async (tx: Tx, at: Date, notes: readonly Note[]): Promise<number> =>
     (
       await appendOrdered(
@@ -117,7 +119,7 @@ export const createAssetsStore = (db: Queryable) => ({
       )
     )[0]?.n ?? 0,
 
-  /** Removes notes that are older. */
+  /** Deletes the notes from before a time. */
   forgetNotes: (before: Date): Promise<number> => db.execute(sql`delete from asset_notes n where n.at < ${before}`),
 })
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('the asset stream', () => {
-  it('read from zero holds what the lists answer; each change is one message about one asset', async () => {
+  it('contains the inventory of the lists when read from zero, and one message per change of one asset', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick({ serial: 'S1' })] })
     const follower = createFollower()
     for (const message of await readStream(t)) follower.apply(message)
@@ -28,12 +28,12 @@ describe('the asset stream', () => {
     expect(gone?.subject).toBe(`peripheral/${agent.agentId}/USB\\VID_0781&PID_5581\\S1`)
     follower.apply(gone as never)
     expect(follower.held()).toEqual(await inventoryOfApp(t))
-    // A beat is no fact of an asset.
+    // A check-in changes no asset.
     await agent.checkIn()
     expect(await readStream(t, follower.position)).toEqual([])
   })
 
-  it('tells once what was removed, and keeps it', async () => {
+  it('announces a removed asset once, and keeps the message', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick({ serial: 'S2' })] })
     const before = (await readStream(t)).at(-1)
     await (await t.admin()).post('/prime/webui/agents/deleteAgents', [agent.agentId])
@@ -48,10 +48,10 @@ describe('the asset stream', () => {
     expect(follower.held()).toEqual(await inventoryOfApp(t))
   })
 
-  it('replays every asset between two marks, under new places', async () => {
+  it('replays every asset between two marks, with new positions', async () => {
     const newest = Number((await readStream(t)).at(-1)?.sequence)
     const admin = await t.admin()
-    // The job cannot begin while places are given by somebody else.
+    // The job cannot start while another transaction assigns positions.
     const [jobId, assets] = await t.db.transaction(async (tx) => {
       await tx.query(sql`select from asset_stream s for update`)
       const both = await Promise.all([admin.post(`${base}/ReplayAll`), admin.post(`${base}/ReplayAll`)])
@@ -84,7 +84,7 @@ describe('the asset stream', () => {
     expect((await (await t.admin()).get(`${base}/replays/${t.keyDir}`)).statusCode).toBe(404)
   })
 
-  it('tells of places that hosts have left, each once', async () => {
+  it('announces each previous location of a host once', async () => {
     const agent = await enrolAgent(t, { facts: { address: '10.0.0.1' } })
     const moveTo = async (address: string) => {
       Object.assign(agent.facts, { address })
@@ -105,7 +105,7 @@ describe('the asset stream', () => {
         data: { uuid: agent.agentId, location: { address: '10.0.0.2' } },
       },
     ])
-    // Twice at the first place, and gone from it now: one message.
+    // The host was twice at the first location and has left it: one message.
     await moveTo('10.0.0.3')
     expect([await send(), await send()]).toEqual([1, 0])
     const places = (await (await t.admin()).get(`${base}/locations/${agent.agentId}`)).json().data
@@ -123,7 +123,7 @@ describe('the asset stream', () => {
     ])
   })
 
-  it('is read by every profile, changed by Managers, and nothing for strangers', async () => {
+  it('lets every profile read, only Managers and Administrators change, and rejects callers without a token', async () => {
     const user = await person(t, { profile: 30 })
     expect((await user.api.get(`${base}/stream?follow=false`)).statusCode).toBe(200)
     expect((await user.api.get(`${base}/schema`)).statusCode).toBe(200)
@@ -139,7 +139,7 @@ describe('the asset stream', () => {
     expect((await user.api.get(`${base}/stream`, { 'last-event-id': 'x' })).statusCode).toBe(400)
   })
 
-  it('goes on after a position that is sent back as it came', async () => {
+  it('continues after a position sent back unchanged', async () => {
     const all = await readStream(t)
     const [first] = all
     expect(first?.sequence).toMatch(/^0+[1-9]\d*$/)
@@ -156,7 +156,7 @@ describe('the asset stream', () => {
     expect(await refused('99999999999999999999')).toMatch(/^must be from -9007199254740991 to/)
   })
 
-  it('comes as server-sent events, too', async () => {
+  it('is also available as server-sent events', async () => {
     const [first] = await readStream(t)
     const answer = await (await t.admin()).get(`${base}/stream?follow=false&after=0`, { accept: 'text/event-stream' })
     expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8')

@@ -10,7 +10,9 @@ const shown = (now: Date) => sql`c.kind, c.name, c.position, greatest(0, h.n - c
   coalesce(c.lease_until > ${now}, false) and c.error = '' as "isConnected", ${raw(utcSql('c.last_seen'))} as "lastSeen", c.error`
 
 export const createConsumersStore = (db: Queryable) => ({
-  /** Notes how far a reader is, and that it is there until then; null: it left. Who holds its lease is its account. */
+  /**
+   * Saves the position of a reader and until when it counts as connected; null: it left. Its account holds the lease.
+   */
   seen: async (
     accountId: string | null,
     name: string,
@@ -25,7 +27,7 @@ export const createConsumersStore = (db: Queryable) => ({
         lease_id = excluded.lease_id, lease_until = excluded.lease_until, error = ''`)
   },
 
-  /** Keeps the readers seen last, of an account and of all; one that is there is never forgotten. */
+  /** Deletes the readers seen longest ago, beyond the limits per account and in total. Connected readers stay. */
   trim: async (accountId: string | null, now: Date): Promise<void> => {
     const { consumers, consumersOfAccount } = assetStreamLimits
     const beyond = (whose: SqlFragment, most: number) => sql`
@@ -41,7 +43,7 @@ export const createConsumersStore = (db: Queryable) => ({
       select ${shown(now)} from asset_consumers c, ordered_head h where h.stream = 'outbox'
       order by c.kind = 'http', c.last_seen desc, c.name limit 300`),
 
-  /** Locks one, to forget it. */
+  /** Locks a consumer before its deletion. */
   one: async (
     tx: Tx,
     kind: string,
@@ -58,7 +60,7 @@ export const createConsumersStore = (db: Queryable) => ({
     await tx.execute(sql`delete from asset_consumers c where c.kind = ${kind} and c.name = ${name}`)
   },
 
-  /** Becomes, or stays, the one who publishes to a sink; its position, undefined when another server does. */
+  /** Takes or renews the lease of a sink. Returns its position, or undefined if another server holds the lease. */
   lease: async (kind: SinkKind, name: string, leaseId: string, now: Date, until: Date): Promise<number | undefined> =>
     (
       await db.prepared<{ position: number }>(sql`
@@ -69,7 +71,7 @@ export const createConsumersStore = (db: Queryable) => ({
         returning c.position`)
     )[0]?.position,
 
-  /** Notes what was acknowledged; false when another server publishes by now. */
+  /** Saves the acknowledged position. Returns false if another server holds the lease now. */
   published: async (
     kind: SinkKind,
     name: string,
@@ -89,7 +91,7 @@ export const createConsumersStore = (db: Queryable) => ({
       update asset_consumers c set error = ${error} where c.kind = ${kind} and c.name = ${name} and c.lease_id = ${leaseId}::uuid`)
   },
 
-  /** Lets another server take over at once. */
+  /** Releases the lease, so that another server takes over at once. */
   release: async (kind: SinkKind, name: string, leaseId: string): Promise<void> => {
     await db.prepared(sql`
       update asset_consumers c set lease_until = null

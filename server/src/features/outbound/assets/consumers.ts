@@ -6,7 +6,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { ConsumersStore } from './consumers.store.ts'
 
-/** How often the position of a reader is written, and for how long it then counts as there. */
+/** How often the position of a reader is saved, and how long the reader then counts as connected. */
 const writeMs = 2_000
 const thereMs = 30_000
 
@@ -19,9 +19,9 @@ export interface ConsumersDeps {
   audit: Audit
 }
 
-/** Who follows the stream, and how far. */
+/** Tracks the consumers of the stream and their positions. */
 export const createConsumers = ({ db, clock, store, audit }: ConsumersDeps) => {
-  /** When each was written last, by the machine's own time. */
+  /** Last save of each reader, by the monotonic clock. */
   const written = new Map<string, { at: number; position: number }>()
 
   return {
@@ -33,7 +33,7 @@ export const createConsumers = ({ db, clock, store, audit }: ConsumersDeps) => {
     seen: async (accountId: string | null, name: string, position: number): Promise<void> => {
       const last = written.get(name)
       const age = last === undefined ? Number.POSITIVE_INFINITY : performance.now() - last.at
-      // Where nothing is new it is written too, but seldom: that it is there.
+      // An unchanged position is saved too, but less often: it shows that the reader is connected.
       if (age < (last?.position === position ? thereMs / 3 : writeMs)) return
       written.set(name, { at: performance.now(), position })
       const now = clock.now()
@@ -51,11 +51,14 @@ export const createConsumers = ({ db, clock, store, audit }: ConsumersDeps) => {
     forget: (actor: Actor, kind: string, name: string): Promise<{ forgotten: AssetConsumer }> =>
       db.transaction(async (tx) => {
         const found = await store.one(tx, kind, name, new Date(clock.now()))
-        if (found === undefined) throw notFound('There is no such consumer.')
+        if (found === undefined) throw notFound('This consumer does not exist.')
         const { leased, ...forgotten } = found
         if (leased)
           throw new AppError('conflict', {
-            detail: kind === 'http' ? 'This consumer is reading now.' : 'This sink is in use.',
+            detail:
+              kind === 'http'
+                ? 'This consumer is connected. Stop it first.'
+                : 'This sink is configured. Remove it from the configuration first.',
           })
         await store.forget(tx, kind, name)
         await audit.write(tx, actor, {

@@ -33,21 +33,21 @@ export interface AssetsDeps {
   metrics: Metrics
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  /** Where NATS is, with its credentials; null: not in use. */
+  /** NATS servers with credentials; null: not in use. */
   natsUrl: Secret | null
-  /** Brokers of Kafka, `host:port`; none: not in use. Experimental. */
+  /** Kafka brokers as `host:port`; empty: not in use. Experimental. */
   kafkaBrokers: readonly string[]
   resolve: ResolveDestination
   hint: Hint
-  /** Whether a bearer token still counts: of whom; null: it does not. */
+  /** Returns the owner of a valid bearer token, or null. */
   authenticate(token: string, ip: string): Promise<Actor | null>
 }
 
 const keptNotesMs = 30 * 24 * 3_600_000
-/** After a change was told, its place is given so soon: what changes together gets its places together. */
+/** Delay before the positions of a change are assigned, so that simultaneous changes share one step. */
 const soonMs = 20
 
-/** The inventory as a stream: what changed, in order, to whoever follows. */
+/** Wires the asset stream: the changes of the inventory, in order, for HTTP readers and sinks. */
 export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   const { db, bus, log, clock, metrics } = deps
   const store = createAssetsStore(db)
@@ -59,10 +59,14 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   const replay = createReplay({ ...deps, store, sequencer })
   const locations = createLocations({ ...deps, store, sequencer })
 
-  const published = metrics.counter('portcullis_asset_published_total', 'Asset messages a sink acknowledged.', ['sink'])
-  const failures = metrics.counter('portcullis_asset_publish_failures_total', 'Tries to publish assets that failed.', [
+  const published = metrics.counter('portcullis_asset_published_total', 'Asset messages that a sink acknowledged.', [
     'sink',
   ])
+  const failures = metrics.counter(
+    'portcullis_asset_publish_failures_total',
+    'Failed attempts to publish asset messages.',
+    ['sink'],
+  )
   const source = read.instance
   const sinks = [
     ...(deps.natsUrl === null ? [] : [createNatsSink({ url: deps.natsUrl, source, resolve: deps.resolve })]),
@@ -82,8 +86,8 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
     publishers,
     now: clock.now,
   })
-  metrics.read('portcullis_asset_sequence', 'gauge', 'Place of the newest asset message.', read.newest)
-  metrics.read('portcullis_asset_waiting', 'gauge', 'Changes of assets without a place, up to 100,000.', state.waiting)
+  metrics.read('portcullis_asset_sequence', 'gauge', 'Position of the newest asset message.', read.newest)
+  metrics.read('portcullis_asset_waiting', 'gauge', 'Asset changes without a position, up to 100,000.', state.waiting)
   metrics.read('portcullis_asset_readers', 'gauge', 'HTTP readers of the asset stream.', stream.readers)
   registerAssetRoutes(app, { stream, replay, locations, consumers, state })
 
@@ -94,7 +98,7 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   function publishSoon(): void {
     for (const publisher of publishers)
       if (!publisher.isRunning())
-        publisher.run().catch((error: unknown) => log.warn({ err: error }, 'publishing assets failed'))
+        publisher.run().catch((error: unknown) => log.warn({ err: error }, 'cannot publish asset messages'))
   }
   function onLonger(): void {
     if (closed) return
@@ -104,26 +108,26 @@ export const assetsFeature = (app: HttpApp, deps: AssetsDeps) => {
   bus.on(assetsTopic, onLonger)
   bus.onGap(onLonger)
   let isDue = false
-  // Changes of the fleet are told as they commit: their places need not wait for the timer.
+  // Changes of the fleet are announced as they commit: their positions need not wait for the timer.
   bus.on('fleet', () => {
     if (isDue) return
     isDue = true
     setTimeout(() => {
       isDue = false
       if (!closed)
-        sequencer.run().catch((error: unknown) => log.warn({ err: error }, 'giving assets their places failed'))
+        sequencer.run().catch((error: unknown) => log.warn({ err: error }, 'cannot assign positions to changed assets'))
     }, soonMs).unref()
   })
 
   return {
-    /** Gives what changed its places in the stream. */
+    /** Assigns positions to all changes. */
     sequence: sequencer.run,
-    /** Publishes to sinks what they do not have. */
+    /** Publishes the messages that sinks do not have yet. */
     publish,
-    /** As publish, but not where it is at it. */
+    /** Publishes like `publish`, but skips sinks that are publishing already. */
     publishSoon: async (): Promise<void> => publishSoon(),
     health: state.health,
-    /** Drops what is kept for a time only. */
+    /** Deletes expired notes and locations. */
     maintain: async (): Promise<void> => {
       await store.forgetNotes(new Date(clock.now() - keptNotesMs))
       await locations.trim()

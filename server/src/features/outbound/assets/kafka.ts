@@ -5,11 +5,11 @@ import type { AssetSink } from './sink.ts'
 
 const topic = 'portcullis.assets'
 const connectMs = 5_000
-/** Below the lease of the publisher. */
+/** Shorter than the lease of the publisher. */
 const ackMs = 10_000
 const atOnce = 256
 
-/** Key of a message: of one asset always the same, so that a compacted topic keeps its newest state and nothing else of it. */
+/** Key of a message: the same for all states of one asset, so that a compacted topic keeps only the newest. */
 export const kafkaKey = ({ type, subject, sequence }: StreamMessage): string =>
   type === 'asset.location.previous'
     ? `location/${subject}/${sequence}`
@@ -17,11 +17,11 @@ export const kafkaKey = ({ type, subject, sequence }: StreamMessage): string =>
       ? `${subject}/${type}`
       : subject
 
-/** A call to a broker that died may never be answered. */
+/** Limits the time of a call: a broker that died may never answer. */
 const inTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer of the broker')), milliseconds)
+    timer = setTimeout(() => reject(new Error('the broker did not answer')), milliseconds)
   })
   try {
     return await Promise.race([work, limit])
@@ -31,8 +31,9 @@ const inTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T> => 
 }
 
 /**
- * Kafka: experimental, it ran against a stub of the protocol only. Without TLS and sign-in. A server that dies between
- * an acknowledgement and writing that down publishes those messages again, with the same ids.
+ * Publishes to Kafka. Experimental: tested only against a stub of the protocol, without TLS and authentication. If a
+ * server dies after an acknowledgement and before saving the position, it publishes those messages again with the same
+ * ids.
  */
 export const createKafkaSink = (
   brokers: readonly string[],
@@ -54,21 +55,21 @@ export const createKafkaSink = (
     begin: async (saved) => {
       await close()
       for (const broker of brokers) await resolve(broker.replace(/:\d+$/, ''))
-      // Only here: its schemas take a second to compile, which is half the start of a server.
+      // Imported here, because compiling its schemas takes a second, half the start of a server.
       const { ProduceAcks, Producer, stringSerializers } = await import('@platformatic/kafka')
       const made = new Producer({
         clientId: 'portcullis',
         bootstrapBrokers: [...brokers],
         connectTimeout: Math.min(connectMs, limitMs),
         timeout: limitMs,
-        // It is tried again by the publisher, with back-off.
+        // The publisher retries with back-off.
         retries: 0,
         idempotent: true,
         acks: ProduceAcks.ALL,
         autocreateTopics: true,
         serializers: stringSerializers,
       })
-      // What happens to connections shows in what is asked of them.
+      // Connection errors surface in the calls themselves.
       made.on('error', () => {})
       producer = made
       await inTime(made.metadata({ topics: [topic], autocreateTopics: true, retries: 0 }), limitMs)
@@ -76,7 +77,7 @@ export const createKafkaSink = (
     },
 
     publish: async (messages) => {
-      if (producer === null) throw new Error('The connection ended.')
+      if (producer === null) throw new Error('The connection was closed.')
       const sent = producer.send({
         messages: messages.map((message) => ({
           topic,

@@ -21,7 +21,7 @@ const placeColumns = 'address, l.subnet, l.switch_ip, l.switch_name, l.port_id, 
 const location = raw(`json_build_object('address', l.address, 'subnet', l.subnet, 'switchIp', l.switch_ip,
   'switchName', l.switch_name, 'portId', l.port_id, 'portName', l.port_name) as location`)
 const times = raw(`${utcSql('l.since')} as since, ${utcSql('l.until')} as until`)
-/** Left, not told, known, and not where the host is now. */
+/** A location that was left, is not announced yet, is known, and is not the host's current one. */
 const isDue = raw(`l.until is not null and not l.announced and l.address <> '' and not exists (
   select from agent_locations n where n.agent_id = l.agent_id and n.until is null
     and (n.address, n.subnet, n.switch_ip, n.switch_name, n.port_id, n.port_name)
@@ -34,9 +34,8 @@ export const createLocationsStore = (db: Queryable) => ({
       order by l.location_id desc limit 100`),
 
   /**
-   * Takes some hosts with places to tell of, no more places than one statement does in a second: each place once, however
-   * often the host was there. Marks them as told. Who
-   * calls at the same time waits, and finds nothing.
+   * Takes previous locations of some hosts to announce and marks them as announced: each location once, however often
+   * the host was there. The limit keeps the statement under a second. A concurrent call waits and finds none.
    */
   take: (tx: Tx, hosts: number, places: number): Promise<LeftPlace[]> =>
     tx.query<LeftPlace>(sql`
@@ -51,7 +50,7 @@ export const createLocationsStore = (db: Queryable) => ({
       from told l join agents a on a.agent_id = l.agent_id
       order by l.agent_id, l.${raw(placeColumns)}, l.location_id desc`),
 
-  /** Places that a call would publish now, counted no further than a limit. */
+  /** Counts the locations that a call would publish now, up to `limit`. */
   due: async (limit: number): Promise<number> =>
     (
       await db.query<{ n: number }>(sql`
@@ -59,7 +58,7 @@ export const createLocationsStore = (db: Queryable) => ({
           select distinct l.agent_id, l.${raw(placeColumns)} from agent_locations l where ${isDue} limit ${limit}::int) d`)
     )[0]?.n ?? 0,
 
-  /** Keeps the newest entries of hosts that move without end, and drops what was told of and is old. */
+  /** Deletes old announced entries, and keeps only the newest entries of hosts that move constantly. */
   trim: (before: Date, perHost: number): Promise<number> =>
     db.execute(sql`
       delete from agent_locations l where l.until is not null and (

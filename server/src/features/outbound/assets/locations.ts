@@ -8,11 +8,10 @@ import type { AssetsStore, Note } from './assets.store.ts'
 import { createLocationsStore } from './locations.store.ts'
 import type { Sequencer } from './sequencer.ts'
 
-/** Hosts of one transaction. */
 const hostsAtOnce = 2_000
-/** Places of one transaction: a host may have hundreds. */
+/** Locations per transaction; one host may have hundreds. */
 const placesAtOnce = 4_000
-/** A call takes no longer; the next one goes on. */
+/** Time limit of one call. The next call continues. */
 const mostMs = 3_000
 const countLimit = 100_000
 const keptMs = 400 * 24 * 3_600_000
@@ -26,7 +25,7 @@ export interface LocationsDeps {
   sequencer: Pick<Sequencer, 'tell'>
 }
 
-/** Places of hosts, and telling consumers of those that were left. */
+/** Lists the locations of hosts and announces previous ones to consumers. */
 export const createLocations = ({ db, clock, audit, store, sequencer }: LocationsDeps) => {
   const places = createLocationsStore(db)
 
@@ -46,7 +45,7 @@ export const createLocations = ({ db, clock, audit, store, sequencer }: Location
       await audit.write(tx, actor, {
         action: 'assets.oldLocationsSent',
         entity: 'Asset stream',
-        details: `${notes.length} places that hosts have left`,
+        details: `${notes.length} previous locations`,
       })
       return notes.length
     })

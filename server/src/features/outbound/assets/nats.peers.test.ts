@@ -13,7 +13,7 @@ afterAll(() => {
   for (const server of servers) server.close()
 })
 
-/** A peer of our own making; gives its place. */
+/** Starts a simulated peer and returns its address. */
 const listen = (serve: (socket: Socket) => void): Promise<string> =>
   new Promise((resolve) => {
     const server = createServer((socket) => {
@@ -27,10 +27,10 @@ const listen = (serve: (socket: Socket) => void): Promise<string> =>
   })
 
 const peers: [string, (socket: Socket) => void][] = [
-  ['accepts and says nothing', () => {}],
-  ['says something else', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n<html>')],
+  ['accepts and stays silent', () => {}],
+  ['answers with another protocol', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n<html>')],
   [
-    'sends a byte a second',
+    'sends one byte per second',
     (socket) => {
       let at = 0
       const timer = setInterval(() => socket.write(info[at++] ?? ''), 1_000).unref()
@@ -39,14 +39,14 @@ const peers: [string, (socket: Socket) => void][] = [
   ],
   ['resets the connection', (socket) => socket.resetAndDestroy()],
   [
-    'ends it after its greeting',
+    'closes the connection after its greeting',
     (socket) => {
       socket.write(info)
       socket.once('data', () => socket.destroy())
     },
   ],
   [
-    'greets, and answers nothing of JetStream',
+    'greets, but does not answer JetStream requests',
     (socket) => {
       socket.write(info)
       socket.on('data', (chunk) => {
@@ -55,7 +55,7 @@ const peers: [string, (socket: Socket) => void][] = [
     },
   ],
   [
-    'sends without end',
+    'sends endlessly',
     (socket) => {
       const more = (): void => {
         while (!socket.destroyed && socket.write(`INFO ${'x'.repeat(65_536)}`));
@@ -66,11 +66,11 @@ const peers: [string, (socket: Socket) => void][] = [
   ],
 ]
 
-describe('a peer that is no NATS', () => {
-  it('is a failure in words, within the time, without the password', async () => {
+describe('a peer that is not NATS', () => {
+  it('causes a readable error in time, without the password', async () => {
     const before = process.memoryUsage().rss
     const startedAt = performance.now()
-    // Side by side: each may take its whole time.
+    // In parallel, because each may use its full timeout.
     await Promise.all(
       peers.map(async ([name, serve]) => {
         const sink = createNatsSink({
@@ -91,7 +91,7 @@ describe('a peer that is no NATS', () => {
     expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(200)
   })
 
-  it('that nobody listens at, or that is an address the server never connects to, is one, too', async () => {
+  it('causes an error if nothing listens there or the address is not allowed', async () => {
     const begin = (url: string) =>
       createNatsSink({
         url: new Secret(url),

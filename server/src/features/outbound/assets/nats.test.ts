@@ -16,7 +16,7 @@ let nats: TestNats
 let agent: TestAgent
 let serial = 0
 
-/** Gives what changed its places, and publishes it. */
+/** Assigns positions to all changes and publishes them. */
 const publish = async (app = t): Promise<void> => {
   await app.assets.sequence()
   await app.assets.publish()
@@ -25,7 +25,7 @@ const consumer = async () =>
   ((await (await t.admin()).get('/prime/webui/assetproducer/consumers')).json().data as { kind: string }[]).find(
     ({ kind }) => kind === 'nats',
   )
-/** Holds what somebody holds who reads NATS from zero. */
+/** Collects the state of a consumer that reads NATS from zero. */
 const followNats = async () => {
   const follower = createFollower()
   const held = await nats.held()
@@ -60,9 +60,9 @@ describe('assets on NATS JetStream', unless(reason), () => {
     await nats?.stop()
   })
 
-  it('are the inventory for who reads from zero; one replica publishes, and each message once', async () => {
+  it('contain the inventory when read from zero; one replica publishes each message once', async () => {
     await Promise.all([publish(), publish(other)])
-    // Whoever found the other at it leaves it the rest.
+    // A replica that finds another one publishing leaves the rest to it.
     await Promise.all([publish(), publish(other)])
     const { follower, held } = await followNats()
     expect(follower.held()).toEqual(await inventoryOfApp(t))
@@ -74,7 +74,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
     expect((await nats.held()).at(-1)?.seq).toBe(held.length)
   })
 
-  it('wait for an hour while NATS is away, and then are there: all, each once', async () => {
+  it('wait during an outage of an hour, then arrive completely and once', async () => {
     const before = await followNats()
     await nats.kill()
     await churn(60)
@@ -83,7 +83,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
     expect(await consumer()).not.toMatchObject({ lag: 0 })
     expect(await t.assets.health()).toMatchObject({
       status: 'Warning',
-      description: expect.stringContaining('nothing is lost, it goes on by itself'),
+      description: expect.stringContaining('Nothing is lost; publishing resumes automatically'),
     })
     await nats.start()
     t.clock.advance(60_000)
@@ -98,7 +98,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
     expect(await t.assets.health()).toMatchObject({ status: 'OK', description: expect.stringContaining('up to date') })
   })
 
-  it('are filled anew where NATS lost what it acknowledged', async () => {
+  it('are published again after NATS lost acknowledged messages', async () => {
     await nats.kill()
     nats.loseStore()
     await nats.start()
@@ -109,16 +109,16 @@ describe('assets on NATS JetStream', unless(reason), () => {
     await publish()
     const { follower } = await followNats()
     expect(follower.held()).toEqual(await inventoryOfApp(t))
-    // What is gone is said, too.
+    // Removed assets are announced too.
     expect([...follower.assets.values()].length).toBeGreaterThanOrEqual(Object.keys(follower.held()).length)
   })
 
-  it('are not published again by a server that died after the acknowledgement, before it wrote that down', async () => {
+  it('are not published twice by a server that crashed between the acknowledgement and saving it', async () => {
     await agent.session()
     await agent.plug(storageStick({ serial: 'after-ack', portPath: '1-8' }))
     await publish()
     const before = await nats.held()
-    // As such a death leaves it: an older position, and a lease nobody holds any more.
+    // The state after such a crash: an older position, and a lease that nobody holds.
     await t.db.execute(
       sql`update asset_consumers set position = 0, lease_until = null, lease_id = gen_random_uuid() where kind = 'nats'`,
     )
@@ -129,8 +129,8 @@ describe('assets on NATS JetStream', unless(reason), () => {
     expect(await consumer()).toMatchObject({ lag: 0, error: '' })
   })
 
-  it('keep their newest state when a server publishes that lost its lease', async () => {
-    // The other replica publishes now. This one still believes that it does, and has something to send.
+  it('keep their newest state when a server without its lease publishes', async () => {
+    // The other replica publishes now. This one still believes it holds the lease, and has a message to send.
     await agent.session()
     await agent.unplug('1-8')
     await t.db.execute(sql`update asset_consumers set lease_until = null where kind = 'nats'`)
@@ -144,7 +144,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
     expect(follower.held()).toEqual(await inventoryOfApp(t))
   })
 
-  it('go on when an operator removed what was told of old places, the newest message too', async () => {
+  it('continue after an operator purged location messages, including the newest message', async () => {
     const admin = await t.admin()
     const moveTo = (address: string) =>
       t.db.execute(sql`update agents set address = ${address} where agent_id = ${agent.agentId}::uuid`)
@@ -165,7 +165,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
       manager.streams.purge('PORTCULLIS_ASSETS', { filter: 'portcullis.assets.location.>' }),
     )
     expect(await places()).toEqual([])
-    // The other server connects anew, and finds no last message that would say where to go on.
+    // The other server reconnects and finds no last message to resume from.
     await t.db.execute(
       sql`update asset_consumers set lease_until = null, lease_id = gen_random_uuid() where kind = 'nats'`,
     )
@@ -181,7 +181,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
     expect(await places()).toEqual([])
   })
 
-  it('go where an operator made the stream himself', async () => {
+  it('are published to a stream that an operator created', async () => {
     await nats.manage(async (manager) => {
       await manager.streams.delete('PORTCULLIS_ASSETS')
       await manager.streams.add({ name: 'PORTCULLIS_ASSETS', subjects: ['portcullis.assets.>'], max_age: 0 })
@@ -196,9 +196,9 @@ describe('assets on NATS JetStream', unless(reason), () => {
   })
 })
 
-describe('a NATS that stays away', () => {
-  it('is asked seldom: after a second, then at growing distances up to a minute', async () => {
-    // Nobody listens at port 1.
+describe('an unavailable NATS server', () => {
+  it('is retried after a second, then at growing intervals up to a minute', async () => {
+    // Nothing listens on port 1.
     const app = await startTestApp({ natsUrl: 'nats://127.0.0.1:1' })
     try {
       const failures = async (): Promise<number> => {
@@ -220,8 +220,8 @@ describe('a NATS that stays away', () => {
   })
 })
 
-describe('subjects and places of NATS', () => {
-  it('keep different devices apart, whatever they call themselves', () => {
+describe('NATS subjects and addresses', () => {
+  it('differ for different devices, whatever their names', () => {
     const of = (subject: string) => natsSubject({ subject, type: 'asset.upserted', sequence: 7, text: '' })
     expect(of('agent/01977f6e')).toBe('portcullis.assets.agent.01977f6e')
     expect(of('peripheral/01977f6e/USB\\VID_0781&PID_5581\\A.B')).toMatch(
@@ -230,7 +230,7 @@ describe('subjects and places of NATS', () => {
     expect(of('peripheral/a/x.y')).not.toBe(of('peripheral/a/x y'))
   })
 
-  it('are read without showing a password', () => {
+  it('are parsed without revealing a password', () => {
     expect(natsPlace('nats://me:se%40cret@one:1, tls://two')).toEqual({
       servers: ['one:1', 'two:4222'],
       hosts: ['one', 'two'],

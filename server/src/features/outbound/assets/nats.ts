@@ -10,19 +10,19 @@ import { type AssetSink, SinkMoved } from './sink.ts'
 const streamName = 'PORTCULLIS_ASSETS'
 const prefix = 'portcullis.assets'
 const connectMs = 5_000
-/** An acknowledgement takes milliseconds; below the lease of the publisher. */
+/** An acknowledgement takes milliseconds. Shorter than the lease of the publisher. */
 const ackMs = 10_000
-/** Messages under way: with half a megabyte of text at most. */
+/** Unacknowledged messages; at most half a megabyte of text. */
 const inFlight = 256
 const duplicateWindow = 120 * 1_000_000_000
 
-/** A token of a subject: letters and digits stay readable, a digest keeps different texts apart. */
+/** Turns text into one token of a subject. A digest keeps similar texts apart. */
 const token = (text: string): string =>
   `${text.replace(/[^A-Za-z0-9]+/g, '-').slice(0, 64)}-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 
 /**
- * Subject of a message, one for each asset: the stream keeps the newest of each. Messages that are no state have one of
- * their own.
+ * Returns the subject of a message: one per asset, so that the stream keeps the newest state of each. Messages without
+ * state get a subject of their own.
  */
 export const natsSubject = ({ type, subject, sequence }: StreamMessage): string => {
   const [what = '', id = '', ...rest] = subject.split('/')
@@ -40,13 +40,15 @@ interface NatsPlace {
   token?: string
 }
 
-/** Reads `nats://user:password@host:4222`, several with commas; a user alone is a token. Throws without naming it. */
+/** Parses `nats://user:password@host:4222`, or several with commas; a user alone is a token. Errors never quote it. */
 export const natsPlace = (url: string): NatsPlace => {
   const urls = url.split(',').map((part) => {
     const text = part.trim()
     const parsed = URL.parse(text.includes('://') ? text : `nats://${text}`)
     if (parsed === null || parsed.hostname === '' || !['nats:', 'tls:'].includes(parsed.protocol))
-      throw new StartError('NATS_URL must be nats://host:4222 or tls://host:4222, with commas between several.')
+      throw new StartError(
+        'NATS_URL is invalid. Use nats://host:4222 or tls://host:4222; separate several with commas.',
+      )
     return parsed
   })
   const [first] = urls as [URL]
@@ -64,15 +66,15 @@ const isCode = (error: unknown, code: number): boolean => error instanceof JetSt
 
 export interface NatsOptions {
   url: Secret
-  /** uuid of this installation. */
+  /** Returns the UUID of this installation. */
   source(): Promise<string>
   resolve: ResolveDestination
 }
 
 /**
- * NATS JetStream. Each message expects the sequence before it (a fence): a server that was paused and lost its lease can
- * not put an old state over a newer one. What the stream holds last says where to go on, so nothing is published twice,
- * and a stream that was lost is filled from the beginning.
+ * Publishes to NATS JetStream. Each message expects the sequence before it (a fence), so a server that lost its lease
+ * while paused cannot overwrite a newer state. The last message in the stream gives the position to resume from:
+ * nothing is published twice, and a lost stream is filled from the beginning.
  */
 export const createNatsSink = ({ url, source, resolve }: NatsOptions): AssetSink => {
   const { servers, hosts, isTls, ...credentials } = natsPlace(url.reveal())
@@ -116,12 +118,12 @@ export const createNatsSink = ({ url, source, resolve }: NatsOptions): AssetSink
       })
       const [instance, sequence] = (last?.header.get('Nats-Msg-Id') ?? '').split('/')
       const holds = Number(sequence)
-      // A message of somebody else, or a stream that was purged, says nothing: then the position saved here counts.
+      // A foreign message or a purged stream gives no position, so the saved one counts.
       return instance === (await source()) && Number.isSafeInteger(holds) ? holds : saved
     },
 
     publish: async (messages) => {
-      if (connection === null || connection.isClosed()) throw new Error('The connection ended.')
+      if (connection === null || connection.isClosed()) throw new Error('The connection was closed.')
       const client = jetstream(connection, { timeout: ackMs })
       const instance = await source()
       const from = lastSequence
@@ -141,7 +143,7 @@ export const createNatsSink = ({ url, source, resolve }: NatsOptions): AssetSink
       if (failed !== undefined)
         throw isCode(failed.reason, JetStreamApiCodes.StreamWrongLastSequence) ? new SinkMoved() : failed.reason
       const ends = results.map((result) => (result.status === 'fulfilled' ? result.value.seq : 0))
-      // An acknowledgement of a duplicate names the place the message has.
+      // The acknowledgement of a duplicate carries the sequence of the original.
       lastSequence = Math.max(from, ...ends)
     },
 

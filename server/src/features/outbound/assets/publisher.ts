@@ -7,7 +7,9 @@ import type { ConsumersStore } from './consumers.store.ts'
 import { createReader } from './reader.ts'
 import { type AssetSink, SinkMoved } from './sink.ts'
 
-/** How long another server waits before it publishes instead of one that says nothing any more; longer than an ack may take. */
+/**
+ * How long another server waits before it takes over from one that stopped; longer than an acknowledgement may take.
+ */
 const leaseMs = 30_000
 const firstRetryMs = 1_000
 const lastRetryMs = 60_000
@@ -24,12 +26,12 @@ export interface PublisherDeps {
 export interface SinkState {
   kind: AssetSink['kind']
   name: string
-  /** This server publishes. */
+  /** Whether this server publishes. */
   isOurs: boolean
   error: string
 }
 
-/** What an error says, short enough for a row and without what may hold credentials. */
+/** Returns the text of an error, shortened for a row and without URLs that may hold credentials. */
 const wordsOf = (error: unknown): string => {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error)
@@ -40,8 +42,8 @@ const wordsOf = (error: unknown): string => {
 }
 
 /**
- * Publishes to one sink, one server at a time, in portions: however long the peer is away, what waits lies in the database.
- * The position is saved after the acknowledgements, so a crash in between publishes again, and never skips.
+ * Publishes to one sink, from one server at a time, in portions. The backlog stays in the database. The position is
+ * saved after the acknowledgements, so a crash in between publishes again and never skips.
  */
 export const createPublisher = (sink: AssetSink, { clock, log, read, store, published, failures }: PublisherDeps) => {
   const leaseId = randomUUID()
@@ -49,7 +51,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
   const next = createReader(read, sink.most)
   let running: Promise<void> | null = null
   let closed = false
-  /** Null: not connected, or not ours. */
+  /** Null: not connected, or another server publishes. */
   let position: number | null = null
   let leasedUntil = 0
   let retryAt = 0
@@ -62,7 +64,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
     await sink.close().catch(() => {})
   }
 
-  /** Takes or keeps the lease, and connects. False: another server publishes. */
+  /** Takes or renews the lease and connects. Returns false if another server publishes. */
   async function hold(): Promise<boolean> {
     const now = clock.now()
     if (position !== null && leasedUntil - now > leaseMs / 2) return true
@@ -77,7 +79,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
     const newest = await read.newest()
     if (begun > newest)
       throw new Error(
-        `${name} holds message ${begun}, and the newest here is ${newest}: this server was restored. Remove the stream there; it is filled anew.`,
+        `${name} holds message ${begun}, but the newest here is ${newest}: this server was restored. Delete the stream there; the server fills it again.`,
       )
     position = begun
     return true
@@ -96,7 +98,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
       }
       leasedUntil = now + leaseMs
       position = reached
-      if (error !== '') log.info({ sink: kind }, 'asset stream is published again')
+      if (error !== '') log.info({ sink: kind }, 'publishing the asset stream works again')
       error = ''
       waitMs = firstRetryMs
       if (isEnd) return
@@ -111,17 +113,18 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
       await drop()
       if (closed) return
       failures.inc({ sink: kind })
-      // Whoever published there has the lease, or will have when ours ends.
-      error = cause instanceof SinkMoved ? 'Another server published there; it is looked at again.' : wordsOf(cause)
+      // Another publisher holds the lease, or takes it when ours ends.
+      error =
+        cause instanceof SinkMoved ? 'Another server published there; the connection is checked again.' : wordsOf(cause)
       retryAt = clock.now() + waitMs
-      log.warn({ sink: kind, error, retryMs: waitMs }, 'asset stream cannot be published')
+      log.warn({ sink: kind, error, retryMs: waitMs }, 'cannot publish the asset stream')
       waitMs = Math.min(lastRetryMs, waitMs * 2)
       await store.failed(kind, name, leaseId, error)
     }
   }
 
   return {
-    /** Publishes what there is; who asks while it is at it waits for a run that began after he asked. */
+    /** Publishes everything that is due. A call during a run waits for a later run. */
     run: async (): Promise<void> => {
       for (let other = running; other !== null; other = running) {
         await other.catch(() => {})
@@ -135,7 +138,7 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
         if (running === mine) running = null
       }
     },
-    /** For a timer or a hint: does nothing while it is at it. */
+    /** Lets timers and hints skip a publisher that is running. */
     isRunning: (): boolean => running !== null,
     state: (): SinkState => ({ kind, name, isOurs: position !== null, error }),
     close: async (): Promise<void> => {

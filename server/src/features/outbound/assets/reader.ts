@@ -1,19 +1,19 @@
 import type { AssetsRead, StreamMessage } from './assets.read.ts'
 
-/** Places asked for at once, and characters of their texts that are aimed at: a host with 64 interfaces has 100 KiB. */
+/** Positions per query and target size of their texts: a host with 64 interfaces has 100 KiB. */
 const mostAtOnce = 500
 const fewestAtOnce = 10
 const aimedAt = 512 * 1024
 
 export interface Portion {
   messages: StreamMessage[]
-  /** Place of the last one, of those without a message too. */
+  /** Last position, including positions without a message. */
   position: number
-  /** Nothing was beyond it. */
+  /** Whether the stream ended here. */
   isEnd: boolean
 }
 
-/** Reads the stream in portions of a bounded size: what is held of it is one portion, whatever waits. */
+/** Reads the stream in portions of a bounded size, so that memory holds one portion whatever the backlog. */
 export const createReader = (read: Pick<AssetsRead, 'after'>, most = mostAtOnce) => {
   let limit = Math.min(100, most)
   return async (after: number): Promise<Portion> => {

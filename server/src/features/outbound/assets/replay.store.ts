@@ -2,10 +2,8 @@ import type { Queryable } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 import type { AssetKey } from './assets.store.ts'
 
-/** Kind of the job. */
 export const replayKind = 'assets.replay'
 
-/** A replay by its job. */
 export interface ReplayRow {
   job_id: string
   state: 'running' | 'completed' | 'failed' | 'cancelled'
@@ -33,7 +31,6 @@ export const createReplayStore = (db: Queryable) => ({
       )
     )[0],
 
-  /** The newest. */
   last: async (): Promise<ReplayRow | undefined> =>
     (
       await db.query<ReplayRow>(
@@ -46,7 +43,7 @@ export const createReplayStore = (db: Queryable) => ({
       await q.query<{ n: number }>(sql`select (select count(*) from agents) + (select count(*) from peripherals) as n`)
     )[0]?.n ?? 0,
 
-  /** Hosts after one, in the order of their ids. */
+  /** Returns the hosts after `after`, in the order of their ids. */
   agents: (q: Queryable, after: string, limit: number): Promise<AssetKey[]> =>
     q.prepared<AssetKey>(sql`
       select a.agent_id, '' as device_id, false as removed from agents a where a.agent_id > ${after}::uuid

@@ -11,13 +11,13 @@ import type { AssetsStore } from './assets.store.ts'
 import { createReplayStore, type ReplayRow, replayKind } from './replay.store.ts'
 import type { Sequencer } from './sequencer.ts'
 
-/** Assets of a step: some 50 ms, during which the sequencer waits. */
+/** Assets per step: about 50 ms, during which the sequencer waits. */
 const stepSize = 2_000
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 interface Cursor {
   startedAt: string
-  /** Hosts first, then peripherals; then it is done. */
+  /** Hosts come first, then peripherals. */
   phase: 'agents' | 'peripherals'
   agent: string
   device: string
@@ -50,7 +50,7 @@ const shown = (row: ReplayRow): AssetReplay => ({
   error: row.state === 'failed' || row.state === 'cancelled' ? row.message : '',
 })
 
-/** Every asset once more, as a job of steps: each gives assets new places and notes how far it is, in one transaction. */
+/** Publishes every asset again in a job. Each step assigns positions and saves its progress in one transaction. */
 export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: ReplayDeps, stepOf = stepSize) => {
   const replays = createReplayStore(db)
 
@@ -61,7 +61,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
       let cursor = job.cursor as Cursor | null
       for (let isOver = false; !isOver; )
         await db.transaction(async (tx) => {
-          // As the sequencer does it: nothing gives places between what is read here and what is placed.
+          // Like the sequencer: nothing assigns positions between this read and this step.
           await lock(tx, locks.assetReplay)
           const at = new Date(clock.now())
           if (cursor === null) {
@@ -115,7 +115,9 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
         await lock(tx, locks.assetReplay)
         const other = await replays.running(tx)
         if (other !== undefined)
-          throw new AppError('conflict', { detail: `Replay ${other} is under way; wait for its end, or cancel it.` })
+          throw new AppError('conflict', {
+            detail: `Replay ${other} is already running. Wait until it ends, or cancel it.`,
+          })
         const assets = await replays.assets(tx)
         const jobId = await jobs.enqueue(tx, actor, {
           kind: replayKind,
@@ -134,7 +136,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
 
     read: async (jobId: string): Promise<AssetReplay> => {
       const row = isId(jobId) ? await replays.one(jobId) : undefined
-      if (row === undefined) throw notFound('There is no replay with this id.')
+      if (row === undefined) throw notFound('No replay has this id.')
       return shown(row)
     },
 

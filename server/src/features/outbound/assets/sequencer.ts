@@ -5,17 +5,17 @@ import type { Hint } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import type { AssetsStore } from './assets.store.ts'
 
-/** Assets of one transaction: some 60 ms, during which notes and replays wait. */
+/** Assets per transaction: about 60 ms, during which notes and replays wait. */
 const batch = 5_000
-/** Consoles are told at most this often. */
+/** Shortest interval between two hints to consoles. */
 const hintMs = 1_000
 
-/** Topic of the bus: the stream is longer. */
+/** Bus topic: the stream has new messages. */
 export const assetsTopic = 'assets'
 
 export interface SequencerDeps {
   db: Db
-  /** A pool whose statements may take long: a design of a million peripherals. */
+  /** A pool for long statements: a design may have a million peripherals. */
   exportDb: Db
   clock: Clock
   bus: Pick<Bus, 'publish'>
@@ -25,16 +25,16 @@ export interface SequencerDeps {
 }
 
 /**
- * Gives changed assets their places in the stream: one replica at a time, by a row lock that dies with its connection. The
- * transactions that change assets take no lock for it.
+ * Assigns changed assets their positions in the stream, in one replica at a time, by a row lock that ends with its
+ * connection. Transactions that change assets take no lock for it.
  */
 export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: SequencerDeps) => {
   let hintedAt = Number.NEGATIVE_INFINITY
   let running: Promise<void> | null = null
-  /** Since when changes are seen to wait, by the machine's own time. */
+  /** When waiting changes were first seen, by the monotonic clock. */
   let waitingSince: number | null = null
 
-  /** Tells, at COMMIT, who follows. */
+  /** Notifies the readers and publishers at COMMIT. */
   async function tell(tx: Tx): Promise<void> {
     await bus.publish(tx, assetsTopic)
     if (performance.now() - hintedAt < hintMs) return
@@ -42,7 +42,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
     await hint(tx, 'assets')
   }
 
-  /** True when there may be more. */
+  /** Runs one step. Returns true if more may be due. */
   const step = (): Promise<boolean> =>
     db.transaction(async (tx) => {
       if (!(await store.tryLock(tx))) return false
@@ -54,14 +54,14 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
       return taken > 0
     })
 
-  /** Names the devices of designs that changed; true when it did. */
+  /** Replaces changed designs by their peripherals. Returns whether there were any. */
   async function spread(): Promise<boolean> {
     if (!(await store.hasDesigns())) return false
     try {
       await exportDb.transaction((tx) => store.spreadDesigns(tx))
       return true
     } catch (error) {
-      log.warn({ err: error }, 'devices of changed designs wait for their place')
+      log.warn({ err: error }, 'cannot list the devices of changed designs; they wait for a position')
       return false
     }
   }
@@ -74,7 +74,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
       }
       waitingSince ??= performance.now()
       const isPlaced = await step()
-      // After what has a place of its own: a pool whose connections are all read from must not hold up every asset.
+      // After everything else: a pool without free connections must not hold up all assets.
       const isSpread = await spread()
       if (!isPlaced && !isSpread) return
       waitingSince = performance.now()
@@ -83,9 +83,9 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
 
   return {
     tell,
-    /** Since when changes wait without any getting a place; null: none do. */
+    /** Returns since when changes have waited while none got a position; null: none wait. */
     waitingSince: (): number | null => waitingSince,
-    /** Works off what changed; who asks while it is at it waits for a run that began after he asked. */
+    /** Assigns positions to all changes. A call during a run waits for a later run. */
     run: async (): Promise<void> => {
       for (let other = running; other !== null; other = running) {
         await other.catch(() => {})

@@ -1,22 +1,25 @@
 import type { StreamMessage } from './assets.read.ts'
 
-/** A place to publish to. Every implementation runs `sink.contract.ts`. */
+/** A system to publish to. Every implementation passes `sink.contract.ts`. */
 export interface AssetSink {
   readonly kind: 'nats' | 'kafka'
-  /** Where it publishes, for people: never with credentials. */
+  /** Address for people, without credentials. */
   readonly name: string
-  /** Most messages of one `publish`. */
+  /** Largest number of messages per `publish`. */
   readonly most: number
   /**
-   * Connects, makes what is missing there, and says where to go on: what the peer holds counts before what was saved here.
-   * Throws when it cannot.
+   * Connects, creates missing streams and returns the position to resume from. What the peer holds takes precedence
+   * over the saved position. Throws if it cannot connect.
    */
   begin(saved: number): Promise<number>
-  /** Publishes in order; resolves when the peer has acknowledged each, else throws, and begin says what it holds. */
+  /**
+   * Publishes in order and resolves once the peer acknowledged each message. After an error, `begin` says what it
+   * holds.
+   */
   publish(messages: readonly StreamMessage[]): Promise<void>
-  /** Drops the connection; begin makes another. */
+  /** Closes the connection; `begin` opens another. */
   close(): Promise<void>
 }
 
-/** Another server publishes there: not a failure of the peer. */
+/** Another server published to the sink: no fault of the peer. */
 export class SinkMoved extends Error {}

@@ -12,10 +12,10 @@ import { createKafkaSink, kafkaKey } from './kafka.ts'
 import { createNatsSink } from './nats.ts'
 import type { AssetSink } from './sink.ts'
 
-/** A peer as the contract needs it. */
+/** A peer for the sink contract. */
 interface Peer {
   sink(): AssetSink
-  /** Ids of what it holds, in the order of each asset. */
+  /** Returns the ids of its messages, in order per asset. */
   held(): Promise<{ subject: string; id: string }[]>
   kill(): Promise<void>
   start(): Promise<void>
@@ -74,7 +74,7 @@ for (const [name, reason, make] of peers)
     })
     afterAll(() => peer?.stop())
 
-    it('publishes all, as they are, once, and is there again after close', async () => {
+    it('publishes all messages unchanged and once, and works again after close', async () => {
       const sink = peer.sink()
       expect(await sink.begin(0)).toBe(0)
       await sink.publish(range(1, 200))
@@ -88,7 +88,7 @@ for (const [name, reason, make] of peers)
       expect(ids).toEqual(range(1, 260).map(({ sequence }) => sequence))
     })
 
-    it('says that the peer is away, and goes on when it is back, with nothing lost', async () => {
+    it('reports an unavailable peer, and continues without loss when it is back', async () => {
       const sink = peer.sink()
       await sink.begin(260)
       await peer.kill()
@@ -104,12 +104,12 @@ for (const [name, reason, make] of peers)
     })
 
     it('refuses to publish without a connection', async () => {
-      await expect(peer.sink().publish(range(1, 1))).rejects.toThrow('The connection ended.')
+      await expect(peer.sink().publish(range(1, 1))).rejects.toThrow('The connection was closed.')
     })
   })
 
 describe('Kafka', () => {
-  it('gets messages again from a server that died before it wrote down that they were acknowledged: with the same ids', async () => {
+  it('gets messages again with the same ids from a server that crashed before it saved the acknowledgement', async () => {
     const kafka = await startKafka()
     try {
       for (let life = 0; life < 2; life++) {
@@ -126,7 +126,7 @@ describe('Kafka', () => {
     }
   })
 
-  it('that ends the connection before it acknowledges gets the same batch again, and keeps it once', async () => {
+  it('gets the same batch again after a connection lost before the acknowledgement, and keeps it once', async () => {
     const kafka = await startKafka()
     try {
       const sink = createKafkaSink([kafka.broker], resolve, 2_000)
@@ -140,7 +140,7 @@ describe('Kafka', () => {
     }
   })
 
-  it('is filled by a server that is told of its brokers', async () => {
+  it('is filled by a server that has its brokers configured', async () => {
     const kafka = await startKafka()
     const t = await startTestApp({ listen: true, kafkaBrokers: [kafka.broker] })
     try {
@@ -160,7 +160,7 @@ describe('Kafka', () => {
     }
   })
 
-  it('has keys of their own for messages that are no state', () => {
+  it('uses separate keys for messages without state', () => {
     const of = (type: string, subject: string) => kafkaKey({ type, subject, sequence: 9, text: '' })
     expect(of('asset.upserted', 'agent/a')).toBe('agent/a')
     expect(of('asset.removed', 'agent/a')).toBe('agent/a')

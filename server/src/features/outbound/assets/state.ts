@@ -8,7 +8,7 @@ import type { createReplay } from './replay.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { createStream } from './stream.ts'
 
-/** Changes that wait for so long: the sequencer is stuck, or cannot keep up. */
+/** Age of waiting changes at which the sequencer is stuck or too slow. */
 const warnSeconds = 30
 const errorSeconds = 300
 const countLimit = 100_000
@@ -46,7 +46,7 @@ export const createState = (deps: StateDeps) => {
       replay: await replay.last(),
     }),
 
-    /** Sinks and the sequencer make it bad; a reader over HTTP that stays away is its own matter. Nobody there: Unknown. */
+    /** Rates sinks and the sequencer. HTTP readers that stay away do not count. Unknown without any consumer. */
     health: async (): Promise<{ status: 'OK' | 'Warning' | 'Error' | 'Unknown'; description: string }> => {
       const [{ data }, newest, n] = [await consumers.list(), await read.newest(), await waiting()]
       const seconds = n === 0 ? 0 : (waitingSeconds() ?? 0)
@@ -58,19 +58,19 @@ export const createState = (deps: StateDeps) => {
       if (late !== 'OK')
         return {
           status: late,
-          description: `${n} changes have waited for a place for ${Math.round(seconds)} s. Look at the log of the server and at the database.`,
+          description: `${n} asset changes have waited for ${Math.round(seconds)} s. Check the server log and the database.`,
         }
       const failing = sinks.find(({ error }) => error !== '')
       if (failing !== undefined) {
         const isLong = deps.now() - Date.parse(`${failing.lastSeen}`) > dayMs
         return {
           status: isLong ? 'Error' : 'Warning',
-          description: `${failing.name}: ${failing.error} ${failing.lag} places behind; nothing is lost, it goes on by itself.`,
+          description: `${failing.name}: ${failing.error} ${failing.lag} messages behind. Nothing is lost; publishing resumes automatically.`,
         }
       }
       if (publishers.length === 0 && readers.length === 0) return { status: 'Unknown', description: 'Not configured' }
       const parts = [
-        ...sinks.map(({ name, lag }) => `${name}: ${lag === 0 ? 'up to date' : `${lag} places behind`}`),
+        ...sinks.map(({ name, lag }) => `${name}: ${lag === 0 ? 'up to date' : `${lag} messages behind`}`),
         ...(readers.length === 0
           ? []
           : [

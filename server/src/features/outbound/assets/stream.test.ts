@@ -32,7 +32,7 @@ const start = async (query: string, token?: string): Promise<IncomingMessage> =>
   open.push(response)
   return response
 }
-/** Reads on; `until` says when it has seen enough. */
+/** Reads on until `until` returns true. */
 const follow = async (
   response: IncomingMessage,
   until: (message: AssetMessage) => boolean,
@@ -55,13 +55,13 @@ const leave = async (): Promise<void> => {
 }
 
 describe('a reader of the asset stream', () => {
-  it('does not come in by the ticket of a download', async () => {
+  it('is rejected with a download ticket', async () => {
     const { ticket } = (await (await t.admin()).post('/prime/webui/Auth/Ticket')).json()
     const refused = await t.as(undefined).get(`${base}/stream?follow=false&_ticket=${ticket}`)
     expect(refused.statusCode).toBe(401)
   })
 
-  it('that leaves before it was answered takes no place', async () => {
+  it('uses no slot if it leaves before the response', async () => {
     const authorization = `Bearer ${await t.signIn()}`
     const leaves = (after: number): Promise<void> =>
       new Promise((resolve) => {
@@ -74,7 +74,7 @@ describe('a reader of the asset stream', () => {
     await expect.poll(async () => (await (await t.admin()).get(`${base}/state`)).json().readers).toBe(0)
   })
 
-  it('hears of a change without asking again, and is named with its position', async () => {
+  it('receives a change without another request, and is listed with its position', async () => {
     await t.assets.sequence()
     const response = await start('after=0&consumer=cmdb')
     const plugged = agent.plug(storageStick({ serial: 'LIVE', portPath: '1-2' }))
@@ -91,7 +91,7 @@ describe('a reader of the asset stream', () => {
     expect(mine?.position).toBeGreaterThan(0)
   })
 
-  it('is forgotten when it is gone, and not while it reads', async () => {
+  it('can be forgotten after it left, but not while it reads', async () => {
     const response = await start('after=0&consumer=gone%2Fsoon')
     await follow(response, () => true)
     const path = `${base}/consumers/http/${encodeURIComponent('gone/soon')}`
@@ -104,7 +104,7 @@ describe('a reader of the asset stream', () => {
     expect(audits[0]).toMatchObject({ action: 'assets.consumerForgotten', entity: 'Asset stream: gone/soon' })
   })
 
-  it('is cut off when its account may not read any more', async () => {
+  it('is disconnected when its account loses access', async () => {
     const user = await person(t, { profile: 30 })
     const response = await start('after=0', user.token)
     const ended = new Promise((resolve) => response.once('close', resolve))
@@ -114,11 +114,11 @@ describe('a reader of the asset stream', () => {
     await leave()
   })
 
-  it('over the most of one server is told to come back', async () => {
+  it('is refused with a retry time above the limit of the server', async () => {
     const token = await t.signIn()
     const people = await Promise.all([1, 2, 3, 4].map(() => person(t, { profile: 30 })))
     const tokens = people.map((one) => one.token)
-    // Eight of an account: nobody takes all places.
+    // Eight per account, so that no account takes all slots.
     const own = await Promise.all(Array.from({ length: 8 }, (_, n) => start(`after=0&consumer=many-${n}`, tokens[0])))
     expect(own.map(({ statusCode }) => statusCode)).toEqual(own.map(() => 200))
     const ninth = await t.as(tokens[0]).get(`${base}/stream?after=0`)
@@ -134,7 +134,7 @@ describe('a reader of the asset stream', () => {
     await leave()
   })
 
-  it('of an account with ever new names puts nobody else out of memory', async () => {
+  it('does not displace the consumers of other accounts with ever new names', async () => {
     const quiet = await start('after=0&follow=false&consumer=the-cmdb')
     quiet.resume()
     await expect
@@ -151,7 +151,7 @@ describe('a reader of the asset stream', () => {
     expect(names).toContain('flood-209')
   })
 
-  it('that stalls waits in the database, and misses nothing of what changes meanwhile', async () => {
+  it('that stalls costs no memory, and misses no change', async () => {
     await insertFleet(t, fleet)
     const startedAt = performance.now()
     await t.assets.sequence()
@@ -160,7 +160,7 @@ describe('a reader of the asset stream', () => {
     const response = await start('after=0&follow=false&consumer=slow')
     const position = async () => (await consumers()).find(({ name }) => name === 'slow')?.position
     let last: unknown = -1
-    // Until nothing moves any more: sockets are full.
+    // Waits until the socket buffers are full.
     await expect
       .poll(
         async () => {

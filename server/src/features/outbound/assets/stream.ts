@@ -8,9 +8,8 @@ import type { Consumers } from './consumers.ts'
 import { createReader } from './reader.ts'
 import type { Sequencer } from './sequencer.ts'
 
-/** Without a message for so long, something is sent that is none: a dead connection shows. */
+/** Silence after which a keep-alive is sent, so that a dead connection is noticed. */
 const quietMs = 15_000
-/** How often it is asked whether the token still counts. */
 const askMs = 1_000
 
 export interface StreamDeps {
@@ -18,7 +17,7 @@ export interface StreamDeps {
   read: AssetsRead
   sequencer: Pick<Sequencer, 'run'>
   consumers: Consumers
-  /** Whether a bearer token still counts: of whom; null: it does not. */
+  /** Returns the owner of a valid bearer token, or null. */
   authenticate(token: string, ip: string): Promise<Actor | null>
 }
 
@@ -31,7 +30,7 @@ export interface StreamQuery {
 
 const eventStream = 'text/event-stream'
 
-/** Position by the header of a browser that comes back, else by the query; as `id` and as `sequence` have it. */
+/** Returns the start position: from the header of a reconnecting browser, else from the query. */
 const startOf = (request: FastifyRequest, query: StreamQuery): number => {
   const given = request.headers['last-event-id']
   if (typeof given !== 'string' || given === '') return query.after ?? 0
@@ -40,12 +39,12 @@ const startOf = (request: FastifyRequest, query: StreamQuery): number => {
   return position
 }
 
-/** Readers over HTTP. One that does not read costs its cursor and one portion: nothing is read for it until it does. */
+/** Serves HTTP readers. A reader that stalls costs its cursor and one portion: the server reads nothing more for it. */
 export const createStream = ({ log, read, sequencer, consumers, authenticate }: StreamDeps) => {
   const wakers = new Set<() => void>()
   let closed = false
 
-  /** Waits for a wake, or the time. */
+  /** Waits for a wake-up or the timeout. */
   const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       function done(): void {
@@ -59,12 +58,12 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
       signal.addEventListener('abort', done)
     })
 
-  /** Readers, and whose they are. */
+  /** Open readers and their accounts. */
   const open = new Map<AbortController, string | null>()
 
   async function serve(actor: Actor, query: StreamQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const follow = query.follow ?? true
-    // A person who looks on in the console is no consumer.
+    // A person who watches in the console is not a consumer.
     const given = query.consumer ?? (actor.kind === 'apiToken' ? actor.userName : null)
     const name = given === null ? null : consumers.nameOf(given)
     let position = startOf(request, query)
@@ -75,21 +74,21 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     const ending = new AbortController()
     open.set(ending, accountId)
     const { raw } = reply
-    // Before anything is waited for: one that is gone by then says so only once.
+    // Before the first await: a reader that disconnects emits this only once.
     raw.on('close', () => ending.abort())
     raw.on('error', () => ending.abort())
     try {
-      // What was acknowledged before this call is in an answer that ends at the end.
+      // An answer that does not follow contains everything acknowledged before this call.
       if (!follow) await sequencer.run()
       const newest = await read.newest()
       const source = `urn:portcullis:${await read.instance()}`
       if (query.source !== undefined && query.source !== source)
         throw new AppError('conflict', {
-          detail: `The source is ${source} now: the server was restored from a backup. Forget what was held and start at 0.`,
+          detail: `The source is now ${source}, because the server was restored from a backup. Discard the stored state and start at 0.`,
         })
       if (position > newest)
         throw new AppError('conflict', {
-          detail: `The newest message is ${newest}, before ${position}: the server was restored from a backup. Forget what was held and start at 0.`,
+          detail: `The newest message is ${newest}, lower than ${position}, because the server was restored from a backup. Discard the stored state and start at 0.`,
         })
     } catch (error) {
       open.delete(ending)
@@ -108,7 +107,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
     })
     raw.flushHeaders()
 
-    /** False when the reader is behind: wait until it is not, or is gone. */
+    /** Sends text. If the reader is behind, waits until it catches up or disconnects. */
     async function send(text: string): Promise<void> {
       if (text === '' || ending.signal.aborted || raw.destroyed || raw.write(text)) return
       await new Promise<void>((resolve) => {
@@ -128,7 +127,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         now !== null && now.profile <= actor.profile && now.permissions.has('fleet:read') && !now.mustChangePassword
       )
     }
-    // A reader that stalls is asked about, too.
+    // Also checks readers that stall.
     const asking = setInterval(() => {
       mayGoOn().then(
         (may) => {
@@ -136,7 +135,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         },
         () => {},
       )
-      // Twice within the second in which a revocation has to act.
+      // Twice within the second in which a revocation must take effect.
     }, askMs / 2).unref()
 
     const next = createReader(read)
@@ -161,8 +160,8 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
         await send(isEvents ? ': quiet\n\n' : '\n')
       }
     } catch (error) {
-      log.warn({ err: error, consumer: name }, 'an asset stream was cut off')
-      // Cut, not ended: the reader sees that there was more.
+      log.warn({ err: error, consumer: name }, 'cannot continue an asset stream; connection closed')
+      // Destroyed, not ended: the reader sees that the stream is incomplete.
       raw.destroy()
     } finally {
       clearInterval(asking)
@@ -175,7 +174,7 @@ export const createStream = ({ log, read, sequencer, consumers, authenticate }: 
 
   return {
     serve,
-    /** There is more to read. */
+    /** Wakes the readers: the stream has new messages. */
     wake: (): void => {
       for (const wake of wakers) wake()
     },

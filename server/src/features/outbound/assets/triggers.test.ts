@@ -11,7 +11,7 @@ let t: TestApp
 let one: TestAgent
 let two: TestAgent
 const follower = createFollower()
-/** Subjects of what is new. */
+/** Returns the subjects of new messages. */
 const news = async (): Promise<string[]> => {
   const messages = await readStream(t, follower.position)
   for (const message of messages) follower.apply(message)
@@ -28,20 +28,20 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-describe('what is announced', () => {
-  it('is every peripheral of a design or model that knowledge names anew', async () => {
+describe('the announced changes', () => {
+  it('include every peripheral of a design or model that new knowledge renames', async () => {
     await t.db.execute(sql`update models set vendor = 'Renamed Vendor'`)
     expect((await news()).sort()).toEqual(of('peripheral', one, two))
     await t.db.execute(sql`update designs set icon = 98`)
     expect((await news()).sort()).toEqual(of('peripheral', one, two))
     expect(follower.held()).toEqual(await inventoryOfApp(t))
-    // A verdict is no fact of an asset.
+    // Verdicts are not part of an asset.
     await t.db.execute(sql`update designs set vulnerable = not vulnerable, severity = 30, findings = 'x'`)
     await t.db.execute(sql`update models set hosts = hosts + 1`)
     expect(await news()).toEqual([])
   })
 
-  it('is a host that is tagged, and each carrier of a tag that is called otherwise or deleted', async () => {
+  it('include a tagged host, and everything with a renamed or deleted tag', async () => {
     const tag = async (path: string, body: unknown) =>
       expect((await (await t.admin()).post(`/prime/webui/generalconfig/${path}`, body)).statusCode).toBe(200)
     await tag('addhashtags', { hashtags: ['lab'], elementIds: [one.agentId], entityType: 'Agent' })
@@ -61,7 +61,7 @@ describe('what is announced', () => {
     expect(follower.held()).toEqual(await inventoryOfApp(t))
   })
 
-  it('is nothing of a check-in, a risk, a severity, a last time seen or a decision', async () => {
+  it('do not include check-ins, risks, severities, times last seen or decisions', async () => {
     await one.checkIn()
     await t.db.execute(sql`update agent_heartbeats set last_seen = now()`)
     await t.db.execute(sql`update agent_rows set severity = 50, risk = 99, connected = not connected, not_approved = 3`)
@@ -75,7 +75,7 @@ describe('what is announced', () => {
     expect(await news()).toEqual([])
   })
 
-  it('is nothing of what did not commit', async () => {
+  it('do not include rolled-back changes', async () => {
     await expect(
       t.db.transaction(async (tx) => {
         await tx.execute(sql`update agents set host = 'never'`)
@@ -85,7 +85,7 @@ describe('what is announced', () => {
     expect(await news()).toEqual([])
   })
 
-  it('is one message of what changed often meanwhile, and none of what came and went', async () => {
+  it('include one message for repeated changes, and none for an asset added and removed in between', async () => {
     for (let n = 0; n < 5; n++)
       await t.db.execute(sql`update agents set version = ${`2.${n}`} where agent_id = ${one.agentId}::uuid`)
     await t.db.transaction(async (tx) => {
@@ -99,7 +99,7 @@ describe('what is announced', () => {
 
 describe('a fleet of thousands', () => {
   const fleet = 6_000
-  it('is replayed from the cursor by whoever is there, each asset once between the marks', async () => {
+  it('is replayed from the cursor after a crash, with each asset once between the marks', async () => {
     await insertFleet(t, fleet)
     await news()
     const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
@@ -107,7 +107,7 @@ describe('a fleet of thousands', () => {
     const { jobId, assets } = (await (await t.admin()).post('/prime/webui/assetproducer/ReplayAll')).json()
     const published = async () =>
       (await (await t.admin()).get(`/prime/webui/assetproducer/replays/${jobId}`)).json().published as number
-    // The first one at it loses the job in the middle, as a replica does that is killed.
+    // The first server loses the job halfway, like a killed replica.
     await expect.poll(published, { interval: 5 }).toBeGreaterThan(0)
     const reached = await t.db.query<{ done: number }>(
       sql`update jobs set lease_id = gen_random_uuid(), lease_until = '-infinity' where job_id = ${jobId}::uuid and state = 'running' returning done`,
@@ -124,7 +124,7 @@ describe('a fleet of thousands', () => {
     await news()
   })
 
-  it('is replayed no further when that is cancelled, which another replay does not mind', async () => {
+  it('stops a cancelled replay, and accepts another one', async () => {
     const start = async () =>
       (await (await t.admin()).post('/prime/webui/assetproducer/ReplayAll')).json().jobId as string
     const from = follower.position
@@ -148,14 +148,14 @@ describe('a fleet of thousands', () => {
     })
   })
 
-  it('enters the stream by itself when the server becomes one that has it', async () => {
-    // As the migration finds a fleet: nothing was noted, and nothing has a place.
+  it('enters the stream automatically after an upgrade', async () => {
+    // The state at the migration: no notes and no positions.
     await t.db.execute(sql`delete from asset_heads`)
     await t.db.execute(sql`delete from asset_notes`)
     await t.db.execute(sql`delete from agent_locations`)
     for (const file of ['0082_asset_stream.sql', '0086_agent_locations.sql']) {
       const text = readFileSync(new URL(`../../../../migrations/${file}`, import.meta.url), 'utf8')
-      // The statements that fill from the fleet; what makes tables and triggers was run already.
+      // Runs only the statements that fill tables; tables and triggers exist already.
       const fills = text
         .split(/;\n/)
         .filter((part) => /INSERT INTO [^;]* FROM (agents a|peripherals p)$/.test(part.trim()))

@@ -8,7 +8,6 @@ const anyOf = (column: string, values: readonly string[]) =>
   oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
 const isStuck = "(d.state = 'failed' or d.state = 'waiting' and d.attempts > 0 and d.lease_until is null)"
 
-/** Messages to people and webhooks, newest first. */
 export const deliveriesList: ListSpec = {
   name: 'deliveries',
   from: 'deliveries d',

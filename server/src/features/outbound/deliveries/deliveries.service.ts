@@ -13,13 +13,13 @@ import type { DeliveriesStore, NewDelivery } from './deliveries.store.ts'
 import type { OutputPlan } from './outputs.runner.ts'
 import type { OutputKey, OutputsStore } from './outputs.store.ts'
 
-/** Deliveries that one call retries or drops at most. */
+/** Largest number of deliveries that one call retries or drops. */
 const mostAtOnce = 10_000
-/** Delivered and dropped ones are kept so long. */
+/** Retention of delivered and dropped deliveries. */
 const keptMs = 30 * 86_400_000
-/** A receiver that is away for so long is an error, not a passing matter. */
+/** Outage of a receiver after which its state is an error. */
 const longMs = 3_600_000
-/** A stream so far behind, though its receiver answers, does not keep up. */
+/** Backlog that shows that a receiver which answers is too slow. */
 const farBehind = 100_000
 
 const eventsOf = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
@@ -34,11 +34,11 @@ export interface DeliveriesDeps {
   plans(): Promise<readonly OutputPlan[]>
   mail: Pick<MailApi, 'isFailing'>
   hint: Hint
-  /** Looks for what is due soon after COMMIT. */
+  /** Starts the sender after COMMIT. */
   wake(tx: Tx): Promise<void>
 }
 
-/** What goes out to people, webhooks and SIEMs: written down, seen, sent again, dropped. */
+/** Records, lists, retries and drops what is sent to people, webhooks and SIEMs. */
 export const createDeliveries = (deps: DeliveriesDeps) => {
   const { db, clock, audit, events, store, outputs } = deps
 
@@ -69,14 +69,14 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
     })
   }
 
-  /** Ids that are named and were not found; the rest was. */
+  /** Returns the given ids that were not found. */
   function missing(ids: readonly string[] | null, found: readonly { delivery_id: string }[]): string[] {
     const known = new Set(found.map((row) => row.delivery_id))
     return (ids ?? []).filter((id) => !known.has(id.toLowerCase()))
   }
 
   return {
-    /** Writes messages down in the transaction of what they tell. */
+    /** Stores messages in the transaction of their cause. */
     enqueue: async (tx: Tx, rows: readonly Omit<NewDelivery, 'id' | 'target'>[]): Promise<void> => {
       const now = clock.now()
       const named = rows.map((row) => ({
@@ -89,7 +89,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       await deps.hint(tx, 'deliveries')
     },
 
-    /** What streams there are, in the transaction that switches them: new ones begin behind the newest event. */
+    /** Creates and removes streams in the transaction that switches them. New ones begin after the newest event. */
     begin: async (tx: Tx, keys: readonly OutputKey[]): Promise<void> => {
       await outputs.keepOnly(tx, keys)
       for (const key of keys) await outputs.add(tx, key)
@@ -145,7 +145,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
     retryOutput: async (actor: Actor, key: OutputKey) => {
       await db.transaction(async (tx) => {
         if (!(await outputs.retry(tx, key)))
-          throw new AppError('not_found', { detail: 'This group has no such stream of events in use.' })
+          throw new AppError('not_found', { detail: 'This group has no active event stream on this channel.' })
         await deps.wake(tx)
         await audit.write(tx, actor, {
           action: 'output.retried',
@@ -160,12 +160,12 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       await db.transaction(async (tx) => {
         const skipped = await outputs.skip(tx, key)
         if (skipped === undefined)
-          throw new AppError('not_found', { detail: 'This group has no such stream of events in use.' })
+          throw new AppError('not_found', { detail: 'This group has no active event stream on this channel.' })
         await deps.hint(tx, 'deliveries')
         await audit.write(tx, actor, {
           action: 'output.skipped',
           entity: `group ${key.groupId}`,
-          details: `${key.channel}: events ${skipped.from + 1} to ${skipped.to} are not sent`,
+          details: `${key.channel}: events ${skipped.from + 1} to ${skipped.to} skipped`,
         })
       })
       return listOutputs()
@@ -176,14 +176,14 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       return waiting + failed
     },
 
-    /** Events that some output still has to be sent stay; the id before the first of them. */
+    /** Returns the id before the first event that an output still needs. */
     sentUpTo: async (): Promise<number | null> => {
       const rows = await outputs.all(db)
       return rows.length === 0 ? null : Math.min(...rows.map((row) => row.position))
     },
 
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
-      // One mail server that is down is one matter, told by the part "mail"; that mails wait for it follows.
+      // A mail server that is down is reported once, by the part "mail"; mails that wait for it are not counted here.
       const [state, streams, plans] = await Promise.all([
         deps.mail.isFailing().then((isFailing) => store.state(db, !isFailing)),
         listOutputs(),
@@ -201,7 +201,10 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           `${state.waiting} ${state.waiting === 1 ? 'message waits' : 'messages wait'} for a receiver. ${state.error}`.trim(),
         )
       if (state.failed > 0)
-        worse('Warning', `${state.failed} ${state.failed === 1 ? 'message was' : 'messages were'} refused for good.`)
+        worse(
+          'Warning',
+          `${state.failed} ${state.failed === 1 ? 'message was' : 'messages were'} permanently rejected.`,
+        )
       for (const stream of streams) {
         if (stream.failures > 0)
           worse(
@@ -213,19 +216,19 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       }
       if (state.left_out > 0)
         parts.push(
-          `${state.left_out} ${state.left_out === 1 ? 'mail waits' : 'mails wait'} for the mail server; see the part mail.`,
+          `${state.left_out} ${state.left_out === 1 ? 'mail waits' : 'mails wait'} for the mail server. See the part "mail".`,
         )
       if (parts.length > 0) return { status, description: parts.join(' ') }
       return {
         status: 'OK',
         description:
           plans.length === 0
-            ? 'Nothing waits.'
-            : `Nothing waits; ${plans.length} ${plans.length === 1 ? 'stream' : 'streams'} of events up to date.`,
+            ? 'Nothing is waiting.'
+            : `Nothing is waiting; ${plans.length} event ${plans.length === 1 ? 'stream is' : 'streams are'} up to date.`,
       }
     },
 
-    /** Removes what ended long ago. */
+    /** Deletes deliveries that ended before the retention period. */
     forget: (): Promise<number> => store.forget(db, new Date(clock.now() - keptMs)),
   }
 }

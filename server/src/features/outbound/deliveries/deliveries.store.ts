@@ -11,13 +11,13 @@ export interface NewDelivery {
   target: string
   destination: string
   title: string
-  /** Exactly what is sent, with every try. */
+  /** The exact content of every attempt. */
   body: string
-  /** Ids of the notices it speaks of. */
+  /** Ids of the alerts it is about. */
   notices: readonly number[]
 }
 
-/** A delivery in the hands of the one who sends it. */
+/** A delivery that a sender holds. */
 export interface LeasedDelivery {
   delivery_id: string
   group_id: number
@@ -29,7 +29,7 @@ export interface LeasedDelivery {
   fence: number
 }
 
-/** A delivery that a notice is spoken of in. */
+/** A delivery about one alert. */
 export interface ToldRow {
   group_name: string
   channel: string
@@ -39,9 +39,9 @@ export interface ToldRow {
 }
 
 export interface DeliveriesState {
-  /** Messages that wait after a try. */
+  /** Messages that wait after an attempt. */
   waiting: number
-  /** Mails that wait after a try, where they were not to be counted. */
+  /** Mails that wait after an attempt and are not in `waiting`. */
   left_out: number
   failed: number
   oldest: Date | null
@@ -70,7 +70,7 @@ export const createDeliveriesStore = () => ({
       ])} u(id, group_id, group_name, channel, target, destination, title, body, notices)`)
   },
 
-  /** Receivers for which something is due, or a probe. */
+  /** Returns the receivers for which a message or a probe is due. */
   dueTargets: async (q: Queryable, now: Date): Promise<string[]> =>
     (
       await q.query<{ target: string }>(sql`
@@ -79,7 +79,7 @@ export const createDeliveriesStore = () => ({
           and case when t.failures >= ${breaksAfter}::int then t.probe_at <= ${now} else d.next_at <= ${now} end`)
     ).map(({ target }) => target),
 
-  /** Takes what is due for a receiver, oldest first; of one that keeps failing only the oldest, when a probe is due. */
+  /** Leases the due deliveries of a receiver, oldest first; for a failing one, a single probe. */
   lease: (q: Queryable, target: string, now: Date, until: Date, limit: number): Promise<LeasedDelivery[]> =>
     q.query<LeasedDelivery>(sql`
       with t as materialized (
@@ -99,7 +99,7 @@ export const createDeliveriesStore = () => ({
         returning d.delivery_id, d.group_id, d.channel, d.destination, d.title, d.body, d.attempts, d.fence, d.created_at)
       select l.* from leased l order by l.created_at, l.delivery_id`),
 
-  /** Ends or puts off what was leased; false: somebody else has it by now. */
+  /** Ends or postpones a leased delivery. Returns false if another server holds it now. */
   settle: async (
     q: Queryable,
     { delivery_id, fence }: Pick<LeasedDelivery, 'delivery_id' | 'fence'>,
@@ -108,7 +108,7 @@ export const createDeliveriesStore = () => ({
       nextAt: Date
       endedAt: Date | null
       error: string
-      /** Where it went; null: where it was to go. */
+      /** Actual destination; null: as planned. */
       destination: string | null
     },
   ): Promise<boolean> =>
@@ -117,7 +117,7 @@ export const createDeliveriesStore = () => ({
         error = ${change.error}, lease_until = null, destination = coalesce(${change.destination}::text, d.destination)
       where d.delivery_id = ${delivery_id}::uuid and d.fence = ${fence}::int and d.state = 'waiting'`)) === 1,
 
-  /** Gives back what was leased and not tried. */
+  /** Releases leased deliveries that were not tried. */
   giveBack: async (q: Queryable, rows: readonly Pick<LeasedDelivery, 'delivery_id' | 'fence'>[]): Promise<void> => {
     await q.execute(sql`
       update deliveries d set lease_until = null, attempts = d.attempts - 1
@@ -135,7 +135,9 @@ export const createDeliveriesStore = () => ({
         failed_at = excluded.failed_at, error = excluded.error`)
   },
 
-  /** The receiver takes messages: whatever waits for it is due now if it had failed, else what waits for this destination. */
+  /**
+   * Marks a receiver as working. After failures, everything for it is due now, else what waits for this destination.
+   */
   targetWorks: async (q: Queryable, target: string, destination: string, now: Date): Promise<void> => {
     const [before] = await q.query<{ failures: number }>(sql`
       insert into delivery_targets (target, succeeded_at) values (${target}, ${now})
@@ -152,7 +154,7 @@ export const createDeliveriesStore = () => ({
         and (${hadFailed}::boolean or d.destination = ${destination})`)
   },
 
-  /** Locks what is to be sent again or dropped; ids null: all that are stuck, at most `limit`. */
+  /** Locks deliveries to retry or drop. Null ids select all that are stuck, up to `limit`. */
   lockStuck: (
     tx: Tx,
     ids: readonly string[] | null,
@@ -184,7 +186,7 @@ export const createDeliveriesStore = () => ({
       select d.group_name, d.channel, d.destination, d.state, d.created_at from deliveries d
       where d.notices @> array[${noticeId}::int] order by d.created_at desc, d.delivery_id limit ${limit}::int`),
 
-  /** What is wrong at the moment; `withMail` false: but for mails that wait because no mail gets through. */
+  /** Returns the current problems. `withMail` false leaves out mails that wait for the mail server. */
   state: async (q: Queryable, withMail = true): Promise<DeliveriesState> =>
     (
       await q.query<DeliveriesState>(sql`

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => sender.close())
 
 describe('mail of a group', () => {
-  it('is one for a flood, with its number, and safe with hostile strings', async () => {
+  it('is a single mail with a count for a flood, and safe with hostile strings', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(2, {
       channels: { email: { isEnabled: true, recipients: ['soc@example.org', 'SOC@example.org', 'it@example.org'] } },
@@ -31,10 +31,10 @@ describe('mail of a group', () => {
     await sender.later(16)
     expect(mail.taken.map(({ to }) => to).sort()).toEqual([['it@example.org'], ['soc@example.org']])
     const [head = '', ...body] = (mail.taken[0]?.text ?? '').split('\r\n\r\n')
-    expect(head).toMatch(/^Subject: \[Error\] Blocked peripheral: /m)
+    expect(head).toMatch(/^Subject: \[Error\] Blocked device: /m)
     expect(head).not.toMatch(/^Bcc:/im)
     expect(body.join('\n')).toContain('10,000 times')
-    // In plain text it is what it is; in HTML it is text, too.
+    // The plain text is unchanged; the HTML shows it as text too.
     expect(mail.taken[0]?.text.split('text/html')[1]).not.toContain('<img')
     await sender.later(3_600)
     expect(mail.taken).toHaveLength(2)
@@ -44,7 +44,7 @@ describe('mail of a group', () => {
     ])
   })
 
-  it('waits for a server that is away, however long, and then has everything', async () => {
+  it('waits for an unavailable server, and is then delivered completely', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(2, { channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
     mail.state.refuse = { code: 451, message: 'try later' }
@@ -67,7 +67,7 @@ describe('mail of a group', () => {
       expect(mail.taken.some(({ text }) => text.replaceAll('=\r\n', '').includes(`1209:000${i}`))).toBe(true)
   })
 
-  it('that is refused for good is seen, and is sent again or dropped by a person', async () => {
+  it('that is permanently rejected is listed, and a person retries or drops it', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(2, { channels: { email: { isEnabled: true, recipients: ['a@example.org', 'b@example.org'] } } })
     mail.state.refuse = { code: 550, message: 'no such person' }
@@ -93,7 +93,7 @@ describe('mail of a group', () => {
     expect((await sender.deliveries()).map(({ state }) => state).sort()).toEqual(['delivered', 'dropped'])
   })
 
-  it('to one full mailbox keeps nobody else waiting', async () => {
+  it('to a full mailbox does not delay other recipients', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(1, { channels: { email: { isEnabled: true, recipients: ['ciso@example.org'] } } })
     await sender.group(2, { channels: { email: { isEnabled: true, recipients: ['full@example.org'] } } })
@@ -110,7 +110,7 @@ describe('mail of a group', () => {
     expect((await t.deliveries.health()).status).not.toBe('OK')
   })
 
-  it('that waits for a mail server which is down is told by the part mail alone, until that is well', async () => {
+  it('that waits for the mail server is reported by the part "mail" only, until it recovers', async () => {
     let mail = sender.opened(await startMail(t))
     const { port } = mail
     const peer = sender.opened(await startWebhookReceiver())
@@ -121,13 +121,13 @@ describe('mail of a group', () => {
     await sender.later(16)
     expect(await t.server.mail.health()).toEqual({
       status: 'Error',
-      description: `Nothing listens at 127.0.0.1:${port}. Check host and port.`,
+      description: `Connection refused by 127.0.0.1:${port}. Check host and port.`,
     })
     expect(await t.deliveries.health()).toEqual({
       status: 'OK',
-      description: '1 mail waits for the mail server; see the part mail.',
+      description: '1 mail waits for the mail server. See the part "mail".',
     })
-    // A webhook that is down is a matter of its own.
+    // An unavailable webhook is reported separately.
     await sender.group(1, { channels: { webhook: { isEnabled: true, url: peer.url } } })
     peer.state.always = 'reset'
     await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
@@ -145,11 +145,11 @@ describe('mail of a group', () => {
     expect(mail.taken.map(({ to }) => to)).toContainEqual(['soc@example.org'])
     expect([(await t.server.mail.health()).status, await t.deliveries.health()]).toEqual([
       'OK',
-      { status: 'OK', description: 'Nothing waits.' },
+      { status: 'OK', description: 'Nothing is waiting.' },
     ])
   })
 
-  it('speaks of a subsystem as it is when it leaves', async () => {
+  it('shows the state of a subsystem at the time of sending', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(4, { channels: { email: { isEnabled: true, recipients: ['ops@example.org'] } } })
     const health = (kind: 'degraded' | 'recovered') =>
@@ -175,7 +175,7 @@ describe('mail of a group', () => {
     ])
   })
 
-  it('says that a silent host was heard again, to who was told of its silence', async () => {
+  it('reports that a silent host checked in again to those who were notified of its silence', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(3, { channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
     const agentId = randomUUID()
@@ -192,21 +192,21 @@ describe('mail of a group', () => {
     await append(t, event('heardAgain'))
     await sender.tick()
     await sender.later(400)
-    // One that was never silent is no news.
+    // A host that was never silent is not reported.
     await append(t, { ...event('heardAgain'), agentId: randomUUID() })
     await sender.tick()
     await sender.later(400)
-    // Silent and heard within one run: nothing is left open.
+    // A host that was silent and checked in within one run leaves no open alert.
     await append(t, event('silent'), event('heardAgain'))
     await sender.tick()
     expect((await (await t.admin()).get(base)).json().total).toBe(0)
     expect(mail.taken.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
-      '[Warning] Silent agent: WS-1 (10.0.0.1)',
-      '[OK, over] Silent agent: WS-1 (10.0.0.1)',
+      '[Warning] Silent host: WS-1 (10.0.0.1)',
+      '[OK, over] Silent host: WS-1 (10.0.0.1)',
     ])
   })
 
-  it('reaches who hears of a notice only now, by its tags or its severity', async () => {
+  it('reaches groups that an alert matches later by its tags or severity', async () => {
     const mail = sender.opened(await startMail(t))
     await sender.group(2, {
       hashtags: ['server'],
@@ -230,9 +230,9 @@ describe('mail of a group', () => {
     expect(mail.taken).toHaveLength(2)
   })
 
-  it('keeps quiet hours and digests, but for what is worse', async () => {
+  it('respects quiet hours and batching, except for more severe alerts', async () => {
     const mail = sender.opened(await startMail(t))
-    // The clock of the test stands at 10:11 UTC, 12:11 in Berlin.
+    // The test's clock shows 10:11 UTC, 12:11 in Berlin.
     await sender.group(2, {
       channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } },
       minimumSeverity: 'Debug',
@@ -254,7 +254,7 @@ describe('mail of a group', () => {
     expect(mail.taken).toHaveLength(1)
     await sender.later(48 * 60)
     expect(mail.taken).toHaveLength(2)
-    expect(mail.taken[1]?.text).toContain('Vulnerable peripheral')
+    expect(mail.taken[1]?.text).toContain('Vulnerable device')
     await sender.group(2, { quietHours: null, digestMinutes: 60 })
     await append(t, deviceEvent('blocked', { pid: '0001' }))
     await sender.tick()
@@ -276,7 +276,7 @@ describe('mail of a group', () => {
 })
 
 describe('a webhook of a group', () => {
-  it('is signed, and has the same id and body with every try', async () => {
+  it('is signed, and has the same id and body with every attempt', async () => {
     const peer = sender.opened(await startWebhookReceiver())
     const made = await sender.group(1, {
       channels: { webhook: { isEnabled: true, url: `http://127.0.0.1:${peer.port}/hook?token=secret` } },
@@ -296,7 +296,7 @@ describe('a webhook of a group', () => {
     expect(new Set(peer.seen.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(peer.seen.map(({ body }) => body)).size).toBe(1)
     const last = peer.seen.at(-1) as (typeof peer.seen)[number]
-    // The clock of the test is years ahead: the library checks the time against its own.
+    // The test's clock is years ahead, but the library compares with the real time.
     const told = JSON.parse(last.body)
     expect(told).toMatchObject({
       type: 'notices',
@@ -316,7 +316,7 @@ describe('a webhook of a group', () => {
     ).toEqual([['delivered', 4, `127.0.0.1:${peer.port}`]])
   })
 
-  it('that answers 4xx has failed at once; one that hangs keeps mail going', async () => {
+  it('that answers 4xx fails at once; one that hangs does not delay mail', async () => {
     const peer = sender.opened(await startWebhookReceiver())
     const mail = sender.opened(await startMail(t))
     await sender.group(2, {
@@ -330,7 +330,7 @@ describe('a webhook of a group', () => {
     await sender.tick()
     expect(
       (await sender.deliveries('?channel=webhook')).map(({ state, error }) => [state, error.slice(0, 24)]),
-    ).toEqual([['failed', 'The webhook answers 404.']])
+    ).toEqual([['failed', 'The webhook answered 404.']])
     peer.state.always = 'reset'
     await append(t, deviceEvent('blocked', { pid: '0002' }))
     await sender.tick()

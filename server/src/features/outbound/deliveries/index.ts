@@ -31,16 +31,16 @@ export type { WebhookPlace } from './sender.ts'
 export { deviceOf, namesOf } from './siem-event.ts'
 export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
 
-/** Topic of the bus: something is due. */
+/** Bus topic: a delivery is due. */
 const topic = 'deliveries'
 
-/** Groups as deliveries ask for them, each time anew: what is configured may have changed since a message was written. */
+/** The deliveries' view of the groups. Read for every attempt, because the configuration may change in between. */
 export interface DeliveryGroups {
-  /** Streams that are switched on now. */
+  /** Returns the active streams. */
   plans(): Promise<readonly OutputPlan[]>
-  /** The webhook of a group; null when it has none in use. */
+  /** Returns the webhook of a group, or null if it has no active one. */
   webhookOf(groupId: number): Promise<WebhookPlace | null>
-  /** Whether a group still mails to this address. */
+  /** Returns whether a group still mails to this address. */
   isRecipient(groupId: number, address: string): Promise<boolean>
 }
 
@@ -59,14 +59,14 @@ export interface DeliveriesFeatureDeps {
   hint: Hint
 }
 
-/** What leaves for people, webhooks and SIEMs: an outbox of messages, and streams of events. */
+/** Wires the outbox of messages and the event streams for people, webhooks and SIEMs. */
 export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => {
   const { db, bus, log, metrics } = deps
-  const tries = metrics.counter('portcullis_deliveries_total', 'Tries to deliver a mail or webhook message.', [
+  const tries = metrics.counter('portcullis_deliveries_total', 'Attempts to deliver a mail or webhook message.', [
     'channel',
     'outcome',
   ])
-  const streamed = metrics.counter('portcullis_event_output_events_total', 'Events that a receiver took.', [
+  const streamed = metrics.counter('portcullis_event_output_events_total', 'Events that a receiver accepted.', [
     'group',
     'channel',
   ])
@@ -75,10 +75,10 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   const changed = () => db.transaction((tx) => deps.hint(tx, 'deliveries'))
   let groups: DeliveryGroups | null = null
   function asked(): DeliveryGroups {
-    if (groups === null) throw new Error('nobody has groups')
+    if (groups === null) throw new Error('no groups registered')
     return groups
   }
-  app.needs('who has the groups of deliveries', () => groups !== null)
+  app.needs('the groups of deliveries', () => groups !== null)
   const plans = () => asked().plans()
   const service = createDeliveries({ ...deps, plans, store, outputs, wake: (tx) => bus.publish(tx, topic) })
   const sender = createSender({
@@ -104,13 +104,13 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   metrics.read(
     'portcullis_deliveries_stuck',
     'gauge',
-    'Messages that wait after a try, or were refused for good.',
+    'Messages that wait after an attempt or were permanently rejected.',
     service.stuck,
   )
   metrics.read(
     'portcullis_event_output_behind',
     'gauge',
-    'Events that a receiver has not been sent yet, wanted or not.',
+    'Events after the position of a receiver, including unwanted ones.',
     async () =>
       (await service.listOutputs()).map(({ groupId, channel, behind }) => ({
         labels: { group: String(groupId), channel },
@@ -118,7 +118,7 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
       })),
   )
   bus.on(topic, () => {
-    deliver().catch((error: unknown) => log.warn({ err: error }, 'sending deliveries failed'))
+    deliver().catch((error: unknown) => log.warn({ err: error }, 'cannot send deliveries'))
   })
 
   app.register(listDeliveries, ({ query }) => list.page(query))
@@ -129,14 +129,14 @@ export const deliveriesFeature = (app: HttpApp, deps: DeliveriesFeatureDeps) => 
   app.register(skipEventOutput, ({ actor, body }) => service.skipOutput(actor, body))
 
   return {
-    /** Names who has the groups that deliveries are for; one feature, at start. */
+    /** Registers the groups, once at start. */
     forGroups: (given: DeliveryGroups): void => {
       groups = given
     },
     enqueue: service.enqueue,
     about: service.about,
     begin: service.begin,
-    /** Sends what is due. */
+    /** Sends everything that is due. */
     deliver,
     sentUpTo: service.sentUpTo,
     health: service.health,

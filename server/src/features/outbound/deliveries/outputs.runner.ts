@@ -13,13 +13,13 @@ import type { OutputKey, OutputRow, OutputsStore } from './outputs.store.ts'
 import type { WebhookPlace } from './sender.ts'
 import { siemEventOf } from './siem-event.ts'
 
-/** Longer than sending a batch may take. */
+/** Longer than a batch may take. */
 const leaseMs = 90_000
-/** Events of one batch: some hundred kilobytes in memory, whatever the backlog. */
+/** Events per batch: a few hundred kilobytes in memory, whatever the backlog. */
 const batchOf = { syslog: 1_000, webhook: 100 } as const
-/** A receiver that is too slow for a batch gets a smaller one with the next try, down to this. */
+/** Smallest batch for a receiver that is too slow for larger ones. */
 const leastOfBatch = 10
-/** Ids looked through at once: a filter that wants little must not read the whole backlog in one statement. */
+/** Ids scanned per statement: a selective filter must not read the whole backlog at once. */
 const span = 50_000
 
 interface SyslogPlace {
@@ -29,19 +29,19 @@ interface SyslogPlace {
   format: SyslogFormat
 }
 
-/** A stream of events that is switched on. */
+/** An active stream of events. */
 export interface OutputPlan extends OutputKey {
   groupName: string
-  /** Where to, for people. */
+  /** Destination, for people. */
   destination: string
   wanted: EventChoice
-  /** Where to; null: its secret cannot be opened. */
+  /** Returns the destination, or null if its secret cannot be opened. */
   open(): SyslogPlace | ({ kind: 'webhook' } & WebhookPlace) | null
 }
 
-/** What went wrong, in words for people. */
+/** A delivery failure with a message for people. */
 class OutputError extends Error {
-  /** The receiver will not take the same again. */
+  /** Whether the receiver rejects this batch permanently. */
   readonly isRefused: boolean
   constructor(message: string, isRefused: boolean) {
     super(message)
@@ -56,22 +56,22 @@ export interface OutputsDeps {
   store: OutputsStore
   events: Pick<EventsApi, 'head' | 'follow'>
   resolve: ResolveDestination
-  /** Streams that are switched on now. */
+  /** Returns the active streams. */
   plans(): Promise<readonly OutputPlan[]>
-  /** Who sends, as messages name it. */
+  /** The sender that messages name. */
   source(): SiemSource
-  /** Counts events that were taken. */
+  /** Counts accepted events. */
   took(groupId: number, channel: string, events: number): void
   changed(): Promise<void>
 }
 
 const formats = { rfc5424: formatRfc5424, cef: formatCef, ocsf: formatOcsf } as const
 
-/** Follows the events for each receiver: its position moves when it has taken them, so nothing is lost however long it is away. */
+/** Follows the events for each receiver. Its position moves once it accepted them, so an outage loses nothing. */
 export const createOutputs = (deps: OutputsDeps) => {
   const { db, clock, log, store, events, source } = deps
   const running = new Map<string, Promise<boolean>>()
-  /** How many events a receiver lately took at once. */
+  /** Events that each receiver recently accepted per batch. */
   const limits = new Map<string, number>()
   const limitOf = (key: OutputKey): number => limits.get(nameOf(key)) ?? batchOf[key.channel]
 
@@ -97,8 +97,8 @@ export const createOutputs = (deps: OutputsDeps) => {
         events: batch.map((event) => JSON.parse(formatJson(siemEventOf(event), source())) as unknown),
       },
     })
-    // A batch keeps its ends until it is taken; where its content changed all the same (another choice of events, another
-    // installation with the same numbers), so does its id.
+    // A retry sends the same range of events. If its content changed all the same (another choice of events, another
+    // installation with the same numbers), it gets another id.
     const content = createHash('sha256').update(body).digest('hex').slice(0, 16)
     try {
       const { sendWebhook } = createWebhookSender({ resolve: deps.resolve, ca: place.ca, now: clock.now })
@@ -110,7 +110,7 @@ export const createOutputs = (deps: OutputsDeps) => {
         body,
       })
       const outcome = retryOf(status)
-      if (outcome !== 'delivered') throw new OutputError(`The webhook answers ${status}.`, outcome === 'final')
+      if (outcome !== 'delivered') throw new OutputError(`The webhook answered ${status}.`, outcome === 'final')
     } catch (error) {
       throw error instanceof WebhookError ? new OutputError(error.message, false) : error
     }
@@ -120,20 +120,20 @@ export const createOutputs = (deps: OutputsDeps) => {
     const place = plan.open()
     if (place === null)
       throw new OutputError(
-        'The secret of the webhook cannot be opened. Enter it again under Notification groups.',
+        'The secret of the webhook cannot be opened. Enter it again in the notification group.',
         false,
       )
     await (place.kind === 'syslog' ? bySyslog(place, batch) : byWebhook(plan, place, batch))
   }
 
-  /** The plan as it is now; undefined when it was switched off. */
+  /** Returns the current plan, or undefined if the stream was switched off. */
   const planOf = async (key: OutputKey): Promise<OutputPlan | undefined> =>
     (await deps.plans()).find((plan) => nameOf(plan) === nameOf(key))
 
-  /** Sends a leased output up to the newest event. What its group says is asked for each batch: it may change meanwhile. */
+  /** Sends a leased output up to the newest event. Reads the group again for each batch, because it may change. */
   async function catchUp(key: OutputKey, leased: OutputRow): Promise<void> {
     let { position } = leased
-    // A webhook knows a batch by its id, so one that was begun keeps its ends; syslog messages have ids of their own.
+    // A webhook identifies a batch by its id, so a retry keeps its range. Syslog messages have their own ids.
     let begun = key.channel === 'webhook' ? leased.batch_to : null
     const until = () => new Date(clock.now() + leaseMs)
     for (;;) {
@@ -158,7 +158,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     await store.release(db, leased)
   }
 
-  /** True when the output was due. */
+  /** Returns true if the output was due. */
   async function runOne(key: OutputKey): Promise<boolean> {
     const now = new Date(clock.now())
     const leased = await store.lease(db, key, now, new Date(clock.now() + leaseMs))
@@ -166,11 +166,11 @@ export const createOutputs = (deps: OutputsDeps) => {
     try {
       await catchUp(key, leased)
     } catch (error) {
-      if (!(error instanceof OutputError)) log.error({ err: error, ...keyOf(key) }, 'a stream of events cannot be sent')
+      if (!(error instanceof OutputError)) log.error({ err: error, ...keyOf(key) }, 'cannot send an event stream')
       limits.set(nameOf(key), Math.max(leastOfBatch, Math.floor(limitOf(key) / 2)))
-      const why = error instanceof OutputError ? error.message : 'The server failed; its log tells more.'
+      const why = error instanceof OutputError ? error.message : 'Internal error. See the server log.'
       const next = new Date(clock.now() + outputWaitAfter(leased.failures + 1))
-      // Refused, or too much for the receiver time and again: the next try is another, smaller batch.
+      // After a rejection or repeated failures, the next attempt is another, smaller batch.
       const isOver = (error instanceof OutputError && error.isRefused) || leased.failures + 1 >= breaksAfter
       await store.failed(db, leased, new Date(clock.now()), next, why, isOver)
     }
@@ -178,7 +178,7 @@ export const createOutputs = (deps: OutputsDeps) => {
   }
 
   return {
-    /** Sends every stream what it lacks; each on its own, one run at a time in a process. */
+    /** Sends all streams in parallel, each in one run at a time per process. */
     run: async (): Promise<void> => {
       const [plans, rows] = await Promise.all([deps.plans(), store.all(db)])
       const known = new Map(rows.map((row) => [`${row.group_id} ${row.channel}`, row]))

@@ -6,13 +6,13 @@ export interface OutputKey {
   channel: 'webhook' | 'syslog'
 }
 
-/** Where a stream of events stands. */
+/** The state of a stream. */
 export interface OutputRow {
   group_id: number
   channel: 'webhook' | 'syslog'
-  /** Everything up to this id was taken, or is not wanted. */
+  /** Every event up to this id was accepted or is unwanted. */
   position: number
-  /** End of the batch a webhook is being sent; null: none is under way. */
+  /** Last event of the webhook batch being sent; null: none. */
   batch_to: number | null
   sent: number
   failures: number
@@ -33,7 +33,7 @@ export const createOutputsStore = () => ({
   all: (q: Queryable): Promise<OutputRow[]> =>
     q.query<OutputRow>(sql`select ${columns} from event_outputs o order by o.group_id, o.channel`),
 
-  /** A new output begins behind the newest event. */
+  /** Creates an output that begins after the newest event. */
   add: async (q: Queryable, { groupId, channel }: OutputKey): Promise<void> => {
     await q.execute(sql`
       insert into event_outputs (group_id, channel, position)
@@ -41,14 +41,14 @@ export const createOutputsStore = () => ({
       on conflict do nothing`)
   },
 
-  /** Outputs that are switched off forget where they stood. */
+  /** Deletes the state of outputs that were switched off. */
   keepOnly: async (tx: Tx, keys: readonly OutputKey[]): Promise<void> => {
     const names = keys.map(({ groupId, channel }) => `${groupId} ${channel}`)
     await tx.execute(sql`
       delete from event_outputs o where not o.group_id || ' ' || o.channel = any(${names}::text[])`)
   },
 
-  /** Takes an output that is due, and that nobody works on. */
+  /** Leases an output that is due and that nobody else holds. */
   lease: async (
     q: Queryable,
     { groupId, channel }: OutputKey,
@@ -63,7 +63,7 @@ export const createOutputsStore = () => ({
         returning ${columns}`)
     )[0],
 
-  /** Notes the end of a batch before it is sent; false: somebody else has the output by now. */
+  /** Saves the end of a batch before it is sent. Returns false if another server holds the output now. */
   begin: async (q: Queryable, row: OutputRow, batchTo: number, until: Date): Promise<boolean> =>
     (await q.execute(sql`
       update event_outputs o set batch_to = ${batchTo}::bigint, lease_until = ${until}
@@ -82,7 +82,7 @@ export const createOutputsStore = () => ({
         succeeded_at = case when ${change.sent}::int > 0 then ${change.now}::timestamptz else o.succeeded_at end
       where o.group_id = ${row.group_id}::int and o.channel = ${row.channel} and o.fence = ${row.fence}::int`)) === 1,
 
-  /** `isOver`: the batch that was begun is given up; another follows. */
+  /** Records a failure. `isOver` ends the current batch; another follows. */
   failed: async (
     q: Queryable,
     row: OutputRow,
@@ -103,12 +103,12 @@ export const createOutputsStore = () => ({
       where o.group_id = ${row.group_id}::int and o.channel = ${row.channel} and o.fence = ${row.fence}::int`)
   },
 
-  /** Due now. False: there is no such output. */
+  /** Makes an output due now. Returns false if it does not exist. */
   retry: async (q: Queryable, { groupId, channel }: OutputKey): Promise<boolean> =>
     (await q.execute(sql`
       update event_outputs o set next_at = null where o.group_id = ${groupId}::int and o.channel = ${channel}`)) === 1,
 
-  /** Goes on behind the newest event; answers where it stood. */
+  /** Skips to the newest event and returns the skipped range. */
   skip: async (tx: Tx, { groupId, channel }: OutputKey): Promise<{ from: number; to: number } | undefined> =>
     (
       await tx.query<{ from: number; to: number }>(sql`

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => sender.close())
 
 describe('a stream of events', () => {
-  it('gives a syslog server every event once, in order, also after it was away', async () => {
+  it('sends every event to a syslog server once and in order, also after an outage', async () => {
     let peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     const { port } = peer
     await append(t, deviceEvent('attached'))
@@ -24,7 +24,7 @@ describe('a stream of events', () => {
       channels: { syslog: { isEnabled: true, address: `127.0.0.1:${port}`, protocol: 'tcp', format: 'rfc5424' } },
     })
     await sender.tick()
-    // From when it was switched on; what was before is history.
+    // The stream starts when it is switched on, without earlier events.
     const ids = await append(t, ...Array.from({ length: 2_500 }, () => deviceEvent('attached')))
     await sender.tick()
     const idsOf = (texts: readonly string[]) => texts.map((text) => Number(/eventID="(\d+)"/.exec(text)?.[1]))
@@ -34,7 +34,7 @@ describe('a stream of events', () => {
     for (let i = 0; i < 6; i++) await sender.later(400)
     expect(await sender.outputs()).toMatchObject([{ behind: 1_500, isPaused: true, error: expect.stringMatching(/./) }])
     expect((await t.deliveries.health()).status).toBe('Error')
-    // Retention does not take what is still to be sent.
+    // Retention keeps events that are not sent yet.
     t.clock.advance(100 * 86_400_000)
     expect(await t.events.forget(30, await t.deliveries.sentUpTo())).toBe(2_501)
     peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp', port }))
@@ -43,7 +43,7 @@ describe('a stream of events', () => {
     expect(await sender.outputs()).toMatchObject([{ behind: 0, failures: 0, isPaused: false, sent: 4_000, error: '' }])
   })
 
-  it('sends again what a server took and did not read to the end', async () => {
+  it('sends a batch again that a server did not read completely', async () => {
     const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp', behaviour: { reset: 1 } }))
     await sender.group(6, {
       channels: { syslog: { isEnabled: true, address: `127.0.0.1:${peer.port}`, protocol: 'tcp', format: 'cef' } },
@@ -57,14 +57,14 @@ describe('a stream of events', () => {
     expect(peer.texts().map((text) => Number(/externalId=(\d+)/.exec(text)?.[1]))).toEqual(ids)
   })
 
-  it('goes to a webhook in batches whose id and body never change', async () => {
+  it('is sent to a webhook in batches whose id and body never change', async () => {
     const peer = sender.opened(await startWebhookReceiver())
     await sender.group(6, { channels: { webhook: { isEnabled: true, url: `http://127.0.0.1:${peer.port}/` } } })
     await sender.tick()
     peer.state.next = [{ status: 503 }]
     await append(t, ...Array.from({ length: 30 }, () => deviceEvent('attached')))
     await sender.tick()
-    // More came: the batch that failed keeps its ends.
+    // More events arrived: the failed batch keeps its range.
     const ids = await append(t, ...Array.from({ length: 250 }, () => deviceEvent('gone')))
     await sender.later(6)
     const batches = peer.seen.map(({ headers, body }) => ({ id: headers['webhook-id'], body: JSON.parse(body) }))
@@ -77,7 +77,7 @@ describe('a stream of events', () => {
     expect(batches.map(({ body }) => body.data.events.length)).toEqual([30, 30, 100, 100, 50])
   })
 
-  it('to a webhook that refuses it goes in smaller batches, and under another id when its content is another', async () => {
+  it('is sent in smaller batches to a webhook that refuses it, and with another id if the content changed', async () => {
     const peer = sender.opened(await startWebhookReceiver())
     await sender.group(6, { channels: { webhook: { isEnabled: true, url: `http://127.0.0.1:${peer.port}/` } } })
     await append(t, ...Array.from({ length: 60 }, () => deviceEvent('attached')), deviceEvent('blocked'))
@@ -85,7 +85,7 @@ describe('a stream of events', () => {
     await sender.tick()
     for (let i = 0; i < 3; i++) await sender.later(301)
     const sizes = peer.seen.map(({ body }) => JSON.parse(body).data.events.length)
-    // Refused, refused, and too much for the third time in a row; then it grows again.
+    // Refused twice, then too much for the third time in a row; after that the batches grow again.
     expect(sizes).toEqual([61, 50, 25, 12, 24, 25])
     peer.state.next = [{ status: 503 }]
     await append(t, deviceEvent('attached'), deviceEvent('blocked'))
@@ -97,7 +97,7 @@ describe('a stream of events', () => {
     expect(JSON.parse(taken?.body ?? '').data.events).toHaveLength(1)
   })
 
-  it('of a group whose secret cannot be opened stops alone, and says so', async () => {
+  it('stops with an error if the secret of its group cannot be opened, without affecting others', async () => {
     const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     const hook = sender.opened(await startWebhookReceiver())
     await sender.group(6, {
@@ -119,7 +119,7 @@ describe('a stream of events', () => {
     expect(hook.seen).toHaveLength(1)
   })
 
-  it('has only what its group wants, and is skipped by an Administrator', async () => {
+  it('contains only what its group selects, and an Administrator can skip it', async () => {
     const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     await sender.group(6, {
       minimumSeverity: 'Error',
@@ -149,7 +149,7 @@ describe('a stream of events', () => {
     expect((await manager.api.post(`${base}/outputs/retry`, { groupId: 1, channel: 'syslog' })).statusCode).toBe(404)
   })
 
-  it('goes on where it was when two replicas send and one stops in the middle', async () => {
+  it('continues at its position when one of two sending replicas stops', async () => {
     const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     await sender.group(6, {
       channels: { syslog: { isEnabled: true, address: `127.0.0.1:${peer.port}`, protocol: 'tcp', format: 'rfc5424' } },

@@ -8,28 +8,28 @@ import { createWebhookSender, retryOf, WebhookError } from '#platform/webhooks/i
 import { probeEveryMs, waitAfter } from './backoff.ts'
 import type { DeliveriesStore, LeasedDelivery } from './deliveries.store.ts'
 
-/** Longer than some tries may take: a mail 40 s, a webhook 10 s. */
+/** Longer than an attempt may take: 40 s for a mail, 10 s for a webhook. */
 const leaseMs = 180_000
 const atOnce = 4
-/** A mailbox that is full, or greylists, is asked again at least so often. */
+/** Longest delay for a mailbox that is full or greylists. */
 const mostPutOffMs = 3_600_000
 
-/** Where a group's webhook is now. */
+/** The current webhook of a group. */
 export interface WebhookPlace {
   url: string
   secret: Secret
-  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  /** PEM certificates to trust instead of the system's; empty: the system's. */
   ca: readonly string[]
 }
 
-/** What a try came to. */
+/** Result of an attempt. */
 type Outcome =
   | { kind: 'delivered'; destination?: string }
-  /** The receiver is away, or asks to come again. */
+  /** The receiver is unavailable or asks to retry later. */
   | { kind: 'later'; why: string; waitMs: number | null; destination?: string }
-  /** The receiver does not take this one now; others it may. */
+  /** The receiver does not accept this message now; it may accept others. */
   | { kind: 'putOff'; why: string }
-  /** The receiver will not take this one. */
+  /** The receiver rejects this message permanently. */
   | { kind: 'refused'; why: string; destination?: string }
   | { kind: 'unwanted'; why: string }
 
@@ -40,34 +40,34 @@ export interface SenderDeps {
   store: DeliveriesStore
   resolve: ResolveDestination
   mail: { send(mail: SmtpMail): Promise<void> }
-  /** The webhook of a group; null when it has none in use. */
+  /** Returns the webhook of a group, or null if it has no active one. */
   webhookOf(groupId: number): Promise<WebhookPlace | null>
-  /** Whether a group still mails to this address. */
+  /** Returns whether a group still mails to this address. */
   isRecipient(groupId: number, address: string): Promise<boolean>
-  /** Counts a try. */
+  /** Counts an attempt. */
   tried(channel: string, outcome: string): void
-  /** Tells consoles to read again. */
+  /** Hints consoles to reload. */
   changed(): Promise<void>
 }
 
-/** Sends what is due, each receiver on its own: one that hangs keeps no other waiting. */
+/** Sends due messages to all receivers in parallel, so that a slow one delays no other. */
 export const createSender = (deps: SenderDeps) => {
   const { db, clock, log, store } = deps
-  /** Receivers that are being sent to by this process. */
+  /** Receivers that this process is sending to. */
   const running = new Map<string, Promise<void>>()
 
   async function mailOut(row: LeasedDelivery): Promise<Outcome> {
     if (!(await deps.isRecipient(row.group_id, row.destination)))
-      return { kind: 'unwanted', why: 'The group does not mail to this address any more.' }
+      return { kind: 'unwanted', why: 'The group no longer mails to this address.' }
     const { subject, text, html } = JSON.parse(row.body) as Pick<SmtpMail, 'subject' | 'text' | 'html'>
     try {
-      // The same id with each try: a receiver that got it already tells the second from a new one.
+      // The id is the same for each attempt, so that a receiver recognises a repetition.
       await deps.mail.send({ to: row.destination, subject, text, html, messageId: `<${row.delivery_id}@portcullis>` })
       return { kind: 'delivered' }
     } catch (error) {
       if (!(error instanceof MailError)) throw error
       if (error.isFinal) return { kind: 'refused', why: error.message }
-      // A full mailbox says nothing of the server, and nothing of other people's.
+      // A full mailbox concerns neither the mail server nor other people's mailboxes.
       return error.step === 'send'
         ? { kind: 'putOff', why: error.message }
         : { kind: 'later', why: error.message, waitMs: null }
@@ -76,7 +76,7 @@ export const createSender = (deps: SenderDeps) => {
 
   async function webhookOut(row: LeasedDelivery): Promise<Outcome> {
     const place = await deps.webhookOf(row.group_id)
-    if (place === null) return { kind: 'unwanted', why: 'The group has no webhook in use any more.' }
+    if (place === null) return { kind: 'unwanted', why: 'The group no longer has an active webhook.' }
     const destination = URL.parse(place.url)?.host ?? row.destination
     try {
       const { sendWebhook } = createWebhookSender({ resolve: deps.resolve, ca: place.ca, now: clock.now })
@@ -89,7 +89,7 @@ export const createSender = (deps: SenderDeps) => {
       })
       const outcome = retryOf(status)
       if (outcome === 'delivered') return { kind: 'delivered', destination }
-      const why = `The webhook answers ${status}.`
+      const why = `The webhook answered ${status}.`
       return outcome === 'retry'
         ? { kind: 'later', why, waitMs: retryAfterSeconds === null ? null : retryAfterSeconds * 1000, destination }
         : { kind: 'refused', why: `${why} Check its address and what it accepts.`, destination }
@@ -101,12 +101,12 @@ export const createSender = (deps: SenderDeps) => {
     }
   }
 
-  /** One delivery; true when the receiver can be given the next one. */
+  /** Sends one delivery. Returns true if the receiver can take the next one. */
   async function sendOne(target: string, row: LeasedDelivery): Promise<boolean> {
     const outcome = await (row.channel === 'email' ? mailOut(row) : webhookOut(row)).catch(
       (error: unknown): Outcome => {
-        log.error({ err: error, delivery: row.delivery_id }, 'a delivery cannot be sent')
-        return { kind: 'later', why: 'The server failed; its log tells more.', waitMs: null }
+        log.error({ err: error, delivery: row.delivery_id }, 'cannot send a delivery')
+        return { kind: 'later', why: 'Internal error. See the server log.', waitMs: null }
       },
     )
     deps.tried(row.channel, outcome.kind)
@@ -157,7 +157,7 @@ export const createSender = (deps: SenderDeps) => {
   }
 
   return {
-    /** Sends what is due; resolves when every receiver has been tried. */
+    /** Sends everything that is due and resolves once every receiver was tried. */
     deliver: async (): Promise<void> => {
       const targets = await store.dueTargets(db, new Date(clock.now()))
       const idle = targets.filter((target) => !running.has(target))
@@ -166,7 +166,7 @@ export const createSender = (deps: SenderDeps) => {
           target,
           sendTo(target).finally(() => running.delete(target)),
         )
-      // What this process has in hand already counts: who waits for this wants it sent.
+      // Includes the current runs: callers want the messages sent.
       await Promise.all(running.values())
       if (idle.length > 0) await deps.changed()
     },

@@ -2,21 +2,21 @@ import { eventCategories, severityNames } from '@portcullis/contract'
 import type { SiemEvent } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/system/events/index.ts'
 
-/** `HOST (IP)`, as every event of a host names it. */
+/** Matches `HOST (IP)`, the entity of every event about a host. */
 const hostPattern = /^(.*) \(([0-9A-Fa-f.:%]{0,60})\)$/s
-/** Begins the details of every USB event (`deviceDetails`); what a device says of itself comes behind it. */
+/** Matches the start of the details of a USB event (`deviceDetails`). Text that the device chose comes after it. */
 const devicePattern = /^\[Agent\] (?:Vulnerable )?Device VID\/PID are ([0-9A-F]{4})\/([0-9A-F]{4})(?: SN (.*?))? {2}\(/s
 
-/** Names of the device, as the details of USB events end with them; empty when there are none. */
+/** Returns the device names at the end of the details of a USB event; empty: none. */
 export const namesOf = (details: string): string => /^[^(]* {2}\((.*?)\)(?::|$)/s.exec(details)?.[1] ?? ''
 
-/** What the device of an event is by its ids; empty texts when it is about none. */
+/** Returns the ids of the device in an event; empty texts: none. */
 export const deviceOf = (details: string): { vid: string; pid: string; serial: string } => {
   const found = devicePattern.exec(details)
   return { vid: found?.[1] ?? '', pid: found?.[2] ?? '', serial: found?.[3] ?? '' }
 }
 
-/** An event as the formats of SIEMs take it. */
+/** Converts an event for the SIEM formats. */
 export const siemEventOf = (event: FollowedEvent): SiemEvent => {
   const host = event.agent_id === null ? null : hostPattern.exec(event.entity)
   return {

@@ -8,20 +8,20 @@ import type { TimeRange } from './exports.read.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A list whose rows this process computes; thousands, not millions. */
+/** A list whose rows this process computes: thousands, not millions. */
 export interface ComputedList {
   title: string
   columns: readonly ExportColumn[]
   rows(range: TimeRange | null): Promise<readonly Row[]>
 }
 
-/** Hosts with errors in one file. */
+/** Largest number of hosts in one file. */
 const mostHosts = 100_000
 
 const hostsOf = (row: { agents: readonly { hostIdentifier: string }[] }): string =>
   row.agents.map(({ hostIdentifier }) => hostIdentifier).join('; ')
 
-/** Insights, by their name in a report. */
+/** Returns the insight lists by their name in a report. */
 export const computedLists = (insights: InsightsApi, clock: Clock) => {
   const list = (name: ReportListName, rows: ComputedList['rows']): ComputedList => ({
     title: reportLists[name].title,
@@ -59,7 +59,7 @@ const csvCell = (row: Row, { key, kind }: ExportColumn): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A CSV as `streamCsv` writes it. */
+/** Formats rows as CSV, as `streamCsv` does. */
 export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[]): Readable =>
   Readable.from(
     (function* () {
@@ -70,7 +70,7 @@ export const csvOf = (columns: readonly ExportColumn[], rows: readonly Row[]): R
 
 const copied: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** Rows in the text form of COPY, which is what a PDF is printed from. */
+/** Formats rows in the text form of COPY, from which PDFs are printed. */
 export const copyRowsOf = (columns: readonly ExportColumn[], rows: readonly Row[]): Readable =>
   Readable.from(
     (function* () {

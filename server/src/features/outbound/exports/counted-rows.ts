@@ -2,9 +2,9 @@ import { type Readable, Transform } from 'node:stream'
 
 const [lineFeed, quote] = [10, 34]
 
-/** Bytes as they come, and how many rows they were: line feeds, those of CSV outside quotes only. */
+/** Passes content through and counts its rows by line feeds; in CSV, only those outside quotes. */
 export const countedRows = (content: Readable, kind: 'csv' | 'lines'): { content: Readable; rows: () => number } => {
-  // The header of a CSV is no row.
+  // The header of a CSV is not a row.
   let rows = kind === 'csv' ? -1 : 0
   let isQuoted = false
   const counting = new Transform({

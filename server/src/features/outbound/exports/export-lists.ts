@@ -30,7 +30,7 @@ const list = (
     filters: reportLists[name].filters,
   })
 
-/** Lists whose rows the database forms, by their name in a report. */
+/** Lists whose rows come from the database, by their name in a report. */
 export const exportLists = {
   agents: list('agents', {
     spec: agentsList,

@@ -4,19 +4,21 @@ import { unknownName } from '#platform/http/names.ts'
 import { type CompiledList, compileList, type ListSpec } from '#platform/list/compile.ts'
 import type { ExportableList, ExportColumn } from './exportable-list.ts'
 
-/** Body of an export as its schema lets it through. */
+/** The body of an export request, as its schema accepts it. */
 export type ExportBody = Readonly<Record<string, unknown>> | null
 
-/** What an export is to hold. */
 export interface ExportRequest {
   list: ExportableList
   compiled: CompiledList
   columns: readonly ExportColumn[]
-  /** The filters and the sort as they were given, for the cover. */
+  /** Filters and sort as given, for the cover. */
   given: readonly { name: string; value: string }[]
 }
 
-/** Columns by the names that were asked for, in that order; none = all. Faults name the member below `place`. */
+/**
+ * Returns the requested columns in the requested order; an empty request means all. Errors name the member below
+ * `place`.
+ */
 export const chosenColumns = (
   list: { columns: readonly ExportColumn[]; spec?: Pick<ListSpec, 'columns'> },
   asked: readonly string[],
@@ -31,14 +33,15 @@ export const chosenColumns = (
   asked.forEach((name, i) => {
     const column = known.get(name.toLowerCase())
     const keys = list.columns.map(({ key }) => key)
-    if (column === undefined) throw invalid(`${place}.columns[${i}]`, unknownName(name, keys, `${name} is no column`))
+    if (column === undefined)
+      throw invalid(`${place}.columns[${i}]`, unknownName(name, keys, `${name} is not a column`))
     if (chosen.has(column)) throw invalid(`${place}.columns[${i}]`, `${column.key} is given more than once`)
     chosen.add(column)
   })
   return [...chosen]
 }
 
-/** Reads the body of an export; what it cannot mean is a 400 that names the member. */
+/** Parses the body of an export. Answers 400 and names the member if it is invalid. */
 export const readExportRequest = (list: ExportableList, body: ExportBody, place = 'body'): ExportRequest => {
   const { columns, pageNumber: _pageNumber, pageSize: _pageSize, ...query } = body ?? {}
   const given = Object.entries(query)

@@ -2,39 +2,39 @@ import type { TObject, TSchema } from 'typebox'
 import type { ListSpec, RowPlan } from '#platform/list/compile.ts'
 import { type CellForm, headingOf } from './pdf-labels.ts'
 
-/** What a cell of a column can hold. Only text that somebody outside chose can pass for a formula. */
+/** What a column can hold. Only text that outsiders choose can look like a formula. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number'
 
 export interface ExportColumn {
-  /** Response key; heads the column of a CSV. */
+  /** Response key and heading in a CSV. */
   key: string
   kind: CellKind
-  /** Heads the column of a PDF. */
+  /** Heading in a PDF. */
   heading: string
-  /** How a PDF writes its cells. */
+  /** Cell format in a PDF. */
   form: CellForm
 }
 
-/** A list that can be taken away as a file. */
+/** A list that can be exported as a file. */
 export interface ExportableList {
   spec: ListSpec
   plan: RowPlan
   /** Heading of a PDF. */
   title: string
   columns: readonly ExportColumn[]
-  /** Keys of the columns of a PDF when none are chosen, which then is A4; absent: all columns, on paper wide enough. */
+  /** Keys of the default columns of a PDF, printed on A4; absent: all columns, on paper wide enough. */
   printed?: readonly string[]
-  /** Kind of each filter (`x-filter`) by its folded name, for the words on the cover. */
+  /** Kind of each filter (`x-filter`) by its case-folded name, for the cover. */
   filterKinds: ReadonlyMap<string, string>
-  /** Path of the CSV, which has no limit of rows; absent: only reports are made of this list. */
+  /** Path of the CSV export, which has no row limit; absent: the list exists in reports only. */
   csvPath?: string
-  /** Expression over `spec.from` of the time that a range is about; absent: rows have none. */
+  /** SQL expression over `spec.from` for the time that ranges apply to; absent: rows have no time. */
   time?: string
-  /** Filters that make the list what it is. */
+  /** Filters that define the list. */
   fixed?: Readonly<Record<string, string>>
 }
 
-/** Text of a closed form: an enumeration, a pattern, a time. */
+/** Returns whether the text has a closed form: an enumeration, a pattern or a time. */
 const isFixed = (schema: TSchema): boolean => 'enum' in schema || 'pattern' in schema || 'examples' in schema
 
 const kindOf = (schema: TSchema & { type?: string }): CellKind => {
@@ -55,9 +55,9 @@ const formOf = (key: string, schema: TSchema, isGraded: boolean): CellForm => {
   return isTime(schema) ? 'time' : 'plain'
 }
 
-/** Columns of a row shape. */
+/** Returns the columns of a row schema. */
 export const columnsOf = (row: TObject): ExportColumn[] => {
-  // Where a severity has a name beside it, it is that of syslog.
+  // A severity with a name beside it is a syslog severity.
   const isGraded = !('severityString' in row.properties)
   return Object.entries(row.properties).map(([key, given]) => {
     const schema = given as TSchema
@@ -65,11 +65,11 @@ export const columnsOf = (row: TObject): ExportColumn[] => {
   })
 }
 
-/** Columns as a PDF is printed with them. */
+/** Returns columns in the form that the PDF printer takes. */
 export const printedColumns = (columns: readonly ExportColumn[]) =>
   columns.map(({ heading, kind, form }) => ({ heading, isNumber: kind === 'number' && form !== 'grade', form }))
 
-/** A list with the columns of its row shape. */
+/** Completes a list with the columns of its row schema. */
 export const exportableList = ({
   row,
   filters,

@@ -17,7 +17,7 @@ const modelsPdf = `${base}/peripheralsAggExportpdf/exportpdf`
 const whyNoTools =
   existsSync('/usr/bin/qpdf') && existsSync('/usr/bin/pdftotext') ? null : 'no qpdf or no pdftotext (poppler-utils)'
 
-/** Host names in many scripts, and such that are to fool a reader; what has to be found in the file. */
+/** Host names in many scripts, including spoofed ones, to be found in the file. */
 const names = {
   'Kasse-Süd (ÄÖÜß)': 'Kasse-Süd (ÄÖÜß)',
   'Ελληνικά Русский': 'Ελληνικά Русский',
@@ -46,7 +46,7 @@ beforeAll(async () => {
   t = await startTestApp({ listen: true })
   await enrolAgent(t, { facts: { hostname: 'first' }, devices: [storageStick()] })
   await insertFleet(t, 400)
-  // Straight into the tables: an agent would clean them, and what is drawn must not rely on that.
+  // Written to the tables directly: an agent would clean them, and the PDF must not rely on that.
   await t.server.db.execute(sql`
     with chosen as (select a.agent_id, row_number() over (order by a.agent_id) as n from agents a where a.host <> 'first')
     update agents a set host = (${Object.keys(names)}::text[])[c.n] from chosen c
@@ -69,7 +69,7 @@ const pdfOf = async (path: string, body?: unknown): Promise<string> => {
   expect(checked.status).toBe(0)
   return file
 }
-/** Marks of direction that pdftotext puts around what runs to the left are no part of it. */
+/** Removes the direction marks that pdftotext adds around right-to-left text. */
 const textOf = (file: string, ...options: string[]): string =>
   execFileSync('pdftotext', ['-enc', 'UTF-8', ...options, file, '-'], { encoding: 'utf8' }).replace(
     /[\u200e\u200f\u202a-\u202e]/g,
@@ -77,7 +77,7 @@ const textOf = (file: string, ...options: string[]): string =>
   )
 
 describe('a list as PDF', unless(whyNoTools), () => {
-  it('says what it holds, repeats its head and counts its pages', async () => {
+  it('describes its content, repeats its header and counts its pages', async () => {
     const { data } = await pageOf(t, 'agents?PageSize=1000&Severity=30,40&SortBy=-localIpAddress')
     const body = { severity: '30,40', sortBy: '-localIpAddress', columns: ['localIpAddress', 'severity', 'uuid'] }
     const text = textOf(await pdfOf(agentsPdf, body), '-layout')
@@ -88,9 +88,9 @@ describe('a list as PDF', unless(whyNoTools), () => {
     expect(pages[0]).toContain(
       'Rows where Finding is vulnerable or suspected attack tool; sorted by Address, descending',
     )
-    expect(pages[0]).toContain(`Made ${time} UTC for admin: ${data.length} rows. All times are UTC`)
+    expect(pages[0]).toContain(`Created ${time} UTC for admin: ${data.length} rows. All times are UTC`)
     pages.forEach((page, i) => {
-      expect(page).toMatch(/Address +Finding +Id of the host/)
+      expect(page).toMatch(/Address +Finding +Host ID/)
       expect(page).toContain(`Page ${i + 1} of ${pages.length}`)
     })
     const rows = [...text.matchAll(/^ *(\S+) +(\S.*?) +([\da-f-]{36})$/gm)].map(([, address, severity, uuid]) => [
@@ -101,13 +101,13 @@ describe('a list as PDF', unless(whyNoTools), () => {
     expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, gradeWords(String(agent.severity)), agent.uuid]))
   })
 
-  it('has text of every script, and names what it cannot or must not show', async () => {
+  it('shows text in every script, and names characters that it cannot or must not show', async () => {
     const text = textOf(await pdfOf(agentsPdf, { columns: ['hostIdentifier', 'severity'] }))
     const missing = Object.values(names).filter((shown) => !text.includes(shown))
     expect(missing).toEqual([])
   })
 
-  it('of agents is A4 with the ten most useful columns where none are chosen', async () => {
+  it('of agents is A4 with the ten most useful columns by default', async () => {
     const long = 'a'.repeat(200)
     await t.server.db.execute(
       sql`update agents set host = ${long}, address = ${'fd00:1111:2222:3333:4444:5555:6666:7777'} where host = 'first'`,
@@ -126,7 +126,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
     await t.server.db.execute(sql`update agents set host = 'first' where host = ${long}`)
   })
 
-  it('has every column on demand, on paper wide enough', async () => {
+  it('shows every column on request, on paper that is wide enough', async () => {
     const file = await pdfOf(agentsPdf, { columns: ['*'] })
     const { data } = await pageOf(t, 'agents?PageSize=1')
     const text = textOf(file, '-layout')
@@ -134,7 +134,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
     expect(text).toContain('All rows')
   })
 
-  it('breaks what is too wide and cuts off visibly what is too long', async () => {
+  it('breaks wide text and visibly cuts off long text', async () => {
     await t.server.db.execute(
       sql`update agents set nics_text = ${`${'02:00:00:00:00:01||vendor||eth0**'.repeat(200)}END`} where host = 'first'`,
     )
@@ -144,24 +144,24 @@ describe('a list as PDF', unless(whyNoTools), () => {
     expect(text).not.toContain('END')
   })
 
-  it('of models has the rows of the list', async () => {
+  it('of models contains the rows of the list', async () => {
     const text = textOf(await pdfOf(modelsPdf, { columns: ['vid', 'peripheralsCount', 'approvedCount'] }), '-layout')
     expect(text).toContain('Devices by model')
     expect(text).toMatch(/^ *[0-9A-F]{4} +1 +1$/m)
   })
 
-  it('of no rows is a file all the same', async () => {
+  it('without rows is a valid file', async () => {
     expect(textOf(await pdfOf(agentsPdf, { uuid: 'nobody' }))).toContain('0 rows')
   })
 })
 
 describe('a PDF', () => {
-  it('refuses what the CSV refuses', async () => {
+  it('rejects the same requests as the CSV', async () => {
     const answer = await (await t.admin()).post(agentsPdf, { columns: ['hostname'] })
     expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'body.columns[0]'])
   })
 
-  it('waits for its turn, and beyond a bound is refused for a moment', async () => {
+  it('waits for its turn, and is refused with a retry time above the limit', async () => {
     const admin = await t.admin()
     const answers = await Promise.all(Array.from({ length: 40 }, () => admin.post(agentsPdf)))
     const statuses = answers.map((answer) => answer.statusCode)
@@ -172,7 +172,7 @@ describe('a PDF', () => {
     expect((await admin.post(agentsPdf)).statusCode).toBe(200)
   })
 
-  it('that its reader leaves frees its place', async () => {
+  it('whose reader leaves frees its slot', async () => {
     const authorization = `Bearer ${await t.signIn()}`
     for (let n = 0; n < 12; n++) {
       const stop = new AbortController()
@@ -184,7 +184,7 @@ describe('a PDF', () => {
     expect((await (await t.admin()).post(agentsPdf)).statusCode).toBe(200)
   })
 
-  it('of more than 10,000 rows is refused in favour of the CSV', async () => {
+  it('of more than 10,000 rows is refused with a hint at the CSV', async () => {
     await insertFleet(t, 10_000)
     t.clock.advance(2_000)
     const answer = await (await t.admin()).post(agentsPdf, { columns: ['uuid'] })

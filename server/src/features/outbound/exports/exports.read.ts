@@ -9,15 +9,15 @@ import { bindForCopy } from '#platform/list/stream.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { ExportColumn } from './exportable-list.ts'
 
-/** A cell as text: COPY writes booleans as t and f. */
+/** Returns the SQL of a cell as text: COPY would write booleans as t and f. */
 const plainCell = ({ key, kind }: ExportColumn): string => (kind === 'boolean' ? `t."${key}"::text` : `t."${key}"`)
 
 const csvCell = (column: ExportColumn): string =>
   column.kind === 'text' ? defusedSql(`t."${column.key}"::text`) : plainCell(column)
 
 /**
- * The list of models with how many of its present devices are approved: all but the unapproved, which are few and have
- * an index; counting the approved ones would read every peripheral.
+ * Adds the number of approved attached devices to the list of models. It subtracts the unapproved ones, which are few
+ * and indexed; counting the approved ones would read every peripheral.
  */
 export const withApproved = (models: ListSpec): ListSpec => ({
   ...models,
@@ -27,13 +27,13 @@ export const withApproved = (models: ListSpec): ListSpec => ({
   rowSelect: `${models.rowSelect}, greatest(m.devices - coalesce(u.n, 0), 0) as "approvedCount"`,
 })
 
-/** Rows of a time: from an instant on (null: from the first), before another. */
+/** A range of time: from an instant (null: from the beginning), before another. */
 export interface TimeRange {
   from: Date | null
   to: Date
 }
 
-/** The rows of a compiled list that are of a time. */
+/** Restricts a compiled list to the rows within a range of time. */
 export const withinRange = (list: CompiledList, time: string, { from, to }: TimeRange): CompiledList => {
   const column = raw(time)
   const lower = from === null ? raw('true') : sql`${column} >= ${from.toISOString()}::timestamptz`
@@ -47,9 +47,9 @@ export const withinRange = (list: CompiledList, time: string, { from, to }: Time
 
 export type ExportsRead = ReturnType<typeof createExportsRead>
 
-/** `exportDb` is the pool of long reads. */
+/** Reads rows for exports; `exportDb` is the pool for long reads. */
 export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
-  /** The rows as CSV, formed by the database while they are sent. */
+  /** Returns the rows as CSV, formatted by the database while they are sent. */
   csv: ({ list, compiled, columns }: ExportRequest): Readable =>
     streamCsv(
       exportDb,
@@ -57,7 +57,7 @@ export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
       cellsStatement(list.spec, compiled, columns.map(csvCell), { plan: list.plan }),
     ),
 
-  /** The first `limit` rows in COPY's text form. */
+  /** Returns the first `limit` rows in COPY's text form. */
   rows: ({ list, compiled, columns }: ExportRequest, limit: number): Readable => {
     const body = new PassThrough()
     exportDb

@@ -13,7 +13,7 @@ import { startTestApp, type TestApp } from '#test/app.ts'
 import { insertFleet } from '#test/fleet.ts'
 import { person } from '#test/people.ts'
 
-/** Some 25 MB of CSV: more than the sockets in between hold. */
+/** About 25 MB of CSV: more than the sockets in between hold. */
 const fleet = 50_000
 let t: TestApp
 let authorization: string
@@ -33,7 +33,7 @@ const start = (): Promise<IncomingMessage> =>
     sent.end()
   })
 
-/** What COPY statements of exports wait for; `running` when one computes. */
+/** Returns the wait events of the exports' COPY statements; `running` if one computes. */
 const copies = (): Promise<string[]> =>
   t.server.db
     .query<{ wait: string }>(
@@ -43,7 +43,7 @@ const copies = (): Promise<string[]> =>
     .then((rows) => rows.map((row) => row.wait))
 
 describe('an export', () => {
-  it('is for every profile, and for nobody without a token', async () => {
+  it('is available to every profile, but not without a token', async () => {
     const user = await person(t, { profile: 30 })
     const paths = [exportAgentCsv, exportAgentPdf, peripheralsAggExport, peripheralsAggExportPdf].map((o) => o.path)
     for (const path of paths) {
@@ -54,14 +54,14 @@ describe('an export', () => {
     expect((await t.as(undefined).get(agentExportFile.path)).statusCode).toBe(401)
   })
 
-  it('whose reader stalls waits in the database, and ends there when he leaves', async () => {
+  it('whose reader stalls waits in the database, and ends there when the reader leaves', async () => {
     const response = await start()
     await expect.poll(copies, { timeout: 20_000 }).toEqual(['ClientWrite'])
     response.destroy()
     await expect.poll(copies, { timeout: 20_000 }).toEqual([])
   })
 
-  it('goes on where a slow reader let it wait, and loses nothing', async () => {
+  it('continues for a slow reader without loss', async () => {
     const response = await start()
     await expect.poll(copies, { timeout: 20_000 }).toEqual(['ClientWrite'])
     let bytes = 0
@@ -71,7 +71,7 @@ describe('an export', () => {
     expect(response.complete).toBe(true)
   })
 
-  it('is of one moment, whatever changes while it is read', async () => {
+  it('is a snapshot, whatever changes while it is read', async () => {
     const response = await start()
     await expect.poll(copies, { timeout: 20_000 }).toEqual(['ClientWrite'])
     await t.server.db.execute(sql`update agents set version = 'changed while it was read'`)
@@ -81,8 +81,8 @@ describe('an export', () => {
     expect(text).not.toContain('changed while')
   })
 
-  it('that is left again and again uses up no connection', async () => {
-    // Their pool has four.
+  it('that is aborted repeatedly uses up no connection', async () => {
+    // Their pool has four connections.
     for (let n = 0; n < 10; n++) (await start()).destroy()
     const answer = await t.as(await t.signIn()).post(exportAgentCsv.path, { globalSearch: 'nobody has this name' })
     expect(answer.statusCode).toBe(200)

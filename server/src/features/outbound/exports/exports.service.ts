@@ -22,10 +22,10 @@ const format = (n: number): string => n.toLocaleString('en')
 
 const tooLarge = (list: ExportableList, rows: string): AppError =>
   new AppError('unprocessable', {
-    detail: `A PDF holds at most ${format(maxPdfRows)} rows, this would have ${rows}. Take the CSV${list.csvPath === undefined ? '' : ` (POST ${list.csvPath})`}, or filter more.`,
+    detail: `A PDF holds at most ${format(maxPdfRows)} rows, but this list has ${rows}. Export as CSV${list.csvPath === undefined ? '' : ` (POST ${list.csvPath})`}, or narrow the filters.`,
   })
 
-/** Lists as files, for whoever may read them: routes, and what sends files by itself. */
+/** Exports lists as files for API routes and for scheduled reports. */
 export const createExportsService = ({ clock, read, printer, lists }: ExportsDeps) => {
   const counted = new Map<ExportableList, List>()
   function listOf(list: ExportableList): List {
@@ -43,7 +43,7 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
         read.csv(readExportRequest(list, body)),
       ),
 
-    /** `userName` stands on the first page. */
+    /** Prints a PDF; `userName` appears on its cover. */
     pdf: async (list: ExportableList, body: ExportBody, userName: string): Promise<FileAnswer> => {
       const isDefault = list.printed !== undefined && ((body?.columns as readonly string[] | null) ?? []).length === 0
       const request = readExportRequest(list, isDefault ? { ...body, columns: list.printed } : body)

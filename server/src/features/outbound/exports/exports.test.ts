@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** The rows of a CSV answer, by their column. */
+/** Returns the rows of a CSV response by column. */
 const csvOf = async (path: string, body?: unknown): Promise<Record<string, string>[]> => {
   const admin = await t.admin()
   const answer = body === undefined ? await admin.get(`${base}/${path}`) : await admin.post(`${base}/${path}`, body)
@@ -31,7 +31,7 @@ const csvOf = async (path: string, body?: unknown): Promise<Record<string, strin
   return rows.map((cells) => Object.fromEntries(head.map((key, i) => [key, cells[i] ?? ''])))
 }
 
-/** A row of the list as the file has to show it. */
+/** Returns a row of the list in the form of the file. */
 const asCells = (row: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => {
@@ -44,7 +44,7 @@ const asCells = (row: object): Record<string, string> =>
 const agents = async (query = ''): Promise<Agent[]> => (await pageOf(t, `agents?PageSize=1000000${query}`)).data
 
 describe('the agents list as CSV', () => {
-  it('has every row and every key of the list, in its order, with cells that no spreadsheet runs', async () => {
+  it('has every row and key of the list, in its order, with defused cells', async () => {
     const expected = await agents()
     expect(expected).toHaveLength(fleet + 1)
     expect(await csvOf('AgentExportFile')).toEqual(expected.map(asCells))
@@ -96,14 +96,14 @@ describe('the agents list as CSV', () => {
     }
   })
 
-  it('is RFC 4180 with a byte order mark, under a name that says when', async () => {
+  it('is RFC 4180 with a byte order mark, and its name has the time', async () => {
     const answer = await (await t.admin()).post(`${base}/exportagentcsv`, { columns: ['HOSTIDENTIFIER', 'severity'] })
     expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8')
     const name = `agents-${new Date(t.clock.now()).toISOString().slice(0, 19).replaceAll(':', '')}Z.csv`
     expect(answer.headers['content-disposition']).toBe(`attachment; filename="${name}"; filename*=UTF-8''${name}`)
     expect(answer.body.startsWith('\ufeffhostIdentifier,severity\r\n')).toBe(true)
     expect(answer.body.endsWith('\r\n')).toBe(true)
-    // Outside quotes every row ends by CRLF; a line feed inside a name stays what it is.
+    // Outside of quotes every row ends with CRLF; a line feed inside a name stays unchanged.
     expect(answer.body.replace(/"(?:[^"]|"")*"/g, 'q').replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
     expect(answer.body).toContain('"line\nfeed ')
     expect(answer.body).toContain('"quote""d ')
@@ -119,11 +119,11 @@ describe('the agents list as CSV', () => {
     [{ osVersion: 'fleet', sortBy: 'lastUpdated_desc' }, '&OsVersion=fleet&SortBy=lastUpdated_desc'],
     [{ hostIdentifier: "'); drop table" }, `&HostIdentifier=${encodeURIComponent("'); drop table")}`],
     [{ uuid: 'no such' }, '&Uuid=no%20such'],
-  ])('%j leaves the rows of the list in their order', async (body, query) => {
+  ])('%j returns the rows of the list in their order', async (body, query) => {
     expect(await csvOf('exportagentcsv', body)).toEqual((await agents(query)).map(asCells))
   })
 
-  it('finds tags however they are written', async () => {
+  it('finds tags in any spelling', async () => {
     const hashtags = ['a "quoted" tag', 'back\\slash', '{braces}']
     const some = (await agents()).slice(0, hashtags.length).map(({ uuid }) => uuid)
     for (const [i, tag] of hashtags.entries()) {
@@ -141,7 +141,7 @@ describe('the agents list as CSV', () => {
     'agents/peripheralsAggExport',
     'peripherals/exportperipheralscsv',
     'events/exporteventscsv',
-  ])('holds every row although the body has the paging of the list: %s', async (path) => {
+  ])('has every row although the body has paging parameters: %s', async (path) => {
     const whole = await (await t.admin()).post(`/prime/webui/${path}`, {})
     expect(whole.statusCode).toBe(200)
     for (const paging of [
@@ -153,7 +153,7 @@ describe('the agents list as CSV', () => {
     }
   })
 
-  it('has the columns that were asked for, in that order', async () => {
+  it('has the requested columns in the requested order', async () => {
     const rows = await csvOf('exportagentcsv', { columns: ['severity', 'ipAddress', 'inAction'], severity: 50 })
     expect(rows.length).toBeGreaterThan(100)
     expect(Object.keys(rows[0]!)).toEqual(['severity', 'localIpAddress', 'inAction'])
@@ -171,7 +171,7 @@ describe('the agents list as CSV', () => {
     [{ pageSizes: 10 }, 'body.pageSizes', 'is unknown'],
     [{ pageSize: [10] }, 'body.pageSize', 'must'],
     [[], 'body', 'object'],
-  ])('refuses %j and names the member', async (body, field, message) => {
+  ])('rejects %j and names the member', async (body, field, message) => {
     const answer = await (await t.admin()).post(`${base}/exportagentcsv`, body)
     expect(answer.statusCode, answer.body).toBe(400)
     expect(answer.json().errors[0]).toMatchObject({ field, message: expect.stringContaining(message) })
@@ -179,7 +179,7 @@ describe('the agents list as CSV', () => {
 })
 
 describe('peripherals by model as CSV', () => {
-  it('has the rows of the models list, with how many are approved', async () => {
+  it('has the rows of the models list with the number of approved devices', async () => {
     const { data } = await pageOf<PeripheralModel>(t, 'peripherals/models?PageSize=1000&SortBy=vid')
     const rows = await csvOf('peripheralsAggExport', { sortBy: 'vid' })
     expect(rows.map(({ approvedCount: _, ...row }) => row)).toEqual(data.map(asCells))

@@ -13,7 +13,7 @@ import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts
 import { filterWords, madeLine, utcWords } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
-/** What a file is to hold. */
+/** The requested content of a file. */
 interface FileContent {
   list: ReportListName
   filter: Readonly<Record<string, unknown>>
@@ -21,38 +21,38 @@ interface FileContent {
   columns: readonly string[] | null
 }
 
-/** A file that is being made; `rows` tells, once it is read to its end, how many it has. */
+/** A file being made. `rows` returns the number of rows once the content was read to its end. */
 interface OpenedFile {
   content: Readable
   rows: () => number
 }
 
-/** A file that can be made: checked, countable. */
+/** A checked request for a file. */
 interface PreparedFile {
-  /** Rows it would have now. */
+  /** Counts the rows that the file would have now. */
   count(): Promise<number>
-  /** Makes it. `by` stands on the cover of a PDF, which is headed by `title`; else by that of the list. */
+  /** Makes the file. The cover of a PDF names `by` and has `title` as its heading; by default the list's title. */
   open(format: ReportFormat, by: string, title?: string): Promise<OpenedFile>
 }
 
-/** Where the rows of a file come from. */
+/** The source of the rows of a file. */
 interface Source {
   title: string
   columns: readonly ExportColumn[]
-  /** What they are, in words. */
+  /** Description of the rows. */
   words: string
   count(): Promise<number>
   csv(): Promise<Readable>
-  /** At most so many, in COPY's text form, once somebody reads them. */
+  /** Returns at most `limit` rows in COPY's text form, once somebody reads them. */
   copied(limit: number): Promise<() => Readable>
 }
 
 const tooLarge = (title: string): AppError =>
   new AppError('unprocessable', {
-    detail: `A PDF holds at most ${maxPdfRows.toLocaleString('en')} rows, and ${title} has more. Choose CSV, or filter more.`,
+    detail: `A PDF holds at most ${maxPdfRows.toLocaleString('en')} rows, but ${title} has more. Choose CSV, or narrow the filters.`,
   })
 
-/** Zero where counting takes longer than a request may. */
+/** Returns zero if counting takes longer than a request may. */
 const unlessSlow = (error: unknown): number => {
   if (isUnavailable(error)) return 0
   throw error
@@ -64,7 +64,7 @@ const assertKnown = (list: ReportListName, filter: Readonly<Record<string, unkno
     if (!known.includes(name))
       throw invalid(
         `body.filter.${name}`,
-        known.length === 0 ? 'is unknown; this list has no filters' : unknownName(name, known),
+        known.length === 0 ? 'is unknown: this list has no filters' : unknownName(name, known),
       )
 }
 
@@ -79,7 +79,7 @@ export interface FilesDeps {
   listOf(list: ExportableList): List
 }
 
-/** Files of lists for what sends them by itself. */
+/** Makes files of lists for scheduled reports. */
 export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) => {
   function ofDatabase(list: ExportableList, content: FileContent, range: TimeRange | null): Source {
     const asked = readExportRequest(
@@ -103,7 +103,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
 
   function computed(list: ComputedList, content: FileContent, range: TimeRange | null): Source {
     if (content.sortBy !== null && content.sortBy !== '')
-      throw invalid('body.sortBy', 'this list has an order of its own')
+      throw invalid('body.sortBy', 'is not available: this list has a fixed order')
     const columns = chosenColumns(list, content.columns ?? [])
     return {
       title: list.title,
@@ -119,7 +119,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
   }
 
   async function print(source: Source, range: TimeRange | null, by: string, title = source.title): Promise<OpenedFile> {
-    // The printer counts, too: one that takes too long to count in advance is refused there.
+    // The printer counts as well and rejects lists that take too long to count here.
     if ((await source.count().catch(unlessSlow)) > maxPdfRows) throw tooLarge(source.title)
     const at = clock.now()
     const copied = await source.copied(maxPdfRows + 1)
@@ -147,7 +147,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
   }
 
   return {
-    /** Checks what a file is to hold: what it cannot mean is a 400 that names the member. */
+    /** Checks the request. Answers 400 and names the member if it is invalid. */
     prepare: (content: FileContent, range: TimeRange | null): PreparedFile => {
       assertKnown(content.list, content.filter)
       const list = lists[content.list]

@@ -1,12 +1,12 @@
 import type { ExportRequest } from './export-request.ts'
 import { cellWords, gradeWords, headingOf } from './pdf-labels.ts'
 
-/** An instant for people. */
+/** Formats an instant for people. */
 export const utcWords = (at: Date): string => `${cellWords('time', at.toISOString())} UTC`
 
-/** The last line of a cover; `{rows}` becomes their number. */
+/** Returns the last line of a cover, in which the printer replaces `{rows}` by their number. */
 export const madeLine = (at: number, by: string): string =>
-  `Made ${utcWords(new Date(at))} for ${by}: {rows}. All times are UTC`
+  `Created ${utcWords(new Date(at))} for ${by}: {rows}. All times are UTC`
 
 const listOf = (text: string, words: (part: string) => string = (part) => part): string =>
   text
@@ -40,15 +40,15 @@ const wordsOf = (name: string, kind: string, value: string, words: (part: string
   }
 }
 
-/** A term of a sort: `-name`, `name_desc` or `name_asc`. */
+/** Parses a term of a sort: `-name`, `name_desc` or `name_asc`. */
 const sortTerm = (term: string): { name: string; isDescending: boolean } => ({
   name: term.trim().replace(/^[-+]|_(?:asc|desc)$/gi, ''),
   isDescending: /^-|_desc$/i.test(term.trim()),
 })
 
-/** Filters and sort in words, for people who hold a file long after it was asked for. */
+/** Describes filters and sort in words, for people who read a file long after its request. */
 export const filterWords = ({ list, given }: ExportRequest): string => {
-  /** Heading of the column that a name is about: a filter may have a name of its own for it. */
+  /** Returns the column heading for a name; a filter may have another name than its column. */
   function nameOf(name: string): string {
     const folded = name.toLowerCase()
     const column = list.columns.find(

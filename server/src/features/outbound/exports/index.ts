@@ -11,14 +11,14 @@ import { createPrinter } from './pdf/printer.ts'
 
 export type { FilesApi } from './files.service.ts'
 
-/** Lists as files. `exportDb` is the pool of long reads. */
+/** Wires the exports; `exportDb` is the pool for long reads. */
 export const exportsFeature = (app: HttpApp, { insights, ...lists }: ListDeps & { insights: InsightsApi }) => {
   const printer = createPrinter()
   const read = createExportsRead(lists)
   const service = createExportsService({ clock: lists.clock, read, printer, lists })
   registerExportRoutes(app, service, exportLists)
   return {
-    /** For what sends files by itself. */
+    /** Makes the files of scheduled reports. */
     files: createFiles({
       clock: lists.clock,
       read,

@@ -3,21 +3,24 @@ import { describe, expect, it } from 'vitest'
 import { columnsOf, printedColumns } from './exportable-list.ts'
 import { cellWords, gradeWords, headingOf } from './pdf-labels.ts'
 
-describe('words of a PDF', () => {
-  it.each(Object.entries(reportLists))('name every column of %s, each otherwise, none by its key', (_name, { row }) => {
-    const columns = columnsOf(row)
-    const headings = columns.map(({ heading }) => heading)
-    expect(new Set(headings).size).toBe(headings.length)
-    for (const heading of headings) expect(heading).toMatch(/^[A-Z][^_]*$/)
-    expect(headings.filter((heading) => /[a-z][A-Z]/.test(heading))).toEqual([])
-    // What has a unit or a form of its own is not printed raw.
-    const formOf = (key: string) => columns.find((column) => column.key === key)?.form
-    for (const key of ['firstSeen', 'lastSeen', 'creationTime', 'startTime', 'expiresAt', 'lastUpdated'])
-      expect([undefined, 'time'], key).toContain(formOf(key))
-    expect([undefined, 'share']).toContain(formOf('share'))
-  })
+describe('labels of a PDF', () => {
+  it.each(Object.entries(reportLists))(
+    'name every column of %s differently, and never by its key',
+    (_name, { row }) => {
+      const columns = columnsOf(row)
+      const headings = columns.map(({ heading }) => heading)
+      expect(new Set(headings).size).toBe(headings.length)
+      for (const heading of headings) expect(heading).toMatch(/^[A-Z][^_]*$/)
+      expect(headings.filter((heading) => /[a-z][A-Z]/.test(heading))).toEqual([])
+      // A value with a unit or format of its own is not printed raw.
+      const formOf = (key: string) => columns.find((column) => column.key === key)?.form
+      for (const key of ['firstSeen', 'lastSeen', 'creationTime', 'startTime', 'expiresAt', 'lastUpdated'])
+        expect([undefined, 'time'], key).toContain(formOf(key))
+      expect([undefined, 'share']).toContain(formOf('share'))
+    },
+  )
 
-  it('tell what was found from how severe an event is', () => {
+  it('distinguish findings from the severity of events', () => {
     expect(columnsOf(reportLists.agents.row).find(({ key }) => key === 'severity')?.form).toBe('grade')
     expect(columnsOf(reportLists.events.row).find(({ key }) => key === 'severity')?.form).toBe('plain')
     expect(printedColumns(columnsOf(reportLists.agents.row)).find(({ heading }) => heading === 'Finding')).toEqual({
@@ -29,7 +32,7 @@ describe('words of a PDF', () => {
     expect([gradeWords('40'), gradeWords('7')]).toEqual(['suspected attack tool', '7'])
   })
 
-  it('write times, shares and truths for people, and leave what is no such thing', () => {
+  it('format times, shares and booleans for people, and keep other text', () => {
     expect(
       [
         ['time', '2031-05-04T10:11:12.345Z'],

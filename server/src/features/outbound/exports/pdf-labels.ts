@@ -1,57 +1,57 @@
 /**
- * Words of a PDF, which people read without the interface beside it: the headings of the console where it has the column,
- * else words of the same kind. A key that is not here is split into its words.
+ * Labels in PDFs, which people read without the console: the console's heading if it has the column, else one in the
+ * same style. A key without an entry is split into its words.
  */
 const headings: Readonly<Record<string, string>> = {
   // Hosts.
-  uuid: 'Id of the host',
+  uuid: 'Host ID',
   hostIdentifier: 'Host',
   localIpAddress: 'Address',
   hostIp: 'Address',
   operationalStatus: 'Mode',
   approvedAndPresent: 'Approved, attached',
-  approvedAndDisconnected: 'Approved, gone',
-  latestMinus1EventText: 'Event before',
-  latestMinus2EventText: 'Second event before',
+  approvedAndDisconnected: 'Approved, detached',
+  latestMinus1EventText: 'Previous event',
+  latestMinus2EventText: 'Second previous event',
   latestEventText: 'Latest event',
   serviceVersion: 'Agent version',
   agentServiceVersion: 'Agent version',
   lastUpdated: 'Last seen',
   licenseStatus: 'Licence',
-  licenseAccountId: 'Licence account id',
+  licenseAccountId: 'Licence account ID',
   licenseAccountName: 'Licence account',
-  expirationDate: 'Licence ends',
+  expirationDate: 'Licence expires',
   lastConfiguered: 'Last configured',
   kbDriverVersion: 'Driver version',
-  hasUnapprovedPeripherals: 'Has not approved devices',
+  hasUnapprovedPeripherals: 'Has unapproved devices',
   hasVulnerablePeripherals: 'Has vulnerable devices',
   hasKnownAttackTools: 'Has attack tools',
   displayStatusCombined: 'Status',
   inAction: 'Command pending',
   pcModel: 'Computer',
   nicsText: 'Network interfaces',
-  modelToolTip: 'Model, in full',
-  containsVulnerablePeripheralOrWLV: 'Vulnerable or whitelist violation',
+  modelToolTip: 'Full model name',
+  containsVulnerablePeripheralOrWLV: 'Vulnerable or not on the allowlist',
   osVersion: 'Operating system',
   connectedSwitchIp: 'Switch address',
   connectedSwitchName: 'Switch',
   connectedPortId: 'Switch port',
   connectedPortName: 'Switch port name',
-  ethernetsCount: 'Network interfaces, count',
+  ethernetsCount: 'Network interface count',
   hashtags: 'Tags',
   deploymentMode: 'Deployment',
   riskScore: 'Risk',
-  clockSkewSeconds: 'Clock off by (s)',
+  clockSkewSeconds: 'Clock skew (s)',
   lastErrorTime: 'Last error at',
   // Devices and models.
-  deviceID: 'Device id',
+  deviceID: 'Device ID',
   caption: 'Device',
-  vid: 'Vendor id',
-  pid: 'Product id',
+  vid: 'Vendor ID',
+  pid: 'Product ID',
   guiVid: 'Vendor',
   guiPid: 'Product',
   serial: 'Serial number',
-  guiSerial: 'Serial number, shown',
+  guiSerial: 'Serial number (displayed)',
   uniqueSerial: 'Serial number is unique',
   devIcon: 'Kind (number)',
   devIconDescription: 'Kind',
@@ -62,27 +62,27 @@ const headings: Readonly<Record<string, string>> = {
   hierarchy: 'Port',
   isDisabled: 'Disabled',
   present: 'Attached',
-  parentDeviceID: 'Parent device id',
+  parentDeviceID: 'Parent device ID',
   isUnapprovedPeripherals: 'Not approved',
   isVulnerablePeripheral: 'Vulnerable',
   isKnownAttackTool: 'Attack tool',
-  attackTool: 'Attack tool, how sure',
+  attackTool: 'Attack tool confidence',
   configManagerErrorCode: 'Error code (Windows)',
   adminStatus: 'List',
-  fpData: 'Fingerprint, exact',
+  fpData: 'Exact fingerprint',
   lesserFpData: 'Fingerprint without revision',
   bcdDevice: 'Revision',
   speed: 'Speed (Mbit/s)',
-  enforcedVersion: 'Policy version of the host',
+  enforcedVersion: 'Policy version on the host',
   agentsCount: 'Hosts',
   peripheralsCount: 'Devices',
   approvedCount: 'Approved',
   share: 'Share of hosts',
-  enforced: 'Kept from working',
-  vulnerability: 'Findings in words',
+  enforced: 'Blocked',
+  vulnerability: 'Findings',
   vulnerabilities: 'Advisories',
-  hosts: 'Names of hosts',
-  // Events and the trail.
+  hosts: 'Host names',
+  // Events and the audit trail.
   eventID: 'Event',
   auditTrailID: 'Record',
   creationTime: 'Time',
@@ -91,33 +91,33 @@ const headings: Readonly<Record<string, string>> = {
   entity: 'About',
   severityString: 'Severity',
   userName: 'User',
-  sourceIp: 'From address',
+  sourceIp: 'Source address',
   // Rules.
   id: 'Rule',
-  host: 'Host id',
-  expiresAt: 'Ends',
-  overrideAttackTool: 'Lets an attack tool in',
-  // Computers without an agent.
+  host: 'Host ID',
+  expiresAt: 'Expires',
+  overrideAttackTool: 'Overrides attack-tool finding',
+  // Agentless hosts.
   computerName: 'Computer',
   hasPassword: 'Password set',
   hasPrivateKey: 'Private key set',
   hasPassphrase: 'Passphrase set',
   hostKeyFingerprint: 'Host key',
-  intervalMinutes: 'Polled every (min)',
+  intervalMinutes: 'Poll interval (min)',
   isOverrideDefaults: 'Own credentials',
   isRegistered: 'Has a host',
   isConfirmed: 'Confirmed',
   statusString: 'Status',
-  statusDescription: 'Status in words',
+  statusDescription: 'Status description',
   statusErrorDescription: 'Error',
-  prevRunningErrors: 'Errors before',
-  startTime: 'Began',
+  prevRunningErrors: 'Previous errors',
+  startTime: 'Started',
   endTime: 'Ended',
   durationMs: 'Duration (ms)',
-  failures: 'Failures in a row',
+  failures: 'Consecutive failures',
 }
 
-/** Heading of a column. `graded`: its severity is what was found on a host or device, not that of an event. */
+/** Returns the heading of a column. `graded`: the severity rates a host or device, not an event. */
 export const headingOf = (key: string, graded: boolean): string => {
   if (key === 'severity') return graded ? 'Finding' : 'Severity (number)'
   const known = headings[key]
@@ -126,22 +126,22 @@ export const headingOf = (key: string, graded: boolean): string => {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** What is found on a host or device, by its number. */
+/** Ratings of a host or device by their number. */
 const grades: Readonly<Record<string, string>> = {
   50: 'confirmed attack tool',
   40: 'suspected attack tool',
   30: 'vulnerable',
   20: 'not approved',
-  10: 'nothing',
+  10: 'none',
 }
 export const gradeWords = (number: string): string => grades[number] ?? number
 
-/** How a cell is written for people. */
+/** Format of a cell for people. */
 export type CellForm = 'plain' | 'time' | 'share' | 'grade' | 'truth'
 
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?$/
 
-/** A cell in words; what is not of the form stays as it is. */
+/** Formats a cell for people. Text of another form stays unchanged. */
 export const cellWords = (form: CellForm, text: string): string => {
   if (text === '') return text
   switch (form) {
@@ -151,7 +151,7 @@ export const cellWords = (form: CellForm, text: string): string => {
     }
     case 'share': {
       const share = Number(text)
-      // A fleet of a million has shares below a tenth of a percent.
+      // A fleet of a million hosts has shares below a tenth of a percent.
       return Number.isFinite(share) ? `${Number((share * 100).toPrecision(share < 0.001 ? 1 : 3))} %` : text
     }
     case 'grade':

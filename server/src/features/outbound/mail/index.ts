@@ -11,22 +11,22 @@ export { layOut, type MailContent, subjectLine } from './mail.text.ts'
 export { MailError, type SmtpMail } from './smtp.ts'
 export type MailApi = ReturnType<typeof mailFeature>
 
-/** Where this feature keeps sealed texts. */
+/** Columns of this feature that hold sealed texts. */
 export const mailSealed: readonly SealedColumn[] = [
   { table: 'mails', key: 't.mail_id::text', column: 'sealed', place: mailPlace },
 ]
 
-/** Mail of the server: an outbox, and a test of its configuration. */
+/** Wires the mail outbox and the connection test of the mail server. */
 export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
   const mail = createMail({ ...deps, store: createMailStore() })
-  app.needs('who follows mails', mail.isFollowed)
+  app.needs('the follower of mails', mail.isFollowed)
   deps.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve))
   app.register(testSmtp, ({ actor, body }) => {
     const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
     return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')
   })
   function wake(): void {
-    mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'sending mail failed'))
+    mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'cannot send mail'))
   }
   deps.bus.on(mailTopic, wake)
   return {

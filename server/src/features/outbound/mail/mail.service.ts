@@ -25,51 +25,51 @@ export interface MailDeps extends SmtpDeps {
   store: MailStore
 }
 
-/** Whoever wrote mails down under a name of their own: asked for the file they carry, told what became of them. */
+/** The feature that enqueues mails with a `ref`. It supplies their attachments and learns their outcome. */
 export interface MailFollower {
-  /** Read when it is sent, so that it is stored once and not in each mail; null: it carries none. */
+  /** Returns the attachment at send time, so that it is stored once and not in each mail; null: none. */
   attachment(ref: string): Promise<MailAttachment | null>
-  /** `waiting`: this try failed, it is tried again; `failed`: it is given up. */
+  /** `waiting`: the attempt failed, a retry follows; `failed`: the mail is given up. */
   outcome(tx: Tx, ref: string, outcome: { state: 'waiting' | 'done' | 'failed'; error: string }): Promise<void>
 }
 
-/** Topic of the bus: a mail waits. */
+/** Bus topic: a mail is due. */
 export const mailTopic = 'mail'
 
-/** A mail as it waits, sealed. */
+/** The content of a queued mail, before sealing. */
 interface Written extends Omit<SmtpMail, 'messageId' | 'attachment'> {
   ref?: string | undefined
-  /** The only mail server that it may be sent to: it carries a link that lets its reader in. */
+  /** The only mail server that may get this mail, because its link signs its reader in. */
   onlyTo?: string
 }
 
 const leaseMs = 120_000
 const atOnce = 20
-/** As long as the links in them live. */
+/** Equals the lifetime of the links in mails. */
 const giveUpMs = 48 * 3_600_000
-/** So long after a failure what waits may still wait because of it. */
+/** Time after a failure during which queued mails count as delayed by it. */
 const aftermathMs = 15 * 60_000
 const backOffMs = (attempts: number): number => Math.min(3_600_000, 30_000 * 2 ** Math.min(attempts - 1, 10))
 
 const address = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,190}$/
 export const isMailAddress = (text: string): boolean => address.test(text)
 
-/** Where mail goes, so that two servers can be told apart. */
+/** Identifies the configured mail server. */
 const serverOf = (values: GroupValues<'smtp'>): string =>
   JSON.stringify([...configGroups.smtp.place, 'SMTP_USER' as const].map((name) => values.text(name)))
 
 const movedReason =
   'The mail server changed after this mail was queued. Its link was not sent. Set a password for the account, or delete it and create it again.'
 
-/** What a mail is bound to. */
+/** Returns the context to which a mail's sealed text is bound. */
 export const mailPlace = (id: string): string => `mail ${id}`
 
-/** Mail: written down with what it is about, sent afterwards, again and again until it is through or of no use. */
+/** Queues mails in the transaction of their cause and sends them afterwards, with retries. */
 export const createMail = (deps: MailDeps) => {
   const { db, clock, log, bus, envelope, audit, settings, store } = deps
   let registered: MailFollower | null = null
   function follower(): MailFollower {
-    if (registered === null) throw new Error('nobody follows mails')
+    if (registered === null) throw new Error('no follower of mails registered')
     return registered
   }
   let running: Promise<void> | null = null
@@ -95,7 +95,7 @@ export const createMail = (deps: MailDeps) => {
         const tell = async (tx: Tx, state: 'waiting' | 'done' | 'failed', error: string): Promise<void> => {
           if (ref !== undefined) await follower().outcome(tx, ref, { state, error })
         }
-        // Those before it may have been large: one that another replica has taken meanwhile is sent by that.
+        // The mails before it may have taken long; another replica may hold this one now.
         if (!(await store.renew(db, row.mail_id, leased, new Date(clock.now() + leaseMs)))) continue
         try {
           const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
@@ -116,7 +116,7 @@ export const createMail = (deps: MailDeps) => {
             continue
           }
           const attachment = ref === undefined ? null : await follower().attachment(ref)
-          // The same id with each try: a receiver that got it already tells the second from a new one.
+          // The id is the same for each attempt, so that a receiver recognises a repetition.
           await send(
             {
               ...said,
@@ -131,13 +131,13 @@ export const createMail = (deps: MailDeps) => {
           })
           await settings.noteUse('smtp', null)
         } catch (error) {
-          const reason = error instanceof MailError ? error.message : 'The mail cannot be read.'
-          if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'a mail cannot be sent')
-          // A recipient that is refused for good says nothing of the mail server; who asked for the mail is told.
+          const reason = error instanceof MailError ? error.message : 'The mail cannot be decrypted.'
+          if (!(error instanceof MailError)) log.error({ err: error, mail: row.mail_id }, 'cannot send a mail')
+          // A permanently rejected recipient is no fault of the mail server; the follower reports it.
           const isRefused = ref !== undefined && error instanceof MailError && error.isFinal
           if (!isRefused) await settings.noteUse('smtp', reason)
           if (isRefused || clock.now() - row.created_at.getTime() > giveUpMs) {
-            log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'a mail is given up')
+            log.warn({ mail: row.mail_id, subject: row.subject, reason }, 'gave up sending a mail')
             await db.transaction(async (tx) => {
               await store.sent(tx, row.mail_id)
               await tell(tx, 'failed', isRefused ? reason : `Given up after two days: ${reason}`)
@@ -155,17 +155,17 @@ export const createMail = (deps: MailDeps) => {
 
   return {
     isFollowed: (): boolean => registered !== null,
-    /** Names who wrote mails down under names of their own; one feature, at start. */
+    /** Registers the follower, once at start. */
     follow: (follower: MailFollower): void => {
       registered = follower
     },
 
-    /** True when mails can be sent at all. */
+    /** Returns whether a mail server is configured. */
     isConfigured: async (): Promise<boolean> => (await settings.values(db, 'smtp')).text('SMTP_HOST') !== '',
 
     /**
-     * Writes a mail down; it is sent after COMMIT, and not at all without one. False: no mail server is configured.
-     * `ref` is the name under which the follower knows it.
+     * Queues a mail in the transaction; it is sent after COMMIT. Returns false if no mail server is configured. The
+     * follower identifies the mail by `ref`.
      */
     enqueue: async (tx: Tx, to: string, content: MailContent, ref?: string): Promise<boolean> => {
       const server = await settings.values(tx, 'smtp')
@@ -189,10 +189,10 @@ export const createMail = (deps: MailDeps) => {
       return true
     },
 
-    /** Sends a mail now, for features with an outbox of their own. Throws `MailError`. */
+    /** Sends a mail immediately, for features with their own outbox. Throws `MailError`. */
     send: async (mail: SmtpMail): Promise<void> => {
       if ((await settings.values(db, 'smtp')).text('SMTP_HOST') === '')
-        throw new MailError('connect', 'No mail server is configured. Enter one under Settings, Mail.')
+        throw new MailError('connect', 'No mail server is configured. Configure one under Settings, Mail.')
       await send(mail).then(
         () => settings.noteUse('smtp', null),
         async (error: unknown) => {
@@ -202,7 +202,7 @@ export const createMail = (deps: MailDeps) => {
       )
     },
 
-    /** Sends what is due; one run at a time in a process. */
+    /** Sends everything that is due, in one run at a time per process. */
     deliver: (): Promise<void> => {
       running ??= deliverSome().finally(() => {
         running = null
@@ -210,13 +210,14 @@ export const createMail = (deps: MailDeps) => {
       return running
     },
 
-    /** Tries a mail server with real mail, step by step; stored values fill the gaps. */
+    /** Tests a mail server step by step with a real mail; stored values replace missing ones. */
     test: async (actor: Actor, given: GivenItems, recipient: string): Promise<ConfigTested> => {
-      if (recipient !== '' && !address.test(recipient)) throw invalid('body.SMTP_TEST_RECIPIENT', 'is no mail address')
+      if (recipient !== '' && !address.test(recipient))
+        throw invalid('body.SMTP_TEST_RECIPIENT', 'is not a mail address')
       const values = await settings.values(db, 'smtp', given)
-      if (values.text('SMTP_HOST') === '') throw invalid('body.SMTP_HOST', 'is needed to try it')
+      if (values.text('SMTP_HOST') === '') throw invalid('body.SMTP_HOST', 'is required for the test')
       const steps: ConfigTestStep[] = []
-      const names = { connect: 'Connect', 'sign-in': 'Sign in', send: 'Send a mail' } as const
+      const names = { connect: 'Connect', 'sign-in': 'Sign in', send: 'Send mail' } as const
       const done = (step: keyof typeof names, message: string) => steps.push({ step: names[step], ok: true, message })
       await db.transaction((tx) =>
         audit.write(tx, actor, { action: 'config.tested', entity: 'smtp', details: values.text('SMTP_HOST') }),
@@ -229,21 +230,24 @@ export const createMail = (deps: MailDeps) => {
           done(
             'connect',
             security === 'none'
-              ? 'The server answers, in the clear.'
-              : 'The server answers, its certificate is accepted.',
+              ? 'The server answered without encryption.'
+              : 'The server answered with a trusted certificate.',
           )
-          done('sign-in', values.text('SMTP_USER') === '' ? 'Not asked for.' : 'User and password are accepted.')
-          if (recipient === '') done('send', 'Not tried: no recipient was given.')
+          done(
+            'sign-in',
+            values.text('SMTP_USER') === '' ? 'Not required.' : 'The server accepted the user name and password.',
+          )
+          if (recipient === '') done('send', 'Not tested: no recipient was given.')
           else {
             const { text, html } = layOut({
               subject: '',
-              heading: 'Mail from Portcullis works',
-              paragraphs: [`${actor.userName} sent this to try the mail server.`],
+              heading: 'Test mail from Portcullis',
+              paragraphs: [`${actor.userName} sent this mail to test the mail server.`],
             })
             const messageId = `<${newId(clock.now())}@portcullis>`
             await smtp.send({ to: recipient, subject: 'Portcullis: test mail', text, html, messageId })
-            done('send', `The server took a mail to ${recipient}.`)
-            // What is stored was tried, not something that may never be.
+            done('send', `The server accepted a mail to ${recipient}.`)
+            // Only a test of the stored values says something about the configuration in use.
             if (Object.keys(given).length === 0) await settings.noteUse('smtp', null)
           }
         } finally {
@@ -252,16 +256,16 @@ export const createMail = (deps: MailDeps) => {
         return { ok: true, steps }
       } catch (error) {
         if (!(error instanceof MailError)) throw error
-        if (error.step === 'sign-in' && steps.length === 0) done('connect', 'The server answers.')
+        if (error.step === 'sign-in' && steps.length === 0) done('connect', 'The server answered.')
         steps.push({ step: names[error.step], ok: false, message: error.message })
         return { ok: false, steps }
       }
     },
 
-    /** Mails that wait for another try. */
+    /** Counts the mails that wait for another attempt. */
     waiting: (): Promise<number> => store.waiting(db),
 
-    /** The last mail did not get through, or lately one did not: what waits for it elsewhere is told here, and not again there. */
+    /** Returns whether mail is failing, so that other outboxes do not report the same cause. */
     isFailing: async (): Promise<boolean> => {
       const use = (await settings.uses()).find(({ name }) => name === 'smtp')
       if (use?.failedAt == null) return false
@@ -281,9 +285,12 @@ export const createMail = (deps: MailDeps) => {
       if (failedAt !== null && (succeededAt === null || failedAt > succeededAt))
         return {
           status: 'Error',
-          description: `${failure}${waiting > 0 ? ` ${waiting === 1 ? '1 mail waits' : `${waiting} mails wait`}.` : ''}`,
+          description: `${failure}${waiting > 0 ? ` ${waiting === 1 ? '1 mail is' : `${waiting} mails are`} waiting.` : ''}`,
         }
-      return { status: 'OK', description: succeededAt === null ? 'No mail was sent yet.' : 'The last mail was sent.' }
+      return {
+        status: 'OK',
+        description: succeededAt === null ? 'No mail has been sent yet.' : 'The last mail was sent.',
+      }
     },
   }
 }

@@ -16,7 +16,7 @@ export const createMailStore = () => ({
       values (${row.mail_id}::uuid, ${row.created_at}, ${row.subject}, ${row.sealed}, ${row.created_at})`)
   },
 
-  /** Mails that are due, for one replica at a time. */
+  /** Leases the mails that are due. */
   lease: (q: Queryable, now: Date, until: Date, limit: number): Promise<MailRow[]> =>
     q.query<MailRow>(sql`
       update mails m set lease_until = ${until}, attempts = m.attempts + 1
@@ -25,7 +25,7 @@ export const createMailStore = () => ({
         order by d.next_at limit ${limit}::int for update skip locked)
       returning m.mail_id, m.created_at, m.subject, m.sealed, m.attempts`),
 
-  /** Holds a leased mail for longer; false when somebody else has leased it since. */
+  /** Extends the lease of a mail. Returns false if another replica leased it since. */
   renew: async (q: Queryable, mailId: string, leased: Date, until: Date): Promise<boolean> =>
     (await q.execute(sql`
       update mails m set lease_until = ${until} where m.mail_id = ${mailId}::uuid and m.lease_until = ${leased}`)) ===

@@ -22,7 +22,7 @@ interface Taken {
   secure: boolean
 }
 
-/** A certificate authority and a certificate for `localhost` by it. */
+/** Creates a certificate authority and a certificate for `localhost`. */
 const makeCertificates = () => {
   const run = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' })
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
@@ -50,7 +50,7 @@ const makeCertificates = () => {
   return { ca: read('ca.crt'), cert: read('server.crt'), key: read('server.key') }
 }
 
-/** A real SMTP server that takes one user's mail. */
+/** A real SMTP server that accepts mail from one user. */
 const startSmtp = async (secure: boolean, options: { hideStartTls?: boolean; refuse?: () => boolean } = {}) => {
   const taken: Taken[] = []
   const server = new SMTPServer({
@@ -125,38 +125,38 @@ describe('a mail server', () => {
   it.each([
     [false, 'starttls'],
     [true, 'tls'],
-  ])('is tried with a real mail (TLS from the first byte: %s)', async (secure, SMTP_SECURITY) => {
+  ])('is tested with a real mail (TLS from the first byte: %s)', async (secure, SMTP_SECURITY) => {
     const server = await startSmtp(secure)
     peers.push(server)
     const tried = await test(smtp(server.port, { SMTP_SECURITY, SMTP_TEST_RECIPIENT: 'ada@example.org' }))
     expect(tried).toEqual({
       ok: true,
       steps: [
-        { step: 'Connect', ok: true, message: 'The server answers, its certificate is accepted.' },
-        { step: 'Sign in', ok: true, message: 'User and password are accepted.' },
-        { step: 'Send a mail', ok: true, message: 'The server took a mail to ada@example.org.' },
+        { step: 'Connect', ok: true, message: 'The server answered with a trusted certificate.' },
+        { step: 'Sign in', ok: true, message: 'The server accepted the user name and password.' },
+        { step: 'Send mail', ok: true, message: 'The server accepted a mail to ada@example.org.' },
       ],
     })
     expect(server.taken).toMatchObject([
       { from: 'portcullis@example.org', to: ['ada@example.org'], user: 'portcullis', secure: true },
     ])
-    expect(server.taken[0]?.text).toContain('Mail from Portcullis works')
+    expect(server.taken[0]?.text).toContain('Test mail from Portcullis')
   })
 
-  it('that fails says at which step, why and what helps; nothing is stored', async () => {
+  it('that fails reports the step, the cause and the cure, and stores nothing', async () => {
     const [starttls, plain] = [await startSmtp(false), await startSmtp(false, { hideStartTls: true })]
     peers.push(starttls, plain)
     for (const [body, step, message] of [
-      [smtp(starttls.port, { SMTP_PASSWORD: 'wrong' }), 'Sign in', /^localhost:\d+: user or password is refused/],
+      [smtp(starttls.port, { SMTP_PASSWORD: 'wrong' }), 'Sign in', /^localhost:\d+ rejected the user name or password/],
       [
         smtp(starttls.port, { SMTP_TEST_RECIPIENT: 'nobody@example.org' }),
-        'Send a mail',
-        /refuses the mail \(.*No such mailbox/,
+        'Send mail',
+        /rejected the mail \(.*No such mailbox/,
       ],
-      [smtp(starttls.port, { SMTP_CA: '' }), 'Connect', /certificate of \S+:\d+ is not accepted/],
-      [smtp(starttls.port, { SMTP_HOST: '127.0.0.1' }), 'Connect', /certificate of \S+:\d+ is not accepted/],
-      [smtp(plain.port), 'Connect', /^localhost:\d+ offers no STARTTLS/],
-      [smtp(1), 'Connect', /^Nothing listens at localhost:1\./],
+      [smtp(starttls.port, { SMTP_CA: '' }), 'Connect', /certificate of \S+:\d+ is not trusted/],
+      [smtp(starttls.port, { SMTP_HOST: '127.0.0.1' }), 'Connect', /certificate of \S+:\d+ is not trusted/],
+      [smtp(plain.port), 'Connect', /^localhost:\d+ does not offer STARTTLS/],
+      [smtp(1), 'Connect', /^Connection refused by localhost:1\./],
       [smtp(25, { SMTP_HOST: 'no-such-host.invalid' }), 'Connect', /no-such-host\.invalid:25/],
     ] as const) {
       const { ok: isOk, steps } = await test(body)
@@ -167,14 +167,14 @@ describe('a mail server', () => {
     expect(stored.json()).toEqual({ SMTP_HOST: '' })
   })
 
-  it('that accepts and says nothing is given up on', async () => {
+  it('that accepts and stays silent runs into a timeout', async () => {
     const { ok: isOk, steps } = await test(smtp(await mute()))
     expect([isOk, steps[0]?.message]).toEqual([false, expect.stringMatching(/No answer from localhost:\d+/)])
   }, 30_000)
 })
 
 describe('a link for a new account', () => {
-  it('is mailed from the configured name, again when the server is away, and kept sealed meanwhile', async () => {
+  it('is mailed from the configured address, retried after an outage, and stored sealed meanwhile', async () => {
     let isRefusing = true
     const server = await startSmtp(false, { refuse: () => isRefusing })
     peers.push(server)
@@ -209,7 +209,7 @@ describe('a link for a new account', () => {
     t.clock.advance(31_000)
     expect(await t.server.mail.health()).toMatchObject({
       status: 'Error',
-      description: expect.stringMatching(/Try later.*1 mail waits/),
+      description: expect.stringMatching(/Try later.*1 mail is waiting/),
     })
     isRefusing = false
     await t.server.mail.deliver()
@@ -225,7 +225,7 @@ describe('a link for a new account', () => {
     expect(await t.server.mail.health()).toMatchObject({ status: 'OK', description: 'The last mail was sent.' })
   }, 30_000)
 
-  it('finding 4b: is not sent to a mail server that was changed after it was queued', async () => {
+  it('is not sent to a mail server that was changed after it was queued', async () => {
     let isRefusing = true
     const [first, thief] = [await startSmtp(false, { refuse: () => isRefusing }), await startSmtp(false)]
     peers.push(first, thief)

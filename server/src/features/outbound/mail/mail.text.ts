@@ -1,9 +1,9 @@
-/** What a mail says, before it is laid out. Every part may come from a host or a person: nothing of it is markup. */
+/** The content of a mail before its layout. Every part may come from a host or a person: none of it is markup. */
 export interface MailContent {
   subject: string
   heading: string
   paragraphs: readonly string[]
-  /** `isOneTime`: the link itself lets its reader in, such as one that sets a password. */
+  /** `isOneTime`: the link itself gives access, for example to set a password. */
   link?: { text: string; url: string; isOneTime?: boolean }
 }
 
@@ -16,14 +16,14 @@ const escapes: Readonly<Record<string, string>> = {
 }
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char] as string)
 
-/** One line without control or direction characters, for a subject: a line end would begin another header. */
+/** Returns one line without control or direction characters: a line end in a subject would start another header. */
 export const subjectLine = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
     .trim()
     .slice(0, 200)
 
-/** The mail as plain text and as HTML without a picture, script or style from elsewhere. */
+/** Formats a mail as plain text and as HTML without external images, scripts or styles. */
 export const layOut = ({ heading, paragraphs, link }: MailContent): { text: string; html: string } => ({
   text: [heading, ...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n'),
   html: [

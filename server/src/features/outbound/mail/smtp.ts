@@ -4,10 +4,10 @@ import { createTransport, type Transporter } from 'nodemailer'
 import type { GroupValues } from '#features/system/settings/index.ts'
 import { certificatesOf } from '#features/system/settings/index.ts'
 
-/** What went wrong with a mail server, in words that help. */
+/** A failure of the mail server, with a message that helps to fix it. */
 export class MailError extends Error {
   readonly step: 'connect' | 'sign-in' | 'send'
-  /** The server refused this mail for good (5xx): the same again will not get through. */
+  /** The server rejected this mail permanently (5xx): a retry would fail too. */
   readonly isFinal: boolean
   constructor(step: MailError['step'], message: string, isFinal = false) {
     super(message)
@@ -16,20 +16,20 @@ export class MailError extends Error {
   }
 }
 
-/** Milliseconds of a whole exchange: each byte begins the times below anew, so that a drop now and then would hold it for ever. */
+/** Limit of a whole exchange in milliseconds: the timeouts below restart with each byte, so a slow drip never ends. */
 const wholeMs = 60_000
-/** Times for a server that accepts and never speaks. */
+/** Timeouts for a server that accepts connections and stays silent. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }
 
 type Failure = Error & { code?: string; command?: string; responseCode?: number; response?: string }
 
 const said = (failure: Failure): string => cleanText(failure.response ?? failure.message, 200)
 
-/** A failure of the library as the step it belongs to, with the cure. `where` is host and port as they are configured. */
+/** Converts a failure of the library into its step and a cure. `where` is the configured host and port. */
 const mailError = (failure: Failure, where: string): MailError => {
   const { code, command } = failure
   if (code === 'EAUTH')
-    return new MailError('sign-in', `${where}: user or password is refused (${said(failure)}). Check both.`)
+    return new MailError('sign-in', `${where} rejected the user name or password (${said(failure)}). Check both.`)
   if (
     code === 'EENVELOPE' ||
     code === 'EMESSAGE' ||
@@ -39,29 +39,32 @@ const mailError = (failure: Failure, where: string): MailError => {
   )
     return new MailError(
       'send',
-      `${where} refuses the mail (${said(failure)}). Check sender and recipient.`,
-      // A sender that is refused is refused for every mail: that is for whoever set the server up.
+      `${where} rejected the mail (${said(failure)}). Check sender and recipient.`,
+      // A rejected sender affects every mail, so it is a fault of the configuration.
       (failure.responseCode ?? 0) >= 500 && command !== 'MAIL FROM',
     )
   if (code === 'EDNS' || code === 'ENOTFOUND')
-    return new MailError('connect', `${where}: the name has no address. Check the spelling.`)
+    return new MailError('connect', `${where}: the name does not resolve. Check its spelling.`)
   if (code === 'ECONNREFUSED' || (code === 'ESOCKET' && /ECONNREFUSED/.test(failure.message)))
-    return new MailError('connect', `Nothing listens at ${where}. Check host and port.`)
+    return new MailError('connect', `Connection refused by ${where}. Check host and port.`)
   if (/certificate|self.signed|altname|unable to (?:verify|get)/i.test(failure.message))
     return new MailError(
       'connect',
-      `The certificate of ${where} is not accepted (${said(failure)}). Give the CA that issued it, and the name it is made for.`,
+      `The certificate of ${where} is not trusted (${said(failure)}). Enter the CA that issued it and the host name in it.`,
     )
   if (code === 'ETLS')
-    return new MailError('connect', `${where} offers no STARTTLS. Choose another security, or enable it there.`)
+    return new MailError(
+      'connect',
+      `${where} does not offer STARTTLS. Choose another security setting, or enable STARTTLS there.`,
+    )
   if (code === 'ETIMEDOUT' || code === 'ECONNECTION')
     return new MailError(
       'connect',
-      `No answer from ${where}. Check host, port and security: a server that expects TLS from the first byte says nothing else.`,
+      `No answer from ${where}. Check host, port and security: a server that expects TLS from the first byte stays silent.`,
     )
   return new MailError(
     'connect',
-    `The connection to ${where} failed, or something else than a mail server answers there. Check port and security.`,
+    `The connection to ${where} failed, or another kind of server answered. Check port and security.`,
   )
 }
 
@@ -81,11 +84,11 @@ export interface SmtpMail {
 }
 
 export interface SmtpDeps {
-  /** Where a host is, when it may be connected to at all. */
+  /** Resolves a host, if connections to it are allowed. */
   resolve(host: string): Promise<string>
 }
 
-/** A mail server as it is configured. */
+/** Opens the configured mail server. */
 export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpDeps) => {
   const host = values.text('SMTP_HOST')
   const port = values.number('SMTP_PORT')
@@ -103,7 +106,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   const transport: Transporter = createTransport({
     host: address,
     port,
-    // A socket of our own: the library has no way to end an exchange that never falls silent.
+    // Our own socket, because the library cannot end an exchange that keeps receiving bytes.
     getSocket: (_options: unknown, done: (error: Error | null, made?: { connection: Socket }) => void) => {
       const socket = connect({ host: address, port })
       sockets.add(socket)
@@ -139,14 +142,12 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(
-          new MailError('connect', `${where} did not come to an end in time. Try again later, or ask who runs it.`),
-        )
+        reject(new MailError('connect', `${where} did not finish in time. Try again later, or ask its operator.`))
         closeSockets()
       }, wholeMs)
     })
     const done = work()
-    // Whoever waits has been told by then.
+    // The caller got this error through the race above.
     done.catch(() => {})
     try {
       return await Promise.race([done, late])
@@ -157,12 +158,12 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
     }
   }
   return {
-    /** Connects, and signs in when there is a user. */
+    /** Connects, and signs in if a user is configured. */
     verify: () => run(() => transport.verify()),
     send: ({ to, subject, text, html, messageId, attachment }: SmtpMail) =>
       run(() =>
         transport.sendMail({
-          // As objects: nothing in a name or address is parsed as a list of addresses.
+          // Objects, so that names and addresses are not parsed as address lists.
           from: { name: 'Portcullis', address: values.text('SMTP_FROM') },
           to: { name: '', address: to },
           subject,

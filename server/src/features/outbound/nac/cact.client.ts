@@ -20,7 +20,7 @@ export interface CactHost {
   property: string
 }
 
-/** Token of the Web API, kept between clients. */
+/** Token of the Web API, shared by clients. */
 export interface CactToken {
   value: string
   /** Milliseconds since 1970. */
@@ -32,16 +32,16 @@ export interface CactDeps {
   traffic: Traffic
   clock: Clock
   signal?: AbortSignal
-  /** Before each request: throws when this server may not go on. */
+  /** Called before each request; throws if this server must stop. */
   before?(): Promise<void>
   token: { current: CactToken | null }
-  /** A person waits: a pause after failures does not count. */
+  /** A connection test by a person: ignores a pause after failures. */
   isTrial?: boolean
-  /** A person looks: quarantines go first. */
+  /** A live view for a person: quarantines have priority. */
   isLive?: boolean
 }
 
-/** Tokens are good for five minutes; one is not begun with in its last. */
+/** Tokens live for five minutes; the last one is not used. */
 const tokenMs = 4 * 60_000
 
 type Json = Readonly<Record<string, unknown>>
@@ -49,7 +49,7 @@ const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** What an error says: CODE and MESSAGE of Data Exchange, or the message of the Web API. */
+/** Returns the text of an error: CODE and MESSAGE of Data Exchange, or the message of the Web API. */
 const saidBy = ({ text }: Answered): string => {
   const xml = readXml(text)
   if (xml !== null)
@@ -61,7 +61,7 @@ const saidBy = ({ text }: Answered): string => {
   }
 }
 
-/** Forescout CounterACT: read by the Web API (HAL JSON), written by Data Exchange (XML). */
+/** Client for Forescout CounterACT: reads by the Web API (HAL JSON), writes by Data Exchange (XML). */
 export const createCact = ({ config, traffic, clock, signal, before, token, isTrial, isLive }: CactDeps) => {
   const where = config.url.host
 
@@ -76,7 +76,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
         throw new NacFault(
           'setup',
           'answer',
-          `${where} sends elsewhere (${answer.status}). Give the address of the Enterprise Manager itself.`,
+          `${where} redirected the request (${answer.status}). Enter the address of the Enterprise Manager itself.`,
         )
       return answer
     }, manner)
@@ -87,7 +87,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
       throw new NacFault(
         'setup',
         'answer',
-        `${where} answers with a web page, not with ${what}. Install and start that module on the Enterprise Manager, and allow this server's address there.`,
+        `${where} answered with a web page, not with ${what}. Install and start that module on the Enterprise Manager, and allow this server's address there.`,
       )
   }
 
@@ -99,16 +99,16 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
       body: new URLSearchParams({ username: config.user, password: config.password }).toString(),
     })
     if (answer.status === 401 || answer.status === 403)
-      throw new NacFault('setup', 'sign-in', 'User or password of the Web API is refused.')
+      throw new NacFault('setup', 'sign-in', 'The Web API rejected the user name or password. Check both.')
     assertNoPage(answer, 'the Web API')
     const value = answer.text.trim()
     if (answer.status !== 200 || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(value))
-      throw new NacFault('setup', 'sign-in', `${where} gives no token of the Web API. Check address and version.`)
+      throw new NacFault('setup', 'sign-in', `${where} did not issue a Web API token. Check its address and version.`)
     token.current = { value, until: clock.now() + tokenMs }
     return value
   }
 
-  /** null: there is no such thing. */
+  /** Returns null if the object does not exist. */
   async function read(path: string): Promise<Json | null> {
     const ask = (value: string): Promise<Answered> =>
       send({
@@ -122,29 +122,30 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     const kept = token.current
     const isKept = kept !== null && clock.now() < kept.until
     let answer = await ask(isKept ? kept.value : await signIn())
-    // It was taken back meanwhile: CounterACT was restarted, say.
+    // The token was revoked meanwhile, for example by a restart of CounterACT.
     if (answer.status === 401 && isKept) answer = await ask(await signIn())
     if (answer.status === 401 || answer.status === 403)
       throw new NacFault(
         'setup',
         'sign-in',
-        'The token of the Web API is refused. Choose the other way to send it, and check the rights of the user.',
+        'The Web API rejected its token. Choose the other token style, and check the permissions of the user.',
       )
     if (answer.status === 404) return null
     assertNoPage(answer, 'the Web API')
-    if (answer.status !== 200) throw new NacFault('refused', 'answer', `CounterACT refuses it: ${saidBy(answer)}`)
+    if (answer.status !== 200)
+      throw new NacFault('refused', 'answer', `CounterACT rejected the request: ${saidBy(answer)}`)
     try {
       return objectOf(JSON.parse(answer.text))
     } catch {
       throw new NacFault(
         'setup',
         'answer',
-        `${where} does not answer in the form of the Web API. Check address and version.`,
+        `${where} did not answer in the format of the Web API. Check its address and version.`,
       )
     }
   }
 
-  /** One transaction of Data Exchange on a host, named by its address as documented. */
+  /** Runs one Data Exchange transaction on a host, identified by its IP address as documented. */
   async function exchangeData(type: 'update' | 'delete', address: string, properties: string): Promise<Answered> {
     const answer = await send({
       method: 'POST',
@@ -160,7 +161,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
       throw new NacFault(
         'setup',
         'sign-in',
-        'Account or password of Data Exchange is refused. The account is user@account.',
+        'Data Exchange rejected the account or password. The account has the form user@account.',
       )
     assertNoPage(answer, 'Data Exchange')
     return answer
@@ -172,14 +173,14 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
       ? new NacFault(
           'setup',
           'answer',
-          `CounterACT does not know the property ${config.property} (${said}). Define it there: Options, Data Exchange.`,
+          `The property ${config.property} does not exist in CounterACT (${said}). Define it there under Options, Data Exchange.`,
         )
-      : new NacFault('refused', 'answer', `CounterACT refuses it: ${said === '' ? answer.status : said}`)
+      : new NacFault('refused', 'answer', `CounterACT rejected the request: ${said === '' ? answer.status : said}`)
   }
 
   const property = escapeXml(config.property)
   return {
-    /** The host with this MAC address; null: CounterACT knows none. */
+    /** Returns the host with this MAC address, or null if CounterACT does not know it. */
     host: async (mac: string): Promise<CactHost | null> => {
       const name = encodeURIComponent(config.property)
       const found = await read(`/api/hosts/mac/${mac.replaceAll(':', '').toLowerCase()}?fields=${name}`)
@@ -191,7 +192,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
       return { address: textOf(host.ip), property: cleanText(textOf(value), 128) }
     },
 
-    /** Whether the property is defined. */
+    /** Returns whether the property is defined. */
     hasProperty: async (): Promise<boolean> => {
       const fields = (await read('/api/hostfields'))?.hostFields
       return Array.isArray(fields) && fields.some((one) => textOf(objectOf(one).name) === config.property)
@@ -208,11 +209,11 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
         ),
       ),
 
-    /** One property: a call takes no more, whatever the form allows. */
+    /** Clears the property. A call takes one property, although the format allows more. */
     unset: async (address: string): Promise<void> =>
       done(await exchangeData('delete', address, `<PROPERTY NAME="${property}"></PROPERTY>`)),
 
-    /** Whether account and password of Data Exchange are taken; an update that holds nothing changes nothing. */
+    /** Tests the account of Data Exchange with an empty update, which changes nothing. */
     tryExchange: async (): Promise<void> => {
       await exchangeData('update', '192.0.2.1', '')
     },

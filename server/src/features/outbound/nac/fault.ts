@@ -1,13 +1,13 @@
 /**
- * Why ISE or CounterACT did not do what was asked. `away`: tried again later. `setup`: this server's configuration, or a
- * setting over there, has to change first. `refused`: understood, and not done for this host.
+ * Why ISE or CounterACT did not carry out a request. `away`: retried later. `setup`: the configuration here or there
+ * has to change first. `refused`: rejected for this host.
  */
 export type FaultKind = 'away' | 'setup' | 'refused'
 
-/** How far it came. */
+/** The stage at which the request failed. */
 export type FaultStage = 'connect' | 'sign-in' | 'answer'
 
-/** A failure in words that help. */
+/** A failure with a message that helps to fix it. */
 export class NacFault extends Error {
   readonly kind: FaultKind
   readonly stage: FaultStage
@@ -24,14 +24,14 @@ type Failure = Error & { code?: string }
 const certificateCodes =
   /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|ERR_SSL_TLSV1_ALERT_UNKNOWN_CA|HOSTNAME_MISMATCH|INVALID_CA)/
 
-/** A failure of the connection as what helps. */
+/** Converts a connection failure into a message with a cure. */
 export const connectionFault = (failure: Failure, where: string): NacFault => {
   const code = failure.code ?? ''
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new NacFault(
       'setup',
       'connect',
-      `The certificate of ${where} is made for another name. Use the name that it holds in the address.`,
+      `The certificate of ${where} was issued for another name. Use a name from the certificate in the address.`,
     )
   if (code === 'CERT_HAS_EXPIRED')
     return new NacFault('setup', 'connect', `The certificate of ${where} has expired. Renew it there.`)
@@ -39,11 +39,19 @@ export const connectionFault = (failure: Failure, where: string): NacFault => {
     return new NacFault(
       'setup',
       'connect',
-      `The certificate of ${where} is not accepted (${code}). Give the certificate of the authority that issued it.`,
+      `The certificate of ${where} is not trusted (${code}). Enter the certificate of the CA that issued it.`,
     )
   if (code === 'ECONNREFUSED')
-    return new NacFault('away', 'connect', `Nothing listens at ${where}. Check address and port, and that it runs.`)
+    return new NacFault(
+      'away',
+      'connect',
+      `Connection refused by ${where}. Check the address and port, and that the service runs.`,
+    )
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
-    return new NacFault('setup', 'connect', `${where} does not speak TLS 1.2 or newer. Check the port.`)
-  return new NacFault('away', 'connect', `The connection to ${where} broke (${code || 'no reason given'}).`)
+    return new NacFault('setup', 'connect', `${where} does not support TLS 1.2 or newer. Check the port.`)
+  return new NacFault(
+    'away',
+    'connect',
+    `The connection to ${where} was lost (${code || 'no reason given'}). Check the network.`,
+  )
 }

@@ -44,7 +44,7 @@ export interface NacDeps {
   announce: Announce
 }
 
-/** Quarantines of hosts by Cisco ISE and Forescout CounterACT. */
+/** Wires quarantines of hosts by Cisco ISE and Forescout CounterACT. */
 export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   const { db, log, bus, settings } = deps
   const store = createNacStore()
@@ -57,7 +57,7 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   const list = createList(quarantinesList, deps)
 
   bus.on(nacTopic, () => {
-    run().catch((error: unknown) => log.warn({ err: error }, 'carrying out quarantines failed'))
+    run().catch((error: unknown) => log.warn({ err: error }, 'cannot carry out quarantines'))
   })
   settings.onChange((names) => {
     for (const system of ['ise', 'cact'] as const)
@@ -87,9 +87,9 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   })
 
   return {
-    /** Carries out what is due. */
+    /** Carries out everything that is due. */
     run,
-    /** Quarantines hosts of attack tools, and takes back what lost its reason. */
+    /** Quarantines hosts with attack tools, and releases those whose cause ended. */
     watch,
     health: (system: NacSystem) => (): ReturnType<typeof trial.health> => trial.health(system),
   }

@@ -25,7 +25,7 @@ export interface IseSession {
   server: string
 }
 
-/** Addresses by the id of their ANC endpoint, since ids are never used again; and those that are being read. */
+/** Addresses by ANC endpoint id, which ISE never reuses, and reads in progress. */
 export interface AncKnowledge {
   macs: Map<string, string>
   reading: Map<string, Promise<string>>
@@ -36,13 +36,13 @@ export interface IseDeps {
   config: IseConfig
   traffic: Traffic
   signal?: AbortSignal
-  /** Before each request: throws when this server may not go on. */
+  /** Called before each request; throws if this server must stop. */
   before?(): Promise<void>
-  /** What was learnt of ANC endpoints, kept between clients. */
+  /** Known ANC endpoints, shared by clients. */
   known: AncKnowledge
-  /** A person waits: a pause after failures does not count. */
+  /** A connection test by a person: ignores a pause after failures. */
   isTrial?: boolean
-  /** A person looks: quarantines go first. */
+  /** A live view for a person: quarantines have priority. */
   isLive?: boolean
 }
 
@@ -52,7 +52,7 @@ const objectOf = (value: unknown): Json =>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** What an error of ERS says: `ERSResponse`, in the form that was asked for or in XML all the same. */
+/** Returns the text of an ERS error: `ERSResponse` as JSON, or as XML although JSON was requested. */
 const saidBy = ({ text }: Answered): string => {
   const titles: string[] = []
   try {
@@ -67,10 +67,10 @@ const saidBy = ({ text }: Answered): string => {
 
 const pageSize = 100
 const maxPages = 200
-/** A token that was not used for a minute is none any more. */
+/** Tokens expire after a minute without use. */
 const tokenMs = 50_000
 
-/** Cisco ISE by ERS (JSON) and the monitoring node (XML). */
+/** Client for Cisco ISE: ERS (JSON) and the monitoring node (XML). */
 export const createIse = ({ config, traffic, signal, before, known, isTrial, isLive }: IseDeps) => {
   const where = config.url.host
   const authorization = `Basic ${Buffer.from(`${config.user}:${config.password}`).toString('base64')}`
@@ -89,30 +89,34 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
   }
   const colon = (said: string): string => (said === '' ? '.' : `: ${said}`)
 
-  /** The answer of ERS, or why it is none. */
+  /** Returns the answer of ERS, or throws the fault it shows. */
   function judged(answer: Answered): Answered {
     if (answer.status === 401)
-      throw new NacFault('setup', 'sign-in', 'User or password is refused. It has to be an internal administrator.')
+      throw new NacFault(
+        'setup',
+        'sign-in',
+        'ISE rejected the user name or password. The user must be an internal administrator.',
+      )
     if (answer.status >= 300 && answer.status < 400)
       throw new NacFault(
         'setup',
         'answer',
-        `${where} sends elsewhere (${answer.status}). Give the address of ERS itself.`,
+        `${where} redirected the request (${answer.status}). Enter the address of ERS itself.`,
       )
     if (isWebPage(answer))
       throw new NacFault(
         'setup',
         'answer',
-        `${where} answers with a web page, not with ERS. Enable ERS (Administration, Settings, API Settings) and check the port: 9060, or 443.`,
+        `${where} answered with a web page, not with ERS. Enable ERS (Administration, Settings, API Settings) and check the port: 9060, or 443.`,
       )
     if (answer.status === 403)
       throw new NacFault(
         'setup',
         'sign-in',
-        `The user may not do that${colon(saidBy(answer))} It has to be in the group ERS Admin.`,
+        `The user lacks the permission${colon(saidBy(answer))} Add the user to the group ERS Admin.`,
       )
     if (answer.status === 405 || answer.status === 415 || answer.status === 400)
-      throw new NacFault('refused', 'answer', `ISE refuses it${colon(saidBy(answer))}`)
+      throw new NacFault('refused', 'answer', `ISE rejected the request${colon(saidBy(answer))}`)
     return answer
   }
 
@@ -120,17 +124,21 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     try {
       return objectOf(JSON.parse(answer.text))
     } catch {
-      throw new NacFault('setup', 'answer', `${where} does not answer in the form of ERS. Check address and version.`)
+      throw new NacFault(
+        'setup',
+        'answer',
+        `${where} did not answer in the format of ERS. Check its address and version.`,
+      )
     }
   }
 
-  /** null: there is no such thing. */
+  /** Returns null if the object does not exist. */
   async function read(path: string): Promise<Json | null> {
     const answer = judged(await send({ method: 'GET', path, headers: json }))
     return answer.status === 404 ? null : parse(answer)
   }
 
-  /** The token that a server with CSRF protection wants with changes. */
+  /** Fetches the token that a server with CSRF protection requires for changes. */
   async function fetchToken(): Promise<boolean> {
     const answer = judged(
       await send({
@@ -154,7 +162,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
       return send({ method, path, headers: { ...json, ...token }, body: JSON.stringify(body) })
     }
     const first = await attempt()
-    // A server without the protection never gets here, one with it refuses before it does anything.
+    // Only servers with CSRF protection get here; they refuse before they change anything.
     if (first.status === 403 && (await fetchToken())) return judged(await attempt())
     return judged(first)
   }
@@ -184,14 +192,14 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     const endpoint = objectOf((await read(`/ers/config/ancendpoint/${encodeURIComponent(id)}`))?.ErsAncEndpoint)
     return { mac: textOf(endpoint.macAddress).toUpperCase(), policy: textOf(endpoint.policyName) }
   }
-  /** Address of an id; several quarantines at once read it once. */
+  /** Returns the address of an endpoint id. Concurrent quarantines share one read. */
   async function learn(id: string): Promise<string> {
     const read = (): Promise<string> =>
       ancEndpoint(id).then(({ mac }) => {
         if (mac !== '') known.macs.set(id, mac)
         return mac
       })
-    // A look ends when its time is over, and has its turn last: no quarantine may hang on it.
+    // A live view has a deadline and the lowest priority: quarantines must not wait for its read.
     if (isLive === true) return read()
     const other = known.reading.get(id)
     if (other !== undefined) {
@@ -222,7 +230,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
       ]),
     )
 
-  /** The monitoring node listens on 443, also where ERS has a port of its own. */
+  /** Returns the address of the monitoring node: port 443, even if ERS has another port. */
   function monitoring(): Place {
     const url = new URL(config.url)
     if (url.port === '9060') url.port = ''
@@ -238,7 +246,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
   }
 
   return {
-    /** Whether an ANC policy exists. */
+    /** Returns whether an ANC policy exists. */
     hasPolicy: async (name: string): Promise<boolean> => {
       const answer = await read(`/ers/config/ancpolicy/name/${encodeURIComponent(name)}`)
       return answer !== null && textOf(objectOf(answer.ErsAncPolicy).name) === name
@@ -256,7 +264,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
           }
     },
 
-    /** Sets custom attributes beside those there are. False: ISE has no endpoint with that address yet. */
+    /** Sets custom attributes and keeps the others. Returns false if ISE has no endpoint with that address yet. */
     setAttributes: async (mac: string, attributes: Readonly<Record<string, string>>): Promise<boolean> => {
       const found = await rawEndpoint(mac)
       if (found === null) return false
@@ -274,21 +282,21 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
         throw new NacFault(
           'setup',
           'answer',
-          `There is no ANC policy ${policy} in ISE. Create it, or name another one.`,
+          `The ANC policy ${policy} does not exist in ISE. Create it, or enter another one.`,
         )
     },
 
-    /** Nothing happens when it is cleared already. */
+    /** Clears a policy. Does nothing if it is cleared already. */
     clear: async (mac: string, policy: string): Promise<void> => {
       await anc('clear', mac, policy)
     },
 
-    /** Whether ANC endpoints can be listed. */
+    /** Returns whether ANC endpoints can be listed. */
     canList: async (): Promise<boolean> => (await read('/ers/config/ancendpoint?size=1')) !== null,
 
     /**
-     * ANC policies of these addresses. ERS lists endpoints without their address, so each new id is read once; those that
-     * are asked about are read again.
+     * Returns the ANC policies of these addresses. ERS lists endpoints without addresses, so each new id is read once;
+     * the endpoints of these addresses are read again.
      */
     policiesOf: async (macs: readonly string[]): Promise<Map<string, string>> => {
       const wanted = new Set(macs)
@@ -304,7 +312,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
       return found
     },
 
-    /** Live sessions of the whole deployment; null: this user may not read them. */
+    /** Counts the live sessions of the whole deployment; null: this user may not read them. */
     activeSessions: async (): Promise<number | null> => {
       const count = xmlText(await readMonitoring('/Session/ActiveCount'), 'count')
       return /^\d{1,9}$/.test(count) ? Number(count) : null

@@ -8,10 +8,10 @@ import { NacFault } from './fault.ts'
 import type { NacStore } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
-/** Milliseconds a person waits for one system, and addresses that are asked about. */
+/** Time that a person waits for one system, in milliseconds, and number of addresses queried. */
 const waitMs = 8_000
 const mostMacs = 4
-/** Custom attributes of one endpoint, and code points of what the systems say. */
+/** Limits of what is shown: custom attributes per endpoint, and code points per text. */
 const mostAttributes = 64
 const longestText = 256
 
@@ -26,9 +26,9 @@ const saidAll = (attributes: Readonly<Record<string, string>>): Record<string, s
 type IseEnd = NacEndpoint['ise']['endpoints'][number]
 type CactEnd = NacEndpoint['cact']['endpoints'][number]
 
-/** What both systems know of a host, asked while somebody waits. */
+/** Reads what both systems know about a host while a person waits. */
 export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore; systems: Systems }) => {
-  // Each may be eight seconds of requests: four at once, the others are told to come back rather than wait for that.
+  // A view may take eight seconds of requests: four run at once, others are told to retry instead of waiting.
   const semaphore = createSemaphore({ atOnce: 4, waiting: 0, waitMs: 0, comeBack: { after: 3, spread: 5 } })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })
   async function asked<E>(isOn: boolean, work: () => Promise<E[]>) {
@@ -77,7 +77,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
 
   return async (agentId: string): Promise<NacEndpoint> => {
     const [host] = isId(agentId) ? await store.hosts(db, [agentId]) : []
-    if (host === undefined) throw notFound(`There is no host ${agentId}.`)
+    if (host === undefined) throw notFound(`Host ${agentId} does not exist.`)
     const macs = host.macs.slice(0, mostMacs)
     await semaphore.enter()
     try {

@@ -7,7 +7,7 @@ import type { TestAgent } from '#test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '#test/nac.ts'
 
 let n: NacTest
-/** Types and stores, as no honest device does. */
+/** A device that types and stores files, unlike any honest device. */
 const tool = (portPath = '1-5'): DeviceReport => ({
   ...buildDevice({ vid: '1234', pid: '5679', interfaces: ['03:01:01', '08:06:50'] }),
   portPath,
@@ -16,7 +16,7 @@ beforeAll(async () => {
   n = await startNac()
   await n.useIse({ ISE_AUTO_QUARANTINE: 'true', ISE_EXCLUDE_TAGS: 'Lab, VIP', ISE_MAX_PER_10_MINUTES: '3' })
 })
-// Quarantines of the test before count for the cap no longer.
+// Quarantines of the previous test no longer count for the limit.
 beforeEach(() => n.t.clock.advance(10 * 60_000))
 afterAll(() => n.close())
 
@@ -26,11 +26,11 @@ const plugged = async (options: Parameters<typeof nacHost>[1] = {}): Promise<Tes
   await agent.plug(tool())
   return agent
 }
-/** What is attached is seen at the next look, and counts 30 s after that. */
+/** Runs the watch: a device is seen in the next run, and counts 30 s later. */
 const settle = () => n.pass(40_000)
 
 describe('a confirmed attack tool', () => {
-  it('that stays attached for 30 seconds quarantines its host, and gone it releases it', async () => {
+  it('that stays attached for 30 seconds quarantines its host, and releases it when detached', async () => {
     const agent = await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-1' })] })
     await agent.plug(tool())
     expect((await agent.peripherals()).find((one) => one.severity === 50)?.isKnownAttackTool).toBe(true)
@@ -54,22 +54,22 @@ describe('a confirmed attack tool', () => {
     const [released] = await of(agent)
     expect(released).toMatchObject({ state: 'cleared', isActive: false })
     expect(released?.timeline.find(({ step }) => step === 'clear')).toMatchObject({
-      message: 'The device is gone.',
+      message: 'The device was detached.',
       by: 'system',
     })
     expect(n.ise.policyOf(macsOf(agent)[0] as string)).toBeUndefined()
-    // Attached again it is a cause again.
+    // Attached again, it is a cause again.
     await agent.plug(tool())
     await settle()
     expect((await of(agent)).map(({ state }) => state)).toEqual(['verified', 'cleared'])
   }, 30_000)
 
-  it('that is pulled out before that causes nothing, and neither does a suspicion or another device', async () => {
+  it('that is detached earlier causes nothing, nor do suspected tools or other devices', async () => {
     const [quick, other] = [await plugged(), await nacHost(n.t, { devices: [plainKeyboard({ portPath: '1-2' })] })]
     await n.pass(25_000)
     await quick.unplug('1-5')
     await n.pass(5_000)
-    // Out and in again: it counts from the beginning.
+    // Detached and attached again: the time starts from zero.
     await quick.plug(tool())
     await n.pass(25_000)
     await quick.unplug('1-5')
@@ -97,7 +97,7 @@ describe('a confirmed attack tool', () => {
     expect(await of(agent)).toHaveLength(1)
   }, 30_000)
 
-  it('releases a host that a person cleared, and does not quarantine it again for the same attachment', async () => {
+  it('does not quarantine a cleared host again for the same attachment', async () => {
     const agent = await plugged()
     await settle()
     await n.ok('nac/quarantines/clear', { ids: (await of(agent)).map(({ id }) => id) })
@@ -106,7 +106,7 @@ describe('a confirmed attack tool', () => {
     expect((await of(agent)).map(({ state }) => state)).toEqual(['cleared'])
   }, 30_000)
 
-  it('on a host that is removed: what was asked for is taken back all the same', async () => {
+  it('on a removed host has its quarantine cleared', async () => {
     const agent = await plugged()
     await settle()
     await n.ok('agents/deleteAgents', [agent.agentId])
@@ -116,7 +116,7 @@ describe('a confirmed attack tool', () => {
     expect(q?.timeline.find(({ step }) => step === 'clear')?.message).toBe('The host was removed.')
   }, 30_000)
 
-  it('on a host with an excluded tag waits for nobody and quarantines nothing', async () => {
+  it('on a host with an excluded tag causes nothing', async () => {
     const agent = await plugged()
     await n.ok('generalconfig/addhashtags', { hashtags: ['vip'], elementIds: [agent.agentId], entityType: 'Agent' })
     await settle()
@@ -126,7 +126,7 @@ describe('a confirmed attack tool', () => {
     expect((await of(agent))[0]?.state).toBe('verified')
   }, 30_000)
 
-  it('on more hosts than are allowed within ten minutes waits for a person', async () => {
+  it('on more hosts than allowed within ten minutes waits for approval', async () => {
     const agents = await Promise.all(Array.from({ length: 5 }, () => plugged()))
     await settle()
     const states = async () => (await Promise.all(agents.map(of))).map(([q]) => q?.state)
@@ -148,7 +148,7 @@ describe('a confirmed attack tool', () => {
       unchanged: [one, two].toSorted(),
     })
     await n.run()
-    // Later looks leave it at that, also when the ten minutes are over.
+    // Later runs do not change this, even after the ten minutes.
     n.t.clock.advance(10 * 60_000)
     await settle()
     expect((await states()).toSorted()).toEqual(['dismissed', 'verified', 'verified', 'verified', 'verified'])
@@ -164,7 +164,7 @@ describe('a confirmed attack tool', () => {
     ])
   }, 60_000)
 
-  it('is counted once by all replicas that look at the same time', async () => {
+  it('is counted once by concurrent replicas', async () => {
     const replica = await startTestApp({ database: n.t.database, clock: n.t.clock, keyDir: n.t.keyDir })
     try {
       const agents = await Promise.all(Array.from({ length: 5 }, () => plugged()))
@@ -188,7 +188,7 @@ describe('a confirmed attack tool', () => {
     }
   }, 60_000)
 
-  it('on a host whose addresses another host reports too waits for a person', async () => {
+  it('on a host whose addresses another host also reports waits for approval', async () => {
     const victim = await nacHost(n.t)
     const agent = await plugged({ facts: { nics: victim.facts.nics } })
     await settle()
@@ -203,7 +203,7 @@ describe('a confirmed attack tool', () => {
     expect((await of(agent))[0]).toMatchObject({ state: 'dismissed', isActive: false })
   }, 30_000)
 
-  it('on a host with more than four addresses waits for a person, and addresses count, not hosts', async () => {
+  it('on a host with more than four addresses waits for approval, and the limit counts addresses', async () => {
     const many = await plugged({ nics: 5 })
     const [two, more] = [await plugged({ nics: 2 }), await plugged({ nics: 2 })]
     await settle()
@@ -215,28 +215,34 @@ describe('a confirmed attack tool', () => {
     const pair = [await story(two), await story(more)]
     expect(pair.map((q) => q?.state).toSorted()).toEqual(['verified', 'waiting'])
     expect(pair.find((q) => q?.state === 'waiting')?.timeline.at(-1)?.message).toMatch(
-      /^2 addresses were quarantined within ten minutes, it has 2 more, and 3 are allowed/,
+      /^2 addresses were quarantined within ten minutes\. It has 2 more, but only 3 are allowed/,
     )
   }, 30_000)
 
-  it('whose address is never to be quarantined leaves that alone', async () => {
+  it('does not quarantine an excluded address', async () => {
     const agent = await nacHost(n.t)
     const [mac] = macsOf(agent) as [string]
     await n.useIse({ ISE_NEVER_ADDRESSES: mac })
     await agent.plug(tool())
     await settle()
-    expect((await of(agent))[0]).toMatchObject({ state: 'failed', error: expect.stringMatching(/never quarantined/) })
+    expect((await of(agent))[0]).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/excluded from quarantine/),
+    })
     expect(n.ise.policyOf(mac)).toBeUndefined()
     await n.useIse({ ISE_NEVER_ADDRESSES: '' })
   }, 30_000)
 
-  it('is not given up while the setup is wrong for some hours', async () => {
+  it('is not given up during some hours of wrong setup', async () => {
     const agent = await nacHost(n.t)
     await n.useIse({ ISE_PASSWORD: 'wrong' })
     await agent.plug(tool())
     await settle()
     const wanted = (await of(agent))[0]
-    expect(wanted).toMatchObject({ state: 'wanted', error: expect.stringMatching(/User or password is refused/) })
+    expect(wanted).toMatchObject({
+      state: 'wanted',
+      error: expect.stringMatching(/rejected the user name or password/),
+    })
     expect(wanted && stepsOf(wanted)).toEqual(['asked', 'delayed'])
     const tries = async (count: number) => {
       for (let i = 0; i < count; i++) {
@@ -255,11 +261,14 @@ describe('a confirmed attack tool', () => {
     await other.plug(tool())
     await settle()
     await tries(54)
-    expect((await of(other))[0]).toMatchObject({ state: 'failed', error: expect.stringMatching(/password is refused/) })
+    expect((await of(other))[0]).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/rejected the user name or password/),
+    })
     await n.useIse()
   }, 60_000)
 
-  it('on a host without an address fails with what helps', async () => {
+  it('on a host without an address fails with a cure', async () => {
     const agent = await plugged({ facts: { nics: [] } })
     await settle()
     expect((await of(agent))[0]).toMatchObject({
@@ -273,7 +282,7 @@ describe('a confirmed attack tool', () => {
 })
 
 describe('both systems', () => {
-  it('quarantine a host each by itself, and release it both', async () => {
+  it('quarantine a host independently, and both release it', async () => {
     await n.useCact({ CACT_AUTO_QUARANTINE: 'true', CACT_MAX_PER_10_MINUTES: '100' })
     const agent = await nacHost(n.t, { nics: 2 })
     const [, second] = macsOf(agent) as [string, string]
@@ -293,7 +302,7 @@ describe('both systems', () => {
     ])
     await agent.unplug('1-5')
     await n.pass(10_000)
-    // Another tool is attached still, whichever was seen first.
+    // Another tool is still attached, whichever was seen first.
     expect([(await n.quarantineOf(agent)).state, (await n.quarantineOf(agent, 'cact')).state]).toEqual([
       'verified',
       'verified',

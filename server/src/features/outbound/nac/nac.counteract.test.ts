@@ -18,14 +18,14 @@ const tried = (more: Record<string, string> = {}) => n.ok<ConfigTested>('general
 const lastStep = (tested: ConfigTested) => [tested.ok, tested.steps.at(-1)?.step, tested.steps.at(-1)?.message]
 
 describe('a host that CounterACT quarantines', () => {
-  it('gets the property by Data Exchange, which the Web API reads back, and loses it again', async () => {
+  it('gets the property by Data Exchange, verified by the Web API, and loses it when cleared', async () => {
     const agent = await nacHost(n.t, { nics: 2 })
     const [first, second] = macsOf(agent) as [string, string]
     const known = n.cact.addHost(second, '10.9.8.7')
     await ask([agent])
     await n.run()
     const q = await n.quarantineOf(agent, 'cact')
-    // The address that CounterACT does not know is left out.
+    // An address that CounterACT does not know is left out.
     expect(q).toMatchObject({ state: 'verified', macs: [first, second], targets: [second], policy: 'portcullis_state' })
     expect(stepsOf(q)).toEqual(['asked', 'applying', 'applied', 'verified'])
     expect(known.fields).toEqual({ portcullis_state: 'quarantine' })
@@ -40,9 +40,9 @@ describe('a host that CounterACT quarantines', () => {
         ],
       },
     })
-    // Tokens that were taken back, by a restart, are asked for again.
+    // Revoked tokens, for example after a restart, are requested again.
     n.cact.forgetTokens()
-    // The name of the property changed meanwhile: what was set is what is taken back.
+    // The property was renamed meanwhile: the one that was set is cleared.
     n.cact.properties.add('other_state')
     await n.useCact({ CACT_PROPERTY: 'other_state' })
     await n.ok('nac/quarantines/clear', { ids: [q.id] })
@@ -55,13 +55,13 @@ describe('a host that CounterACT quarantines', () => {
     await n.useCact({ CACT_PROPERTY: '' })
   }, 30_000)
 
-  it('that it does not know, or a property that is not defined, fails with what helps', async () => {
+  it('fails with a cure if the host or the property is unknown', async () => {
     const agent = await nacHost(n.t)
     await ask([agent])
     await n.run()
     expect(await n.quarantineOf(agent, 'cact')).toMatchObject({
       state: 'failed',
-      error: expect.stringMatching(/knows no host with .* It has to see the host first/),
+      error: expect.stringMatching(/does not know a host with .* It must detect the host first/),
     })
     n.cact.addHost(macsOf(agent)[0] as string, '10.9.8.6')
     n.cact.properties.delete('portcullis_state')
@@ -79,20 +79,20 @@ describe('a host that CounterACT quarantines', () => {
 })
 
 describe('the test of CounterACT', () => {
-  it('says each step, and what helps where it fails', async () => {
+  it('reports each step, and the cure of a failure', async () => {
     expect((await tried()).steps).toEqual([
-      { step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' },
-      { step: 'Sign in', ok: true, message: 'The Web API accepts user and password.' },
-      { step: 'Property', ok: true, message: 'portcullis_state is defined.' },
-      { step: 'Data Exchange', ok: true, message: 'Data Exchange accepts account and password.' },
+      { step: 'Connect', ok: true, message: 'The system answered with a trusted certificate.' },
+      { step: 'Sign in', ok: true, message: 'The Web API accepted the user name and password.' },
+      { step: 'Property', ok: true, message: 'The property portcullis_state is defined.' },
+      { step: 'Data Exchange', ok: true, message: 'Data Exchange accepted the account and password.' },
     ])
     for (const [more, step, message] of [
-      [{ CACT_PASSWORD: 'wrong' }, 'Sign in', /User or password of the Web API is refused/],
-      [{ CACT_PROPERTY: 'nowhere' }, 'Property', /no property nowhere. Define it/],
-      [{ CACT_DEX_PASSWORD: 'wrong' }, 'Data Exchange', /Account or password of Data Exchange is refused/],
-      [{ CACT_TOKEN_STYLE: 'bearer' }, 'Sign in', /Choose the other way to send it/],
-      [{ CACT_CA: '' }, 'Connect', /is not accepted/],
-      [{ CACT_URL: n.cact.url.replace('localhost', '127.0.0.1') }, 'Connect', /made for another name/],
+      [{ CACT_PASSWORD: 'wrong' }, 'Sign in', /Web API rejected the user name or password/],
+      [{ CACT_PROPERTY: 'nowhere' }, 'Property', /The property nowhere does not exist\. Define it/],
+      [{ CACT_DEX_PASSWORD: 'wrong' }, 'Data Exchange', /Data Exchange rejected the account or password/],
+      [{ CACT_TOKEN_STYLE: 'bearer' }, 'Sign in', /Choose the other token style/],
+      [{ CACT_CA: '' }, 'Connect', /is not trusted/],
+      [{ CACT_URL: n.cact.url.replace('localhost', '127.0.0.1') }, 'Connect', /issued for another name/],
     ] as const)
       expect([step, ...lastStep(await tried(more))]).toEqual([step, false, step, expect.stringMatching(message)])
     n.cact.state.mode = 'page'

@@ -17,7 +17,7 @@ const appliedTo = (mac: string | undefined) =>
   n.ise.changes.filter((change) => change.operation === 'apply' && change.mac === mac).length
 
 describe('Cisco ISE', () => {
-  it('that is down for a while and comes back: nothing is lost, and each host is applied once', async () => {
+  it('applies each host once after an outage, without loss', async () => {
     const agents = await Promise.all([nacHost(n.t), nacHost(n.t)])
     n.ise.state.mode = 'failing'
     await n.ask(agents)
@@ -30,7 +30,7 @@ describe('Cisco ISE', () => {
       await n.run()
     }
     const asked = n.ise.seen.length
-    // After five failures in a row it is left alone for half a minute, whatever is due.
+    // After five failures in a row, requests pause for 30 seconds, whatever is due.
     await n.ask([await nacHost(n.t)])
     await n.run()
     expect(n.ise.seen.length).toBe(asked)
@@ -53,14 +53,14 @@ describe('Cisco ISE', () => {
       'verified',
       'attributes',
     ])
-    // It wants a token with each change, which is fetched when it says so.
+    // It requires a token for each change, which is fetched on demand.
     expect(n.ise.seen.some(({ method, headers }) => method === 'PUT' && headers['x-csrf-token'] === undefined)).toBe(
       true,
     )
     expect(n.ise.seen.some(({ headers }) => headers['x-csrf-token'] === 'fetch')).toBe(true)
   }, 60_000)
 
-  it('goes on being asked to release a host, also after the password was changed there', async () => {
+  it('keeps receiving requests to release a host, also after its password changed', async () => {
     const agent = await nacHost(n.t)
     await n.ask([agent])
     await n.run()
@@ -89,7 +89,7 @@ describe('Cisco ISE', () => {
     expect((await agent.events()).filter(({ description }) => description === 'Quarantine failed')).toHaveLength(1)
   }, 60_000)
 
-  it('is asked at most ten times in any second', () => {
+  it('gets at most ten requests in any second', () => {
     const times = n.ise.seen.map(({ at }) => at).toSorted((a, b) => a - b)
     expect(times.length).toBeGreaterThan(50)
     const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length))
@@ -97,8 +97,8 @@ describe('Cisco ISE', () => {
   })
 })
 
-describe('a server that dies between applying and reading back', () => {
-  it('leaves it to another one, which reads back and applies nothing twice', async () => {
+describe('a server that crashes between applying and reading back', () => {
+  it('leaves the quarantine to another one, which reads back and applies nothing twice', async () => {
     const agent = await nacHost(n.t)
     const [mac] = macsOf(agent) as [string]
     n.ise.knobs.hangAfter = n.ise.changes.length
@@ -106,7 +106,7 @@ describe('a server that dies between applying and reading back', () => {
     await expect.poll(() => appliedTo(mac), { timeout: 10_000 }).toBe(1)
     const replica = await startTestApp({ database: n.t.database, clock: n.t.clock, keyDir: n.t.keyDir })
     try {
-      // It hangs in the middle of its work and keeps its lease; nobody else takes it meanwhile.
+      // It hangs and keeps its lease, so nobody else takes over.
       await replica.server.nac.run()
       n.ise.knobs.hangAfter = null
       const held = await n.quarantineOf(agent)
@@ -123,7 +123,7 @@ describe('a server that dies between applying and reading back', () => {
     }
   }, 60_000)
 
-  it('and one that is cleared while it is being applied ends cleared, whoever was first', async () => {
+  it('clears a quarantine that was cleared while being applied, in any order', async () => {
     const agent = await nacHost(n.t)
     const [mac] = macsOf(agent) as [string]
     n.ise.knobs.hangAfter = n.ise.changes.length

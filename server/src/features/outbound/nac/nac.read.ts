@@ -9,7 +9,6 @@ const anyOf = (column: string, values: readonly string[]) =>
 const isActive = "(q.state not in ('cleared', 'dismissed'))"
 const macs = "array_to_string(q.macs, ',')"
 
-/** Quarantines, newest first. */
 export const quarantinesList: ListSpec = {
   name: 'quarantines',
   from: 'nac_quarantines q',

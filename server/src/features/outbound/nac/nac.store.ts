@@ -3,7 +3,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { raw, sql } from '#platform/db/sql.ts'
 
-/** A quarantine as it is worked on. */
+/** A quarantine with its working state. */
 export interface QuarantineRow {
   quarantine_id: string
   agent_id: string
@@ -13,7 +13,7 @@ export interface QuarantineRow {
   state: QuarantineState
   macs: string[]
   targets: string[]
-  /** Where the system is that took it, host and port; empty: none did yet. */
+  /** Host and port of the system that accepted it; empty: none yet. */
   place: string
   is_moved: boolean
   policy: string
@@ -44,19 +44,18 @@ export interface NewStep {
   message: string
 }
 
-/** A host as quarantines see it. */
+/** A host with what quarantines need. */
 export interface HostRow {
   agent_id: string
   host: string
   address: string
   tags: string
-  /** Of interfaces that are up, in upper case. */
+  /** Addresses of active interfaces, in upper case. */
   macs: string[]
-  /** Those that other hosts report too, with one of these hosts. */
+  /** Addresses that other hosts report too, each with one of these hosts. */
   shared: Record<string, string>
 }
 
-/** An attack tool that was attached for long enough. */
 export interface Sighting {
   agent_id: string
   device_id: string
@@ -68,15 +67,15 @@ const columns = raw(
 )
 const isActive = raw("q.state not in ('cleared', 'dismissed')")
 /**
- * Confirmed attack tools that are attached, but for those that a person approved as such: a rule that allows keyboards does
- * not speak of what only its report descriptors gave away.
+ * Selects confirmed attack tools that are attached, except those that a person approved as attack tools: a rule that
+ * allows keyboards does not cover what only a report descriptor revealed.
  */
 const attached = raw(`designs d join peripherals p on p.design_id = d.design_id and p.present
   where d.attack_tool = 2 and not exists (
     select from policy_rules r where r.rule_id = p.rule_id and r.effect = 'allow' and r.override_attack_tool)`)
 
 export const createNacStore = () => ({
-  /** Hosts by id, with the addresses that a quarantine means. */
+  /** Returns hosts by id with the addresses to quarantine. */
   hosts: (q: Queryable, agentIds: readonly string[]): Promise<HostRow[]> =>
     q.query<HostRow>(sql`
       select a.agent_id, a.host, a.address, r.tags, coalesce(n.macs, '{}') as macs, coalesce(n.shared, '{}') as shared
@@ -96,7 +95,7 @@ export const createNacStore = () => ({
             group by 1) u) x) n on true
       where a.agent_id = any(${agentIds}::uuid[]) order by a.agent_id`),
 
-  /** False: there is one for this host and system already. */
+  /** Returns false if the host has an active quarantine on this system already. */
   insert: async (tx: Tx, row: NewQuarantine): Promise<boolean> => {
     const isDue = row.state === 'wanted'
     const started = isDue ? row.created_at : null
@@ -126,20 +125,20 @@ export const createNacStore = () => ({
       ])} with ordinality u(quarantine_id, at, step, is_ok, actor, message, ord) order by u.ord`)
   },
 
-  /** Locks quarantines, in the order of their ids. */
+  /** Locks quarantines in the order of their ids. */
   lock: (tx: Tx, ids: readonly string[]): Promise<QuarantineRow[]> =>
     tx.query<QuarantineRow>(sql`
       select ${columns} from nac_quarantines q where q.quarantine_id = any(${ids}::uuid[])
       order by q.quarantine_id for update`),
 
-  /** Active ones of these hosts, locked. */
+  /** Locks the active quarantines of these hosts. */
   lockActive: (tx: Tx, system: NacSystem, agentIds: readonly string[]): Promise<QuarantineRow[]> =>
     tx.query<QuarantineRow>(sql`
       select ${columns} from nac_quarantines q
       where q.system = ${system} and q.agent_id = any(${agentIds}::uuid[]) and ${isActive}
       order by q.quarantine_id for update`),
 
-  /** Begins, or begins anew: its time counts from now. */
+  /** Starts or restarts a quarantine; its time counts from now. */
   want: async (
     tx: Tx,
     id: string,
@@ -154,21 +153,21 @@ export const createNacStore = () => ({
       where q.quarantine_id = ${id}::uuid`)
   },
 
-  /** Ends what never began. */
+  /** Closes a quarantine that never began. */
   close: async (tx: Tx, id: string, now: Date, state: 'cleared' | 'dismissed'): Promise<void> => {
     await tx.execute(sql`
       update nac_quarantines q set state = ${state}, error = '', is_moved = false, attempts = 0, next_at = null, expires_at = null, updated_at = ${now}
       where q.quarantine_id = ${id}::uuid`)
   },
 
-  /** To be taken back. A lease stays: whoever has it may have a request under way. */
+  /** Marks a quarantine to be cleared. Keeps its lease, because a request may be in progress. */
   toClear: async (tx: Tx, id: string, now: Date): Promise<void> => {
     await tx.execute(sql`
       update nac_quarantines q set state = 'clearing', error = '', is_moved = false, attempts = 0, next_at = ${now}, expires_at = null, updated_at = ${now}
       where q.quarantine_id = ${id}::uuid`)
   },
 
-  /** What is due, for one runner at a time. */
+  /** Leases the quarantines that are due. */
   lease: (q: Queryable, system: NacSystem, now: Date, until: Date, limit: number): Promise<QuarantineRow[]> =>
     q.query<QuarantineRow>(sql`
       update nac_quarantines q set lease_until = ${until}, fence = q.fence + 1
@@ -178,7 +177,7 @@ export const createNacStore = () => ({
         order by d.next_at limit ${limit}::int for update skip locked)
       returning ${columns}`),
 
-  /** Keeps a lease while its row is in the state that the work is about. False: it is not any more. */
+  /** Renews a lease while its row keeps its state. Returns false if the state changed. */
   keep: async (q: Queryable, row: QuarantineRow, until: Date): Promise<boolean> =>
     (await q.execute(sql`
       update nac_quarantines q set lease_until = ${until}
@@ -191,7 +190,7 @@ export const createNacStore = () => ({
       where q.quarantine_id = ${row.quarantine_id}::uuid and q.fence = ${row.fence}::int`)
   },
 
-  /** Writes what a leased quarantine has become. False: somebody decided otherwise meanwhile. */
+  /** Saves the progress of a leased quarantine. Returns false if somebody changed it meanwhile. */
   advance: async (
     tx: Tx,
     row: QuarantineRow,
@@ -207,13 +206,13 @@ export const createNacStore = () => ({
       where q.quarantine_id = ${row.quarantine_id}::uuid and q.fence = ${row.fence}::int and q.state = ${row.state}`)) >
     0,
 
-  // --- What is looked at every few seconds ---------------------------------------------------------------------------
+  // --- Queries of the watch, every few seconds ----------------------------------------------------------------------
 
-  /** True for the one replica that may look now; until the end of its transaction. */
+  /** Returns true for the one replica that runs the watch, until its transaction ends. */
   mayLook: async (tx: Tx): Promise<boolean> =>
     (await tx.query(sql`select w.single from nac_watch w for update skip locked`)).length > 0,
 
-  /** Brings the sightings up to date. */
+  /** Updates the sightings. */
   see: async (tx: Tx, now: Date): Promise<void> => {
     await tx.execute(sql`
       delete from nac_sightings s where not exists (
@@ -227,7 +226,9 @@ export const createNacStore = () => ({
     await tx.execute(sql`delete from nac_sightings`)
   },
 
-  /** Tools that have been attached since then, and that a system was not told of; hosts with such a tag are passed over. */
+  /**
+   * Returns tools attached since before a time and not handled for this system, without hosts that have excluded tags.
+   */
   sightings: (
     tx: Tx,
     system: NacSystem,
@@ -246,14 +247,14 @@ export const createNacStore = () => ({
         where x.agent_id = s.agent_id and t.folded = any(${excludedTags}::text[]))
       order by s.agent_id, s.since, s.device_id limit ${limit}::int`),
 
-  /** Nothing more is to be done about the tools that are on this host now. */
+  /** Marks the tools that are now on this host as handled. */
   told: async (tx: Tx, system: NacSystem, agentId: string): Promise<void> => {
     await tx.execute(sql`
       update nac_sightings s set told = array_append(s.told, ${system}::text)
       where s.agent_id = ${agentId}::uuid and not (${system} = any(s.told))`)
   },
 
-  /** Addresses of automatic ones that began since then. */
+  /** Counts the addresses of automatic quarantines since a time. */
   begunSince: async (tx: Tx, system: NacSystem, since: Date): Promise<number> =>
     (
       await tx.query<{ n: number }>(sql`
@@ -261,15 +262,15 @@ export const createNacStore = () => ({
         where q.system = ${system} and q.is_automatic and q.started_at > ${since}`)
     )[0]?.n ?? 0,
 
-  /** Quarantines whose time is over, or whose host has no attack tool any more, with the words for it. */
+  /** Returns quarantines that expired or whose host has no attack tool any more, with the reason. */
   over: (tx: Tx, now: Date): Promise<{ quarantine_id: string; why: string }[]> =>
     tx.query(sql`
       select q.quarantine_id, case
-          when q.expires_at <= ${now} then 'Its time is over.'
+          when q.expires_at <= ${now} then 'It expired.'
           when a.agent_id is null then 'The host was removed.'
-          when p.device_id is null or not p.present then 'The device is gone.'
+          when p.device_id is null or not p.present then 'The device was detached.'
           when d.attack_tool = 2 then 'The device was approved.'
-          else 'The device is not taken for a confirmed attack tool any more.' end as why
+          else 'The device is no longer a confirmed attack tool.' end as why
       from nac_quarantines q
       left join agents a on a.agent_id = q.agent_id
       left join peripherals p on p.agent_id = q.agent_id and p.device_id = q.device_id
@@ -279,7 +280,7 @@ export const createNacStore = () => ({
           select from ${attached} and p.agent_id = q.agent_id)))
       order by q.quarantine_id limit 200`),
 
-  /** Tags of hosts as they are now; hosts that are gone are absent. */
+  /** Returns the current tags of hosts. Removed hosts are absent. */
   tagsOf: async (tx: Tx, agentIds: readonly string[]): Promise<Map<string, string>> => {
     const rows = await tx.query<{ agent_id: string; tags: string }>(
       sql`select r.agent_id, r.tags from agent_rows r where r.agent_id = any(${agentIds}::uuid[])`,

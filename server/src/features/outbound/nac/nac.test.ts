@@ -21,7 +21,7 @@ const audits = async (): Promise<{ action: string; userName: string; entity: str
   (await (await n.t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=30')).json().data
 
 describe('a host that a person quarantines', () => {
-  it('is quarantined by all its addresses, read back, and cleared again, with its story', async () => {
+  it('is quarantined by all addresses, verified and cleared, with a timeline', async () => {
     const agent = await nacHost(n.t, { nics: 2 })
     const [first, second] = macsOf(agent) as [string, string]
     const endpoint = n.ise.addEndpoint(first, { Owner: 'Ada' })
@@ -45,7 +45,7 @@ describe('a host that a person quarantines', () => {
     expect(stepsOf(q)).toEqual(['asked', 'applying', 'applied', 'verified', 'attributes'])
     expect(q.timeline[0]).toMatchObject({ by: 'admin', message: 'looks bad', ok: true })
     expect([n.ise.policyOf(first), n.ise.policyOf(second)]).toEqual(['Quarantine', 'Quarantine'])
-    // What ISE knew of it stays.
+    // Attributes that ISE had are kept.
     expect(endpoint.customAttributes).toMatchObject({ Owner: 'Ada', PortcullisState: 'quarantined' })
     expect((await n.ask([agent])).existing).toEqual([{ id: q.id, uuid: agent.agentId }])
 
@@ -67,7 +67,7 @@ describe('a host that a person quarantines', () => {
     expect((await n.ok<{ unchanged: string[] }>('nac/quarantines/clear', { ids: [q.id] })).unchanged).toEqual([q.id])
   }, 20_000)
 
-  it('is only asked for where that is possible', async () => {
+  it('is quarantined only if possible', async () => {
     const bare = await enrolAgent(n.t, {
       facts: { nics: [{ name: 'eth0', mac: '02:aa:bb:cc:dd:ee', addresses: [], isUp: false }] },
     })
@@ -102,23 +102,23 @@ describe('a host that a person quarantines', () => {
       expect((await n.post('nac/quarantines', body)).statusCode).toBe(400)
   })
 
-  it('is spared where its address is never to be quarantined, whoever asks', async () => {
+  it('is not quarantined at excluded addresses', async () => {
     const wrong = await n.post('generalconfig/AddOrUpdateISEServer', n.iseItems({ ISE_NEVER_ADDRESSES: '00:11:22' }))
     expect([wrong.statusCode, wrong.json().detail]).toEqual([400, expect.stringMatching(/ISE_NEVER_ADDRESSES.*no MAC/)])
     const [agent, other] = [await nacHost(n.t, { nics: 2 }), await nacHost(n.t)]
     const [first, second] = macsOf(agent) as [string, string]
     const [only] = macsOf(other) as [string]
     await n.ask([other])
-    // Written down before it was to be spared, and asked for after.
+    // Stored before the address was excluded, and requested after.
     await n.useIse({ ISE_NEVER_ADDRESSES: `${first.toLowerCase().replaceAll(':', '-')}, ${only}` })
     try {
       await n.ask([agent])
       await n.run()
       expect(await n.quarantineOf(agent)).toMatchObject({ state: 'verified', macs: [second], targets: [second] })
       const kept = await n.quarantineOf(other)
-      // The server may have begun with it before the settings changed.
+      // The server may have started it before the settings changed.
       if (kept.targets.length === 0)
-        expect(kept).toMatchObject({ state: 'failed', error: expect.stringMatching(/never quarantined/) })
+        expect(kept).toMatchObject({ state: 'failed', error: expect.stringMatching(/exclude .* from quarantine/) })
       expect(n.ise.policyOf(first)).toBeUndefined()
       const third = await nacHost(n.t, { facts: { nics: agent.facts.nics.slice(0, 1) } })
       const refused = await n.post('nac/quarantines', { agentIds: [third.agentId], system: 'ise', reason: 'x' })
@@ -128,7 +128,7 @@ describe('a host that a person quarantines', () => {
     }
   }, 20_000)
 
-  it('at an address that the settings no longer name is not said to be cleared, until a person says so', async () => {
+  it('on a system that the settings no longer name is cleared only when a person confirms it', async () => {
     const moved = await startIse({ certificate: await n.authority.issue(['localhost']) })
     const [agent, other] = [await nacHost(n.t), await nacHost(n.t)]
     const mac = (of: TestAgent) => macsOf(of)[0] as string
@@ -150,13 +150,13 @@ describe('a host that a person quarantines', () => {
       expect([ended.state, ended.isMoved, ended.timeline.at(-1)]).toMatchObject([
         'cleared',
         false,
-        { by: 'admin', message: expect.stringMatching(/A person says .* not read back/) },
+        { by: 'admin', message: expect.stringMatching(/A person confirmed .* Not read back/) },
       ])
     } finally {
       await n.useIse()
       await moved.close()
     }
-    // With the address of before it is taken back there; a person's word does not replace that.
+    // With the previous address it is cleared there; a person's confirmation does not replace that.
     expect(
       (await n.ok<{ accepted: string[] }>('nac/quarantines/clear', { ids: [(await n.quarantineOf(other)).id] }))
         .accepted,
@@ -166,7 +166,7 @@ describe('a host that a person quarantines', () => {
     expect([(await n.quarantineOf(other)).state, n.ise.policyOf(mac(other))]).toEqual(['cleared', undefined])
   }, 20_000)
 
-  it('was quarantined there before: it is left to whoever did that', async () => {
+  it('keeps a quarantine that somebody else applied', async () => {
     const agent = await nacHost(n.t)
     const [mac] = macsOf(agent) as [string]
     n.ise.anc.set('by-hand', { mac, policy: 'Quarantine' })
@@ -184,11 +184,11 @@ describe('a host that a person quarantines', () => {
     await n.run()
     expect(await n.quarantineOf(other)).toMatchObject({
       state: 'failed',
-      error: expect.stringMatching(/has the policy Shutdown/),
+      error: expect.stringMatching(/already has the policy Shutdown/),
     })
   }, 20_000)
 
-  it('that failed says why and what helps, and is tried again when it is asked for again', async () => {
+  it('reports cause and cure of a failure, and is retried on a new request', async () => {
     const agent = await nacHost(n.t)
     n.ise.policies.delete('Quarantine')
     await n.ask([agent])
@@ -208,7 +208,7 @@ describe('a host that a person quarantines', () => {
     ])
   }, 20_000)
 
-  it('has attributes that are not defined: the quarantine holds, and the story says what helps', async () => {
+  it('is quarantined without undefined attributes, and the timeline shows the cure', async () => {
     const agent = await nacHost(n.t)
     n.ise.addEndpoint(macsOf(agent)[0] as string)
     n.ise.attributes.delete('PortcullisReason')
@@ -222,7 +222,7 @@ describe('a host that a person quarantines', () => {
     ])
   }, 20_000)
 
-  it('that ISE takes without effect counts as failed, and what was asked for is taken back', async () => {
+  it('counts as failed if ISE accepts the request without effect, and the request is cleared', async () => {
     const agent = await nacHost(n.t)
     n.ise.knobs.ancIsIdle = true
     await n.ask([agent])
@@ -241,13 +241,13 @@ describe('a host that a person quarantines', () => {
     expect((await n.quarantineOf(agent)).state).toBe('cleared')
   }, 20_000)
 
-  it('fails where the user may only read, and where the certificate has expired', async () => {
+  it('fails with a read-only user or an expired certificate', async () => {
     const readOnly = await startIse({ certificate: await n.authority.issue(['localhost']), rights: 'read' })
     const expired = await startIse({ certificate: await n.authority.issue(['localhost'], 'expired') })
     const agent = await nacHost(n.t)
     try {
       for (const [peer, message] of [
-        [readOnly, /may not do that.* It has to be in the group ERS Admin/],
+        [readOnly, /lacks the permission.* Add the user to the group ERS Admin/],
         [expired, /has expired. Renew it there/],
       ] as const) {
         await n.useIse({ ISE_URL: peer.url })
@@ -264,7 +264,7 @@ describe('a host that a person quarantines', () => {
     expect((await n.quarantineOf(agent)).state).toBe('cleared')
   }, 20_000)
 
-  it('costs few requests, however many are quarantined there already', async () => {
+  it('costs few requests, however many other quarantines exist', async () => {
     for (let i = 0; i < 30; i++)
       n.ise.anc.set(`other-${i}`, { mac: `02:00:00:00:01:${String(i + 10)}`, policy: 'Shutdown' })
     const agents = await Promise.all([nacHost(n.t), nacHost(n.t)])
@@ -272,7 +272,7 @@ describe('a host that a person quarantines', () => {
     const before = n.ise.seen.length
     await n.ask(agents)
     await n.run()
-    // Both look through what is there at once; each id is read once for both.
+    // Both list the existing ones at once; each id is read once for both.
     const read = asked(/ancendpoint\/other-/, before).map(({ path }) => path)
     expect([read.length, new Set(read).size]).toEqual([30, 30])
     const last = await nacHost(n.t)
@@ -284,7 +284,7 @@ describe('a host that a person quarantines', () => {
     for (let i = 0; i < 30; i++) n.ise.anc.delete(`other-${i}`)
   }, 40_000)
 
-  it('is released when its time is over', async () => {
+  it('is released when its quarantine expires', async () => {
     const agent = await nacHost(n.t)
     await n.ask([agent], { hours: 1 })
     await n.run()
@@ -296,13 +296,13 @@ describe('a host that a person quarantines', () => {
     expect([q.state, n.ise.policyOf(macsOf(agent)[0] as string)]).toEqual(['cleared', undefined])
     expect(q.timeline.find(({ step }) => step === 'clear')).toMatchObject({
       by: 'system',
-      message: 'Its time is over.',
+      message: 'It expired.',
     })
   }, 20_000)
 })
 
 describe('the list of quarantines', () => {
-  it('filters, sorts and searches, for Users too; only Managers change anything', async () => {
+  it('filters, sorts and searches for every profile; only Managers and Administrators change anything', async () => {
     const agent = await nacHost(n.t, { facts: { hostname: 'needle-host' } })
     await n.ask([agent], { reason: 'In the HAYSTACK' })
     await n.run()
@@ -334,10 +334,10 @@ describe('the list of quarantines', () => {
   }, 20_000)
 })
 
-describe('what ISE knows of a host', () => {
+describe('the ISE data of a host', () => {
   const read = async (agent: Pick<TestAgent, 'agentId'>) =>
     (await n.t.admin()).get(`/prime/webui/nac/endpoint/${agent.agentId}`)
-  it('is shown as it is now, and so is why it cannot be asked', async () => {
+  it('shows the current state, or why ISE cannot be queried', async () => {
     const agent = await nacHost(n.t, { nics: 2 })
     const [first, second] = macsOf(agent) as [string, string]
     n.ise.addEndpoint(first, { Owner: 'Ada' })
@@ -374,9 +374,9 @@ describe('what ISE knows of a host', () => {
   }, 20_000)
 })
 
-describe('what a system says of a host', () => {
+describe('text from a system', () => {
   const read = async (agentId: string) => (await n.t.admin()).get(`/prime/webui/nac/endpoint/${agentId}`)
-  it('is cleaned and bounded', async () => {
+  it('is cleaned and limited', async () => {
     const agent = await nacHost(n.t)
     const [mac] = macsOf(agent) as [string]
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`a${i}`, `\u202e\n${'x'.repeat(2_000)}`]))
@@ -388,14 +388,14 @@ describe('what a system says of a host', () => {
     expect(end?.groupId).toBe(`g ${'y'.repeat(254)}`)
   }, 20_000)
 
-  it('is asked four times at once; more are told to come back', async () => {
+  it('is read by four requests at once; others get a retry time', async () => {
     const agent = await nacHost(n.t)
     n.ise.state.mode = 'silent'
     const answers = await Promise.all(Array.from({ length: 7 }, () => read(agent.agentId)))
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 200, 200, 200, 503, 503, 503])
     const refused = answers.find(({ statusCode }) => statusCode === 503)
     expect([refused?.json().code, Number(refused?.headers['retry-after'])]).toEqual(['unavailable', expect.any(Number)])
-    // What we ended ourselves says nothing about ISE: the next one is asked.
+    // An abort on our side says nothing about ISE: the next request is sent.
     n.ise.state.mode = 'ok'
     expect(((await read(agent.agentId)).json() as NacEndpoint).ise.status).toBe('ok')
   }, 30_000)
@@ -403,48 +403,48 @@ describe('what a system says of a host', () => {
 
 describe('the test of Cisco ISE', () => {
   const tried = (more: Record<string, string> = {}) => n.ok<ConfigTested>('generalconfig/TestISE', n.iseItems(more))
-  it('says each step, and what helps where it fails', async () => {
+  it('reports each step, and the cure of a failure', async () => {
     expect((await tried()).steps).toEqual([
-      { step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' },
-      { step: 'Sign in', ok: true, message: 'ERS accepts user and password.' },
+      { step: 'Connect', ok: true, message: 'The system answered with a trusted certificate.' },
+      { step: 'Sign in', ok: true, message: 'ERS accepted the user name and password.' },
       { step: 'ANC policy', ok: true, message: 'Quarantine exists.' },
-      { step: 'Quarantines', ok: true, message: 'What is quarantined can be read back.' },
+      { step: 'Quarantines', ok: true, message: 'Quarantines can be read back.' },
       { step: 'Sessions', ok: true, message: expect.stringMatching(/live session/) },
     ])
     expect(lastStep(await tried({ ISE_PASSWORD: 'wrong' }))).toEqual([
       false,
       'Sign in',
-      expect.stringMatching(/User or password is refused/),
+      expect.stringMatching(/rejected the user name or password/),
     ])
     expect(lastStep(await tried({ ISE_ANC_POLICY: 'Nowhere' }))).toEqual([
       false,
       'ANC policy',
-      expect.stringMatching(/no ANC policy Nowhere.*Create it/),
+      expect.stringMatching(/ANC policy Nowhere does not exist.*Create it/),
     ])
     expect(lastStep(await tried({ ISE_CA: '' }))).toEqual([
       false,
       'Connect',
-      expect.stringMatching(/certificate of .* is not accepted/),
+      expect.stringMatching(/certificate of .* is not trusted/),
     ])
     expect(lastStep(await tried({ ISE_URL: n.ise.url.replace('localhost', '127.0.0.1') }))).toEqual([
       false,
       'Connect',
-      expect.stringMatching(/made for another name/),
+      expect.stringMatching(/issued for another name/),
     ])
     expect(lastStep(await tried({ ISE_URL: 'https://localhost:1' }))).toEqual([
       false,
       'Connect',
-      expect.stringMatching(/Nothing listens/),
+      expect.stringMatching(/Connection refused/),
     ])
     expect(lastStep(await tried({ ISE_URL: 'https://no-such-host.invalid' }))).toEqual([
       false,
       'Connect',
-      expect.stringMatching(/no address/),
+      expect.stringMatching(/does not resolve/),
     ])
     for (const [mode, message] of [
       ['page', /web page, not with ERS. Enable ERS/],
-      ['redirect', /sends elsewhere \(302\)/],
-      ['flood', /more than 4 MiB/],
+      ['redirect', /redirected the request \(302\)/],
+      ['flood', /exceeds 4 MiB/],
       ['failing', /answered 503/],
     ] as const) {
       n.ise.state.mode = mode
@@ -454,7 +454,7 @@ describe('the test of Cisco ISE', () => {
     expect((await n.post('generalconfig/TestISE', n.iseItems({ ISE_URL: '' }))).statusCode).toBe(400)
   }, 30_000)
 
-  it('asks for the password again where it would be sent elsewhere, and never goes to metadata services', async () => {
+  it('requires the password again for another address, and never connects to metadata services', async () => {
     const moved = await n.post('generalconfig/TestISE', { ISE_URL: 'https://evil.example.org' })
     expect([moved.statusCode, moved.json().detail]).toEqual([
       400,
@@ -469,7 +469,7 @@ describe('the test of Cisco ISE', () => {
     expect([stored.statusCode, stored.json().code]).toEqual([422, 'destination_refused'])
   })
 
-  it('shows in the health of the server, asked every eight seconds at most', async () => {
+  it('appears in the health of the server, probed at most every eight seconds', async () => {
     const all = (await (await n.t.admin()).get('/prime/webui/admin/SubsystemHealth')).json() as {
       name: string
       status: string
@@ -484,7 +484,10 @@ describe('the test of Cisco ISE', () => {
     n.t.clock.advance(7_000)
     expect([(await health()).status, n.ise.seen.length]).toEqual(['OK', before])
     n.t.clock.advance(2_000)
-    expect(await health()).toMatchObject({ status: 'Error', description: expect.stringMatching(/no ANC policy/) })
+    expect(await health()).toMatchObject({
+      status: 'Error',
+      description: expect.stringMatching(/The ANC policy .* does not exist/),
+    })
     expect(n.ise.seen).toHaveLength(before + 1)
   })
 })

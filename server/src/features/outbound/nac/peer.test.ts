@@ -22,7 +22,7 @@ afterAll(() => peer.close())
 const get = { method: 'GET', path: '/', headers: {} } as const
 const trafficNow = () => createTraffic({ clock: { now: () => 0 }, name: 'Cisco ISE' })
 const away = expect.objectContaining({ kind: 'away', message: expect.stringMatching(/did not answer in time/) })
-/** Takes all ten places; gives them back. */
+/** Takes all ten slots and returns a function that releases them. */
 const fill = (traffic: ReturnType<typeof trafficNow>) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const all = Promise.all(Array.from({ length: 10 }, () => traffic.run(() => promise)))
@@ -32,11 +32,11 @@ const fill = (traffic: ReturnType<typeof trafficNow>) => {
   }
 }
 
-describe('a request whose time is over', () => {
-  it('before it is made is not made, and nothing breaks', async () => {
+describe('a request that is aborted', () => {
+  it('before it is sent is never sent', async () => {
     const seen = peer.seen.length
     await expect(exchange(place, get, AbortSignal.abort())).rejects.toEqual(away)
-    // While the name is being looked up.
+    // During the name resolution.
     const during = new AbortController()
     const looked = exchange(place, get, during.signal)
     during.abort()
@@ -45,7 +45,7 @@ describe('a request whose time is over', () => {
     expect((await exchange(place, get, new AbortController().signal)).text).toBe('yes')
   })
 
-  it('while it waits for its turn leaves the turn to others', async () => {
+  it('while it waits uses up no turn', async () => {
     const traffic = trafficNow()
     const free = fill(traffic)
     const end = new AbortController()
@@ -66,7 +66,7 @@ describe('a request whose time is over', () => {
 })
 
 describe('the turns of one system', () => {
-  it('go to quarantines first, then to people who look or try', async () => {
+  it('go to quarantines first, then to live views and tests', async () => {
     const traffic = trafficNow()
     const free = fill(traffic)
     const served: string[] = []
@@ -80,7 +80,7 @@ describe('the turns of one system', () => {
     expect(served).toEqual(['quarantine', 'live', 'trial'])
   })
 
-  it('do not end by trials that fail, nor by requests that we ended', async () => {
+  it('do not pause after failed tests or our own aborts', async () => {
     const fail = (): Promise<never> => Promise.reject(new NacFault('away', 'connect', 'down'))
     const traffic = trafficNow()
     const end = new AbortController()
@@ -101,9 +101,9 @@ describe('the turns of one system', () => {
     await ended
     expect(await traffic.run(async () => 'asked')).toBe('asked')
     for (let i = 0; i < 5; i++) await expect(traffic.run(fail)).rejects.toThrow('down')
-    await expect(traffic.run(async () => 'asked')).rejects.toThrow(/left alone/)
-    // A trial that works, with another password say, says nothing about the others.
+    await expect(traffic.run(async () => 'asked')).rejects.toThrow(/pause for 30 seconds/)
+    // A test that works, for example with another password, says nothing about the other requests.
     expect(await traffic.run(async () => 'tried', { isTrial: true })).toBe('tried')
-    await expect(traffic.run(async () => 'asked')).rejects.toThrow(/left alone/)
+    await expect(traffic.run(async () => 'asked')).rejects.toThrow(/pause for 30 seconds/)
   })
 })

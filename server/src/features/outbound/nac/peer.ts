@@ -3,15 +3,15 @@ import { isIP } from 'node:net'
 import { DestinationError, type ResolveDestination } from '#platform/destinations.ts'
 import { connectionFault, NacFault } from './fault.ts'
 
-/** Milliseconds for name, connection and TLS; and for all of one exchange. */
+/** Milliseconds for name resolution, connection and TLS, and for one whole exchange. */
 const connectMs = 5_000
 const wholeMs = 10_000
-/** Bytes of an answer that are read; the documented ones have kilobytes. */
+/** Largest answer in bytes; documented answers have kilobytes. */
 const maxAnswer = 4 * 1024 * 1024
 
 export interface Asked {
   method: 'GET' | 'POST' | 'PUT'
-  /** With its query, as it goes out. */
+  /** Path with query, as sent. */
   path: string
   headers: Readonly<Record<string, string>>
   body?: string
@@ -19,7 +19,7 @@ export interface Asked {
 
 export interface Answered {
   status: number
-  /** Media type, without parameters. */
+  /** Media type without parameters. */
   type: string
   headers: Readonly<Record<string, string | string[] | undefined>>
   text: string
@@ -27,18 +27,18 @@ export interface Answered {
 
 export interface Place {
   url: URL
-  /** Certificates to trust in place of those of the system. */
+  /** Certificates to trust instead of the system's. */
   ca: readonly string[]
   resolve: ResolveDestination
 }
 
-/** True for a page for people, whatever the header says. */
+/** Returns whether an answer is a web page, whatever its header says. */
 export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): boolean =>
   type === 'text/html' || /^\s*<(?:!doctype html|html)[\s>]/i.test(text)
 
 /**
- * One exchange over TLS with a checked certificate, to an address that was judged. Redirects are answers like others: a
- * password never follows one. Ends after ten seconds, or with the signal, whatever the other side does.
+ * Runs one exchange over TLS, with certificate verification, to an allowed address. Redirects are returned, so a
+ * password never follows one. Ends after ten seconds or with the signal, whatever the peer does.
  */
 export const exchange = async (
   { url, ca, resolve: find }: Place,
@@ -55,9 +55,9 @@ export const exchange = async (
     if (!(error instanceof DestinationError)) throw error
     throw error.fault === 'refused'
       ? new NacFault('setup', 'connect', error.message)
-      : new NacFault('away', 'connect', `The name ${error.host} has no address. Check the spelling, and DNS.`)
+      : new NacFault('away', 'connect', `The name ${error.host} does not resolve. Check its spelling and DNS.`)
   })
-  // Names may take seconds: nothing is begun for somebody who is gone.
+  // Name resolution may take seconds: the caller may have left.
   assertInTime()
   return new Promise<Answered>((resolve, reject) => {
     const ends: (() => void)[] = []
@@ -87,7 +87,7 @@ export const exchange = async (
         reject(fault)
         request.destroy()
       })
-    // Before anything can end the request: an error that nobody hears ends the process.
+    // Attached before anything can end the request: an unhandled error event ends the process.
     request.on('error', (error) => fail(connectionFault(error, where)))
     function after(milliseconds: number, message: string, stage: 'connect' | 'answer'): () => void {
       const timer = setTimeout(() => fail(new NacFault('away', stage, message)), milliseconds)
@@ -95,10 +95,10 @@ export const exchange = async (
       ends.push(end)
       return end
     }
-    after(wholeMs, `${where} gave no answer within ${wholeMs / 1_000} seconds.`, 'answer')
+    after(wholeMs, `${where} did not answer within ${wholeMs / 1_000} seconds.`, 'answer')
     const connected = after(
       connectMs,
-      `${where} does not take connections. Check address, port and firewall.`,
+      `${where} does not accept connections. Check address, port and firewall.`,
       'connect',
     )
     if (signal !== undefined) {
@@ -113,7 +113,7 @@ export const exchange = async (
       response.on('data', (part: Buffer) => {
         size += part.length
         if (size > maxAnswer)
-          fail(new NacFault('setup', 'answer', `${where} answered more than 4 MiB. Check that the address is right.`))
+          fail(new NacFault('setup', 'answer', `The answer of ${where} exceeds 4 MiB. Check the address.`))
         else parts.push(part)
       })
       response.on('error', (error) => fail(connectionFault(error, where)))

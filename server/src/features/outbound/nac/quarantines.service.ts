@@ -18,7 +18,7 @@ import type { Announce } from '#platform/live.ts'
 import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
-/** Topic of the bus: something is to be carried out. */
+/** Bus topic: a quarantine is due. */
 export const nacTopic = 'nac'
 
 export interface QuarantinesDeps {
@@ -33,8 +33,8 @@ export interface QuarantinesDeps {
 }
 
 /**
- * Addresses to quarantine, without those that are never. One that several hosts report (bridges of containers, copied
- * machines) names none of them.
+ * Selects the addresses to quarantine, without excluded ones. An address that several hosts report (container bridges,
+ * cloned machines) identifies none of them.
  */
 export const macsToUse = (
   { macs: reported, shared }: HostRow,
@@ -55,7 +55,7 @@ export const entityOf = ({ host, address }: { host: string; address: string }): 
 
 export type Quarantines = ReturnType<typeof createQuarantines>
 
-/** Quarantines as people and causes decide them; what is decided is carried out by the runner. */
+/** Records the quarantines that people and attack tools cause; the runner carries them out. */
 export const createQuarantines = ({ db, clock, bus, audit, events, announce, store, systems }: QuarantinesDeps) => {
   const stepOf = (
     id: string,
@@ -65,7 +65,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     isOk = true,
   ): NewStep => ({ quarantineId: id, at: new Date(clock.now()), step, isOk, actor: actor.userName, message })
 
-  /** An event of a quarantine; a host that was removed has no tags, and no page. */
+  /** Builds an event of a quarantine. A removed host has neither tags nor a link. */
   async function eventOf(
     tx: Tx,
     row: Pick<QuarantineRow, 'agent_id' | 'host' | 'address' | 'system'>,
@@ -82,7 +82,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     }
   }
 
-  /** Ends one, by the shortest way there is. False: it is over, or about to be. */
+  /** Ends a quarantine in the shortest way. Returns null if it ended or is being cleared. */
   async function end(
     tx: Tx,
     row: QuarantineRow,
@@ -96,11 +96,11 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'dismissed', why)])
       return 'ended'
     }
-    // Nothing was asked for there, so there is nothing to take back. A runner that is about to finds its state changed.
+    // The system got no request yet, so none is undone. A runner about to send one sees the new state.
     if (row.targets.length === 0) {
       await store.close(tx, row.quarantine_id, now, 'cleared')
       await store.addSteps(tx, [
-        stepOf(row.quarantine_id, actor, 'cleared', `${why} Nothing of it was in force by this server.`),
+        stepOf(row.quarantine_id, actor, 'cleared', `${why} This server had not put it in force.`),
       ])
       return 'ended'
     }
@@ -113,12 +113,12 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     const rules = await systems.rules(system)
     if (!rules.isOn)
       throw new AppError('unprocessable', {
-        detail: `${nacSystemNames[system]} is not in use. An Administrator sets it up in the settings.`,
+        detail: `${nacSystemNames[system]} is not in use. Ask an Administrator to configure it under Settings.`,
       })
     return rules
   }
 
-  /** Asks for one host; one that failed, or waits for a person, begins anew. */
+  /** Requests a quarantine for one host. Restarts one that failed or waits for approval. */
   async function begin(
     tx: Tx,
     actor: Actor,
@@ -167,7 +167,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     return { id, isNew: true }
   }
 
-  /** Changes those of these ids that `change` takes. */
+  /** Applies `change` to these quarantines and returns which changed. */
   const decide = (
     actor: Actor,
     ids: readonly string[],
@@ -202,7 +202,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
     eventOf,
     end,
 
-    /** Asks for the quarantine of hosts. */
+    /** Requests quarantines of hosts. */
     ask: async (
       actor: Actor,
       {
@@ -225,12 +225,12 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
         const without = hosts.find(({ macs }) => macs.length === 0)
         if (without !== undefined)
           throw new AppError('unprocessable', {
-            detail: `${without.host} reports no network interface that is up, so there is no address to quarantine. Wait for its next report, or quarantine it at its switch.`,
+            detail: `${without.host} reports no active network interface, so there is no address to quarantine. Wait for its next report, or isolate it at its switch.`,
           })
         const spared = hosts.find((host) => macsToUse(host, rules.never).macs.length === 0)
         if (spared !== undefined)
           throw new AppError('unprocessable', {
-            detail: `All addresses of ${spared.host} are among those that are never quarantined. An Administrator changes that in the settings.`,
+            detail: `All addresses of ${spared.host} are excluded from quarantine. Ask an Administrator to change this under Settings.`,
           })
         const active = new Map((await store.lockActive(tx, system, ids)).map((row) => [row.agent_id, row]))
         const accepted: { id: string; uuid: string }[] = []
@@ -247,7 +247,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
           await audit.write(tx, actor, {
             action: 'nac.quarantineAsked',
             entity: names.length === 1 ? (names[0] ?? '') : `${names.length} hosts`,
-            details: `${nacSystemNames[system]}, ${wanted.hours === 0 ? 'without end' : `${wanted.hours} h`}: ${reason}; ${names.join(', ')}`,
+            details: `${nacSystemNames[system]}, ${wanted.hours === 0 ? 'no expiry' : `${wanted.hours} h`}: ${reason}; ${names.join(', ')}`,
             severity: 4,
           })
         }
@@ -260,8 +260,8 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       const places = new Map<NacSystem, string>()
       for (const system of nacSystems) places.set(system, (await systems.rules(system)).place)
       return decide(actor, ids, 'nac.clearAsked', async (tx, row) => {
-        if (row.state !== 'clearing') return (await end(tx, row, actor, 'Asked for by a person.')) !== null
-        // It is out of reach until the settings name its place again, so a person's word is all there is.
+        if (row.state !== 'clearing') return (await end(tx, row, actor, 'Requested by a person.')) !== null
+        // The system is unreachable until the settings name it again, so the person's statement decides.
         if (!row.is_moved || row.place === places.get(row.system)) return false
         await store.close(tx, row.quarantine_id, new Date(clock.now()), 'cleared')
         await store.addSteps(tx, [
@@ -269,7 +269,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
             row.quarantine_id,
             actor,
             'cleared',
-            `A person says that it was taken back at ${row.place}; not read back.`,
+            `A person confirmed that it was cleared at ${row.place}. Not read back.`,
           ),
         ])
         return true
@@ -278,7 +278,7 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
 
     dismiss: (actor: Actor, ids: readonly string[]) =>
       decide(actor, ids, 'nac.quarantineDismissed', async (tx, row) =>
-        row.state === 'waiting' ? (await end(tx, row, actor, 'Decided against by a person.')) !== null : false,
+        row.state === 'waiting' ? (await end(tx, row, actor, 'Rejected by a person.')) !== null : false,
       ),
 
     approve: (actor: Actor, ids: readonly string[]) =>
@@ -286,11 +286,11 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
         if (row.state !== 'waiting') return false
         const { hours, reason, policy, macs } = row
         await store.want(tx, row.quarantine_id, new Date(clock.now()), { hours, reason, policy, macs })
-        await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'approved', 'A person decided.')])
+        await store.addSteps(tx, [stepOf(row.quarantine_id, actor, 'approved', 'Approved by a person.')])
         return true
       }),
 
-    /** Writes events once everything else of a transaction is written. */
+    /** Appends the events as the last statement of a transaction. */
     tell: async (tx: Tx, told: readonly NewEvent[]): Promise<void> => {
       if (told.length > 0) await events.append(tx, told)
     },

@@ -13,31 +13,31 @@ import type { NacStore, QuarantineRow } from './nac.store.ts'
 import { entityOf, type Quarantines } from './quarantines.service.ts'
 import type { NacPeer, Systems } from './systems.ts'
 
-/** Kept by each request, so longer than one can take with its turn in a busy queue. */
+/** Renewed by each request, so it is longer than one request and its turn in a busy queue. */
 const leaseMs = 60_000
 const atOnce = 8
-/** Looks for what was applied or cleared, 2 to 32 seconds apart, before it counts as without effect. */
+/** Reads after applying or clearing, 2 to 32 seconds apart, before the change counts as without effect. */
 const looks = 6
 const lookMs = (attempt: number): number => 1_000 * 2 ** attempt
 /**
- * Tries of an automatic quarantine with the same fault in the setup before it fails: four hours with the back-off. Nobody
- * waits in front of it, and the certificate or the password is corrected within a shift, or never.
+ * Attempts of an automatic quarantine with the same setup fault before it fails: four hours with the back-off. A
+ * certificate or password is corrected within a shift, or not at all.
  */
 const setupTries = 54
 const backOffMs = (attempt: number): number => Math.min(300_000, 5_000 * 2 ** Math.min(attempt, 10))
 
-/** It was asked for at one place, and the settings name another that knows nothing of it. */
+/** The quarantine was applied at one address, and the settings now name another system. */
 class Moved extends NacFault {
   constructor({ place, targets }: QuarantineRow, now: string) {
     super(
       'refused',
       'answer',
-      `It was applied at ${place}, and the settings name ${now}, which knows nothing of it. Clear ${targets.join(', ')} at ${place} by hand and then take it back here once more, or enter the address of before.`,
+      `It was applied at ${place}, but the settings now name ${now}, which does not have it. Clear ${targets.join(', ')} at ${place} by hand and then clear it here again, or enter the previous address.`,
     )
   }
 }
 
-/** Somebody else decided, or took over: nothing more is asked or written here. */
+/** Somebody else changed or took over the quarantine: this run sends and writes nothing more. */
 class Lost extends Error {}
 
 export interface RunnerDeps {
@@ -70,11 +70,11 @@ const product = systemActor('nac')
 const hasMoved = ({ targets, place }: QuarantineRow, peer: NacPeer): boolean =>
   targets.length > 0 && place !== '' && place !== peer.place
 
-/** Carries out what is wanted: one at a time per host and system, read back before it counts, and again after a crash. */
+/** Carries out quarantines: one at a time per host and system, verified by reading back, and resumed after a crash. */
 export const createRunner = (deps: RunnerDeps) => {
   const { db, clock, log, audit, settings, store, systems, quarantines, announce } = deps
 
-  /** Writes what a quarantine has become, with its story; it is that from then on. */
+  /** Saves a new state of a quarantine with its timeline entry. */
   async function become(row: QuarantineRow, change: Change): Promise<void> {
     const now = new Date(clock.now())
     const to = {
@@ -109,7 +109,7 @@ export const createRunner = (deps: RunnerDeps) => {
     Object.assign(row, { ...to, targets: [...to.targets] })
   }
 
-  /** A word in the story that changes nothing. */
+  /** Adds a timeline entry without a change of state. */
   const remark = (row: QuarantineRow, message: string, isOk: boolean): Promise<void> =>
     db.transaction(async (tx) => {
       await store.addSteps(tx, [
@@ -118,7 +118,7 @@ export const createRunner = (deps: RunnerDeps) => {
       await announce(tx, { agents: [row.agent_id] })
     })
 
-  /** What is known goes over there too; a quarantine is as good without. */
+  /** Writes custom attributes to the system. The quarantine does not depend on them. */
   async function annotate(row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> {
     try {
       const until = state === 'cleared' ? '' : (row.expires_at?.toISOString() ?? '')
@@ -128,7 +128,7 @@ export const createRunner = (deps: RunnerDeps) => {
       if (!(error instanceof NacFault)) throw error
       await remark(
         row,
-        `Custom attributes are not set: ${cleanText(error.message, 300)} To have them, define PortcullisState, PortcullisReason and PortcullisUntil (String) in ISE.`,
+        `Custom attributes were not set: ${cleanText(error.message, 300)} To use them, define PortcullisState, PortcullisReason and PortcullisUntil (String) in ISE.`,
         false,
       )
     }
@@ -137,7 +137,7 @@ export const createRunner = (deps: RunnerDeps) => {
   const later = (milliseconds: number): Date => new Date(clock.now() + milliseconds)
 
   const spared = (macs: readonly string[]): NacFault =>
-    new NacFault('refused', 'answer', `${macs.join(', ')}: never quarantined, as the settings say. Take this one back.`)
+    new NacFault('refused', 'answer', `The settings exclude ${macs.join(', ')} from quarantine. Clear this quarantine.`)
 
   async function apply(row: QuarantineRow, peer: NacPeer): Promise<void> {
     let seen: Map<string, string> | null = null
@@ -153,14 +153,14 @@ export const createRunner = (deps: RunnerDeps) => {
           throw new NacFault(
             'refused',
             'answer',
-            `${mac} has the policy ${policy} there already. Take that back first, or leave it at that.`,
+            `${mac} already has the policy ${policy} there. Clear that policy first, or keep it.`,
           )
       const targets = [...new Set([...row.targets, ...macs.filter((mac) => !there.has(mac))])]
       if (targets.length === 0)
         return become(row, {
           state: 'verified',
-          step: ['verified', 'It was quarantined there before, and not by this server, which will not clear it.'],
-          event: ['quarantined', 'was quarantined there before'],
+          step: ['verified', 'It was already quarantined there, not by this server. This server will not clear it.'],
+          event: ['quarantined', 'was already quarantined there'],
         })
       await become(row, {
         state: 'applying',
@@ -170,20 +170,20 @@ export const createRunner = (deps: RunnerDeps) => {
       })
     }
     if (row.state === 'applying') {
-      // After a crash some may be through already: each is asked for once.
+      // After a crash, some addresses may be done already: each is requested once.
       const there = seen ?? (await peer.quarantined(row.targets))
       const absent = row.targets.filter((mac) => !there.has(mac))
       const never = absent.filter((mac) => peer.never.has(mac))
       if (never.length > 0) throw spared(never)
       for (const mac of absent) {
         await peer.apply(mac, row.policy)
-        // With the first that it took: from now on there is something at this place to be taken back.
+        // Saved with the first accepted request: from now on there is something to clear at this address.
         if (row.place !== peer.place)
           await become(row, { state: 'applying', place: peer.place, attempts: row.attempts, nextAt: later(0) })
       }
       await become(row, {
         state: 'applied',
-        step: ['applied', `The request was taken at ${peer.place}.`],
+        step: ['applied', `${peer.place} accepted the request.`],
         nextAt: later(0),
       })
     }
@@ -201,7 +201,7 @@ export const createRunner = (deps: RunnerDeps) => {
       throw new NacFault(
         'refused',
         'answer',
-        `It was taken, but ${missing.join(', ')} does not show as quarantined. Look at the log of the system for that address.`,
+        `The request was accepted, but ${missing.join(', ')} does not show as quarantined. Check that system's log for the address.`,
       )
     const attempts = row.attempts + 1
     await become(row, { state: 'applied', attempts, nextAt: later(lookMs(attempts)) })
@@ -213,7 +213,7 @@ export const createRunner = (deps: RunnerDeps) => {
       return row.targets.filter((mac) => there.get(mac) === row.policy)
     }
     const before = await ours()
-    // The same system under another name knows of it, and is asked.
+    // The same system under another name has the quarantine and gets the request.
     if (before.length === 0 && hasMoved(row, peer)) throw new Moved(row, peer.place)
     for (const mac of before) await peer.clear(mac, row.policy)
     const still = before.length === 0 ? [] : await ours()
@@ -222,9 +222,7 @@ export const createRunner = (deps: RunnerDeps) => {
         state: 'cleared',
         step: [
           'cleared',
-          before.length === 0
-            ? 'Read back: it was taken away there already.'
-            : 'Read back: it is not in force any more.',
+          before.length === 0 ? 'Read back: it was already cleared there.' : 'Read back: it is no longer in force.',
         ],
         event: ['quarantineCleared', row.targets.join(', ')],
       })
@@ -238,9 +236,9 @@ export const createRunner = (deps: RunnerDeps) => {
 
   async function setback(row: QuarantineRow, fault: NacFault): Promise<void> {
     const message = cleanText(fault.message, 500)
-    // To take a host's quarantine back is never given up: it would stay off the network for ever.
+    // Clearing is never given up: the host would stay off the network forever.
     const isSetup = fault.kind === 'setup' && row.is_automatic && row.state !== 'clearing'
-    // Tries for another reason, an outage say, use up no more than half of those of this one.
+    // Attempts that failed for another reason, such as an outage, use up at most half of the attempts.
     const tries = isSetup && row.error !== message ? Math.min(row.attempts + 1, setupTries / 2) : row.attempts + 1
     if (row.state === 'clearing' || fault.kind === 'away' || (isSetup && tries < setupTries)) {
       const isNew = row.error === ''
@@ -272,9 +270,8 @@ export const createRunner = (deps: RunnerDeps) => {
     } catch (error) {
       if (error instanceof Lost) return
       const fault =
-        error instanceof NacFault ? error : new NacFault('away', 'answer', 'This server failed; see its log.')
-      if (fault !== error)
-        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine cannot be carried out')
+        error instanceof NacFault ? error : new NacFault('away', 'answer', 'Internal error. See the server log.')
+      if (fault !== error) log.error({ err: error, quarantine: row.quarantine_id }, 'cannot carry out a quarantine')
       if (fault.kind !== 'refused') await settings.noteUse(row.system, fault.message)
       await setback(row, fault)
     }
@@ -287,8 +284,8 @@ export const createRunner = (deps: RunnerDeps) => {
       })
     } catch (error) {
       if (!(error instanceof Lost)) {
-        // What cannot even be written down keeps its lease: it is not due again before that ends.
-        log.error({ err: error, quarantine: row.quarantine_id }, 'a quarantine could not be written')
+        // A failure to save keeps the lease, so the quarantine is not due before the lease ends.
+        log.error({ err: error, quarantine: row.quarantine_id }, 'cannot save a quarantine')
         return
       }
     }
@@ -309,7 +306,7 @@ export const createRunner = (deps: RunnerDeps) => {
   function start(system: NacSystem): Promise<void> {
     const now = running.get(system)
     if (now !== undefined) {
-      // What was written down after its last look is not forgotten.
+      // Covers what was saved after the last query.
       again.add(system)
       return now
     }
@@ -328,7 +325,7 @@ export const createRunner = (deps: RunnerDeps) => {
     return mine
   }
 
-  /** Does what is due, each system by itself: one that hangs keeps the other from nothing. */
+  /** Runs everything that is due, in parallel per system, so that a slow one does not delay the other. */
   return async (): Promise<void> => {
     await Promise.all(nacSystems.map(start))
   }

@@ -9,14 +9,14 @@ import { NacFault } from './fault.ts'
 import { createIse, nothingKnown } from './ise.client.ts'
 import { createTraffic } from './traffic.ts'
 
-/** What a quarantine may say of itself in the other system. */
+/** What a quarantine writes to the other system. */
 export interface Note {
   state: 'quarantined' | 'cleared'
   reason: string
   until: string
 }
 
-/** How requests of one piece of work go out. */
+/** Options for the requests of one task. */
 export interface Manner {
   signal?: AbortSignal
   before?(): Promise<void>
@@ -24,21 +24,21 @@ export interface Manner {
   isLive?: boolean
 }
 
-/** A system that quarantines, by MAC address `AA:BB:CC:DD:EE:FF`. */
+/** A system that quarantines by MAC address (`AA:BB:CC:DD:EE:FF`). */
 export interface NacPeer {
-  /** Host and port it is reached at. */
+  /** Host and port of the system. */
   place: string
-  /** Addresses that are never quarantined there, by anybody. */
+  /** Addresses that nobody may quarantine there. */
   never: ReadonlySet<string>
-  /** Throws when it could not quarantine by this policy: it is not defined there. */
+  /** Throws if this policy is not defined there. */
   assertPolicy(policy: string): Promise<void>
-  /** Those addresses that it can act on. */
+  /** Returns the addresses that the system can act on. */
   reachable(macs: readonly string[]): Promise<string[]>
-  /** By which policy addresses are quarantined there now; others are absent. */
+  /** Returns the quarantine policy of each address; addresses without one are absent. */
   quarantined(macs: readonly string[]): Promise<Map<string, string>>
   apply(mac: string, policy: string): Promise<void>
   clear(mac: string, policy: string): Promise<void>
-  /** Leaves what is known for people and rules over there; what became of it. null: this system has no place for it. */
+  /** Writes a note for people and rules there, and returns the result; null: the system cannot store notes. */
   annotate(macs: readonly string[], note: Note): Promise<string | null>
 }
 
@@ -47,7 +47,7 @@ const placeOf = (url: string): string => (url === '' ? '' : new URL(url).host)
 /** Value of the property while a host is quarantined. */
 const quarantinedValue = 'quarantine'
 
-/** Names of custom attributes in ISE; they have to be defined there. */
+/** Names of the custom attributes, which must be defined in ISE. */
 const attributeNames = { state: 'PortcullisState', reason: 'PortcullisReason', until: 'PortcullisUntil' } as const
 
 export interface SystemsDeps {
@@ -59,7 +59,7 @@ export interface SystemsDeps {
 
 export type Systems = ReturnType<typeof createSystems>
 
-/** The systems as they are configured now, with what has to outlive one piece of work. */
+/** Opens the configured systems, and keeps their state between tasks. */
 export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => {
   const traffic = {
     ise: createTraffic({ clock, name: 'Cisco ISE' }),
@@ -112,10 +112,10 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
           throw new NacFault(
             'setup',
             'answer',
-            `There is no ANC policy ${policy} in ISE. Create it (Operations, Adaptive Network Control), or name another one.`,
+            `The ANC policy ${policy} does not exist in ISE. Create it (Operations, Adaptive Network Control), or enter another one.`,
           )
       },
-      // An address without an endpoint is taken too: it counts from its first session on.
+      // ISE also accepts an address without an endpoint; the policy applies from its first session on.
       reachable: async (macs) => [...macs],
       quarantined: ise.policiesOf,
       apply: ise.apply,
@@ -131,7 +131,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
             })
           )
             known++
-        return known === 0 ? 'ISE has no endpoint with these addresses yet.' : 'Custom attributes are set.'
+        return known === 0 ? 'ISE has no endpoint with these addresses yet.' : 'Custom attributes were set.'
       },
     }
   }
@@ -147,7 +147,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
           throw new NacFault(
             'setup',
             'answer',
-            `CounterACT does not know the property ${policy}. Define it there: Options, Data Exchange.`,
+            `The property ${policy} does not exist in CounterACT. Define it there under Options, Data Exchange.`,
           )
       },
       reachable: async (macs) => {
@@ -157,7 +157,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
           throw new NacFault(
             'refused',
             'answer',
-            `CounterACT knows no host with ${macs.join(', ')}. It has to see the host first.`,
+            `CounterACT does not know a host with ${macs.join(', ')}. It must detect the host first.`,
           )
         return known
       },
@@ -168,7 +168,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
       },
       apply: async (mac) => {
         const host = await cact.host(mac)
-        if (host === null) throw new NacFault('refused', 'answer', `CounterACT knows no host with ${mac} any more.`)
+        if (host === null) throw new NacFault('refused', 'answer', `CounterACT no longer knows a host with ${mac}.`)
         await cact.set(host.address, quarantinedValue)
       },
       clear: async (mac) => {
@@ -189,7 +189,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
     iseOf,
     cactOf,
     traffic,
-    /** What automatic quarantines and new ones go by. */
+    /** Returns the settings for new and automatic quarantines. */
     rules: async (system: NacSystem) => {
       if (system === 'ise') {
         const v = await values.ise()
@@ -216,7 +216,7 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
         hours: v.number('CACT_QUARANTINE_HOURS'),
       }
     },
-    /** A system to work with; throws while it is not in use. */
+    /** Opens a system. Throws if it is switched off. */
     open: async (system: NacSystem, policy: string, manner: Manner): Promise<NacPeer> => {
       if (system === 'ise') {
         const v = await values.ise()
@@ -225,10 +225,10 @@ export const createSystems = ({ db, clock, settings, resolve }: SystemsDeps) => 
       }
       const v = await values.cact()
       if (!v.flag('CACT_ENABLED')) throw new NacFault('away', 'connect', 'CounterACT is switched off in the settings.')
-      // A property that was configured otherwise meanwhile is taken back by its name of then.
+      // Clearing uses the property that was configured when the quarantine began.
       return cactPeer({ ...v, text: (name) => (name === 'CACT_PROPERTY' ? policy : v.text(name)) }, manner)
     },
-    /** Forgets what it knows: the configuration changed. */
+    /** Discards cached state after a change of the configuration. */
     forget: (system: NacSystem): void => {
       traffic[system].resume()
       if (system === 'ise') known.macs.clear()

@@ -1,27 +1,27 @@
 import type { Clock } from '#platform/clock.ts'
 import { NacFault } from './fault.ts'
 
-/** Requests that arrive there within any second. ISE takes 100 and says nothing when it is more, it gets slow for everybody. */
+/** Requests that arrive within any second. ISE serves 100; beyond that it silently gets slow for everybody. */
 const perSecond = 10
-/** Failures in a row after which nothing is asked for a while. */
+/** Failures in a row after which requests pause. */
 const failuresToPause = 5
 const pauseMs = 30_000
 
 export interface TrafficManner {
-  /** Ends the wait for a turn too. What is ended by it says nothing about the system. */
+  /** Also ends the wait for a turn. An abort does not count as a failure of the system. */
   signal?: AbortSignal | undefined
-  /** A person tries a configuration: goes through a pause, and neither begins nor ends one. */
+  /** A connection test by a person: ignores a pause, and neither starts nor ends one. */
   isTrial?: boolean | undefined
-  /** A person looks: takes its turn after everything that carries out quarantines. */
+  /** A live view for a person: waits until all quarantines had their turn. */
   isLive?: boolean | undefined
 }
 
 export type Traffic = ReturnType<typeof createTraffic>
 
-/** Keeps a system from being asked too often, and while it is down. One per system and process. */
+/** Limits the rate of requests to a system, and pauses while it is down. One per system and process. */
 export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) => {
   let free = perSecond
-  /** In the order in which they are served; what waits for people comes second. */
+  /** Waiting requests in order. The second queue, for live views, has lower priority. */
   const first = new Set<() => void>()
   const second = new Set<() => void>()
   let failures = 0
@@ -40,7 +40,7 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
         signal?.removeEventListener('abort', stop)
         resolve()
       }
-      // Leaves the queue: a turn for somebody who is gone would be taken from the others.
+      // Leaves the queue, so that an aborted request does not use up a turn.
       function stop(): void {
         queue.delete(go)
         reject(late())
@@ -50,8 +50,8 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
     })
   }
   /**
-   * A place is given on a second after its request was answered, not after it was sent: however long requests were on
-   * their way, no more than ten arrive within one second (counted by their start, eleven did).
+   * Releases a turn one second after the answer, not after the request: however long requests travel, at most ten
+   * arrive within one second (counted by their start, eleven did).
    */
   function leave(): void {
     setTimeout(() => {
@@ -66,12 +66,12 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
   }
 
   return {
-    /** Runs one exchange in its turn. */
+    /** Runs one exchange when its turn comes. */
     run: async <T>(work: () => Promise<T>, manner: TrafficManner = {}): Promise<T> => {
       const { signal, isTrial = false, isLive = false } = manner
       if (!isTrial && clock.now() < pausedUntil)
-        throw new NacFault('away', 'connect', `${name} is left alone for half a minute after five failures: ${reason}`)
-      // One finds out whether it is back, the others keep away meanwhile.
+        throw new NacFault('away', 'connect', `Requests to ${name} pause for 30 seconds after five failures: ${reason}`)
+      // One request probes the system; the others keep waiting.
       if (!isTrial && failures >= failuresToPause) pausedUntil = clock.now() + pauseMs
       await turn(isLive || isTrial ? second : first, signal)
       try {
@@ -92,7 +92,7 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
         leave()
       }
     },
-    /** Asks again at once: the configuration changed. */
+    /** Ends a pause after a change of the configuration. */
     resume: (): void => {
       failures = 0
       pausedUntil = 0

@@ -17,10 +17,10 @@ export interface TryDeps {
   systems: Systems
 }
 
-/** A person waits no longer than that for all steps of a test, and the health page for a probe. */
+/** Time limits of a connection test and of a health probe. */
 const tryMs = 25_000
 const probeMs = 4_000
-/** A system is asked how it is no more often than this. */
+/** Shortest interval between two probes of a system. */
 const probeEveryMs = 8_000
 
 interface Step {
@@ -28,7 +28,7 @@ interface Step {
   run(): Promise<string>
 }
 
-/** Runs steps up to the first that fails. A first one that came past the connection says so. */
+/** Runs steps up to the first failure. A first step that fails after the connection is reported as connected. */
 const inSteps = async (steps: readonly Step[]): Promise<ConfigTested> => {
   const done: ConfigTestStep[] = []
   for (const { name, run } of steps)
@@ -39,19 +39,19 @@ const inSteps = async (steps: readonly Step[]): Promise<ConfigTested> => {
       if (done.length === 0) {
         if (error.stage === 'connect')
           return { ok: false, steps: [{ step: 'Connect', ok: false, message: error.message }] }
-        done.push({ step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' })
+        done.push({ step: 'Connect', ok: true, message: 'The system answered with a trusted certificate.' })
       }
       done.push({ step: error.stage === 'sign-in' ? signInOf(name) : name, ok: false, message: error.message })
       return { ok: false, steps: done }
     }
-  const connected = { step: 'Connect', ok: true, message: 'It answers, and its certificate is accepted.' }
+  const connected = { step: 'Connect', ok: true, message: 'The system answered with a trusted certificate.' }
   return { ok: true, steps: [connected, ...done] }
 }
 const signInOf = (name: string): string => (name === 'Data Exchange' ? name : 'Sign in')
 
-/** Tests of the configuration for people, and how both systems are. */
+/** Wires the connection tests and health probes of both systems. */
 export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) => {
-  // A test takes seconds when something hangs: two at once are plenty for people.
+  // A test takes seconds if a system hangs; two at once are enough for people.
   const semaphore = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
 
@@ -66,7 +66,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
   }
 
   function required(text: string, name: string): string {
-    if (text === '') throw invalid(`body.${name}`, 'is needed to try it')
+    if (text === '') throw invalid(`body.${name}`, 'is required for the test')
     return text
   }
 
@@ -78,14 +78,22 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
         const values = await systems.values.ise()
         const policy = values.text('ISE_ANC_POLICY')
         if (!(await systems.iseOf(values, manner).hasPolicy(policy)))
-          throw new NacFault('setup', 'answer', `There is no ANC policy ${policy} in ISE.`)
-        description = 'ERS answers, and the ANC policy exists.'
+          throw new NacFault(
+            'setup',
+            'answer',
+            `The ANC policy ${policy} does not exist in ISE. Create it there, or enter another one.`,
+          )
+        description = 'ERS answered, and the ANC policy exists.'
       } else {
         const values = await systems.values.cact()
         const property = values.text('CACT_PROPERTY')
         if (!(await systems.cactOf(values, manner).hasProperty()))
-          throw new NacFault('setup', 'answer', `CounterACT does not know the property ${property}.`)
-        description = 'The Web API answers, and the property is defined.'
+          throw new NacFault(
+            'setup',
+            'answer',
+            `The property ${property} does not exist in CounterACT. Define it there.`,
+          )
+        description = 'The Web API answered, and the property is defined.'
       }
       await settings.noteUse(system, null)
       return { status: 'OK', description }
@@ -108,7 +116,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
           name: 'Sign in',
           run: async () => {
             await client.hasPolicy(policy)
-            return 'ERS accepts user and password.'
+            return 'ERS accepted the user name and password.'
           },
         },
         {
@@ -118,7 +126,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
               throw new NacFault(
                 'setup',
                 'answer',
-                `There is no ANC policy ${policy}. Create it in ISE: Operations, Adaptive Network Control, Policy List.`,
+                `The ANC policy ${policy} does not exist. Create it in ISE under Operations, Adaptive Network Control, Policy List.`,
               )
             return `${policy} exists.`
           },
@@ -130,9 +138,9 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
               throw new NacFault(
                 'setup',
                 'answer',
-                'ERS has no ANC endpoints. Check the version, and that ANC is licensed.',
+                'ERS does not offer ANC endpoints. Check the version and the ANC licence.',
               )
-            return 'What is quarantined can be read back.'
+            return 'Quarantines can be read back.'
           },
         },
         {
@@ -143,7 +151,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
               throw error
             })
             return sessions === null
-              ? 'Sessions cannot be read: the monitoring node does not answer, or the user is not in the group MnT Admin. Quarantines work without.'
+              ? 'Sessions cannot be read: the monitoring node did not answer, or the user is not in the group MnT Admin. Quarantines work without them.'
               : `${sessions} live ${sessions === 1 ? 'session' : 'sessions'}.`
           },
         },
@@ -163,7 +171,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
           name: 'Sign in',
           run: async () => {
             await client.signIn()
-            return 'The Web API accepts user and password.'
+            return 'The Web API accepted the user name and password.'
           },
         },
         {
@@ -173,22 +181,22 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
               throw new NacFault(
                 'setup',
                 'answer',
-                `There is no property ${property}. Define it in CounterACT: Options, Data Exchange.`,
+                `The property ${property} does not exist. Define it in CounterACT under Options, Data Exchange.`,
               )
-            return `${property} is defined.`
+            return `The property ${property} is defined.`
           },
         },
         {
           name: 'Data Exchange',
           run: async () => {
             await client.tryExchange()
-            return 'Data Exchange accepts account and password.'
+            return 'Data Exchange accepted the account and password.'
           },
         },
       ])
     },
 
-    /** How a system is, at most eight seconds old. */
+    /** Returns the health of a system, at most eight seconds old. */
     health: async (system: NacSystem): Promise<{ status: HealthStatus; description: string }> => {
       if (!(await systems.rules(system)).isOn) return { status: 'Unknown', description: 'Not configured' }
       const last = probed.get(system)

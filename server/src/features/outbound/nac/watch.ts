@@ -12,12 +12,12 @@ import type { NacStore, Sighting } from './nac.store.ts'
 import { entityOf, macsToUse, nacTopic, type Quarantines } from './quarantines.service.ts'
 import type { Systems } from './systems.ts'
 
-/** A tool that is pulled out again before that causes nothing. */
+/** Time that a tool must stay attached before it counts. */
 const debounceMs = 30_000
 const capMs = 10 * 60_000
-/** A host says itself which addresses it has: one that names more may mean those of others. */
+/** A host reports its own addresses: one that reports more may mean those of other hosts. */
 const mostAddresses = 4
-/** Hosts that one look decides about; a flood is decided in the next ones. */
+/** Hosts handled per run; the next runs handle the rest of a flood. */
 const mostAtOnce = 100
 
 export interface WatchDeps {
@@ -42,13 +42,13 @@ interface Said {
 }
 
 /**
- * Looks every few seconds at what is attached: quarantines hosts of attack tools, and takes back what lost its reason.
- * It looks at the inventory instead of hearing reports, so a replica that dies, or a server that was down, misses nothing.
+ * Checks the attached devices every few seconds: quarantines hosts with attack tools, and releases those whose cause
+ * ended. It reads the inventory instead of following reports, so an outage of a replica or server misses nothing.
  */
 export const createWatch = (deps: WatchDeps) => {
   const { db, clock, bus, audit, store, systems, quarantines, announce } = deps
 
-  /** What becomes of one host with an attack tool; how many addresses are quarantined. */
+  /** Decides about one host with an attack tool. Returns the number of quarantined addresses. */
   async function consider(
     tx: Tx,
     system: NacSystem,
@@ -60,7 +60,7 @@ export const createWatch = (deps: WatchDeps) => {
     const [host] = await store.hosts(tx, [sighting.agent_id])
     if (host === undefined) return 0
     const [active] = await store.lockActive(tx, system, [host.agent_id])
-    // One that is being taken back comes first; then this is looked at again.
+    // A quarantine that is being cleared comes first; the next run decides again.
     if (active?.state === 'clearing') return 0
     await store.told(tx, system, host.agent_id)
     if (active !== undefined) return 0
@@ -68,14 +68,14 @@ export const createWatch = (deps: WatchDeps) => {
     const doubt =
       macs.length === 0
         ? host.macs.length === 0
-          ? 'The host reports no network interface that is up. Quarantine it at its switch.'
-          : 'All its addresses are among those that are never quarantined. Look at the host itself.'
+          ? 'The host reports no active network interface. Isolate it at its switch.'
+          : 'All its addresses are excluded from quarantine. Check the host on site.'
         : sharedWith !== null
-          ? `Its addresses are reported by ${sharedWith} too: quarantining them may hit another host.`
+          ? `${sharedWith} reports its addresses too: a quarantine might isolate another host.`
           : macs.length > mostAddresses
-            ? `It reports ${macs.length} addresses, and more than ${mostAddresses} are not quarantined without a person: they may be those of others.`
+            ? `It reports ${macs.length} addresses. More than ${mostAddresses} need approval, because some may belong to other hosts.`
             : begun + macs.length > rules.perTenMinutes
-              ? `${begun} ${begun === 1 ? 'address was' : 'addresses were'} quarantined within ten minutes, it has ${macs.length} more, and ${rules.perTenMinutes} are allowed without a person.`
+              ? `${begun} ${begun === 1 ? 'address was' : 'addresses were'} quarantined within ten minutes. It has ${macs.length} more, but only ${rules.perTenMinutes} are allowed without approval.`
               : null
     const state = macs.length === 0 ? 'failed' : doubt === null ? 'wanted' : 'waiting'
     const id = newId(clock.now())

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { escapeXml, findXml, readXml, xmlText } from './xml.ts'
 
 describe('readXml', () => {
-  it('reads what ISE and CounterACT answer', () => {
+  it('reads the answers of ISE and CounterACT', () => {
     const error = readXml(
       '\ufeff<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<ns3:ersResponse operation="PUT-x" xmlns:ns3="ers.ise.cisco.com"><!-- a --><link rel="related"/><messages><message type=\'ERROR\' code="A &amp; B"><title>No &lt;such&gt; &#x201c;thing&#8221;</title></message></messages></ns3:ersResponse>\n',
     )
@@ -34,11 +34,11 @@ describe('readXml', () => {
     '<a><!-- </a>',
     `${'<a>'.repeat(17)}${'</a>'.repeat(17)}`,
     '{"a": 1}',
-  ])('takes nothing else: %s', (source) => {
+  ])('rejects %s', (source) => {
     expect(readXml(source)).toBeNull()
   })
 
-  it('never throws, and reads back what was escaped', () => {
+  it('never throws, and reads back escaped text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readXml(`<a>${text}</a>`)))
     fc.assert(
       fc.property(fc.string(), (text) => {
@@ -54,7 +54,7 @@ describe('readXml', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 
-  it('reads closed elements as fast as others, however long the document is', () => {
+  it('reads self-closing elements as fast as others, however long the document is', () => {
     const filling = 'x'.repeat(190)
     const document = (element: string): string => `<a>${`${element}${filling}`.repeat(19_999)}</a>`
     const timed = (source: string): number => {
@@ -64,7 +64,7 @@ describe('readXml', () => {
       return performance.now() - startedAt
     }
     const usual = timed(document('<b></b>'))
-    // They took a thousand times as long: each was a copy of the rest.
+    // They took a thousand times as long, because each copied the rest of the text.
     expect(timed(document('<b/>'))).toBeLessThan(100 + usual * 50)
   })
 })

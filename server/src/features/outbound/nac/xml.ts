@@ -1,13 +1,13 @@
-/** One element: text and children, never both in the shapes we read. */
+/** One element, with text or children; documents here never have both. */
 export interface XmlElement {
-  /** Without its namespace prefix. */
+  /** Name without its namespace prefix. */
   name: string
   attributes: Readonly<Record<string, string>>
   text: string
   children: readonly XmlElement[]
 }
 
-/** Deepest nesting; the documented shapes have five. */
+/** Deepest nesting; documented answers have five levels. */
 const maxDepth = 16
 const maxElements = 20_000
 
@@ -16,7 +16,7 @@ const decode = (text: string): string =>
   text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|\w{1,8});/gi, (_whole, name: string) => {
     if (name.startsWith('#')) {
       const code = name[1]?.toLowerCase() === 'x' ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
-      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw new Error('no character')
+      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw new Error('invalid character')
       return String.fromCodePoint(code)
     }
     const known = entities[name]
@@ -36,15 +36,15 @@ interface Open {
 }
 
 /**
- * Reads the few documents that ISE and CounterACT answer. Strict: a document type, an entity of its own, an instruction
- * inside, or anything unbalanced is null, so there is nothing to expand and nothing to fetch.
+ * Parses the few documents that ISE and CounterACT return. Strict: a document type, a custom entity, an inner
+ * processing instruction or anything unbalanced gives null, so nothing is expanded or fetched.
  */
 export const readXml = (source: string): XmlElement | null => {
   const text = source
     .replace(/^\ufeff/, '')
     .trimStart()
     .replace(/^<\?xml[^?<>]*\?>/, '')
-  // An index into one text: to cut it, or to put something before it, copied megabytes for each element.
+  // An index into one text: cutting the text copied megabytes for each element.
   let from = 0
   const open: Open[] = []
   const roots: XmlElement[] = []
@@ -92,7 +92,7 @@ export const readXml = (source: string): XmlElement | null => {
   return open.length === 0 ? (roots[0] ?? null) : null
 }
 
-/** The first element of a name, in the order of the document. */
+/** Returns the first element with a name, in document order. */
 export const findXml = (element: XmlElement | null, name: string): XmlElement | null => {
   if (element === null || element.name === name) return element
   for (const child of element.children) {
@@ -102,10 +102,10 @@ export const findXml = (element: XmlElement | null, name: string): XmlElement | 
   return null
 }
 
-/** Text of the first element of a name; empty when there is none. */
+/** Returns the text of the first element with a name, or an empty text. */
 export const xmlText = (element: XmlElement | null, name: string): string => findXml(element, name)?.text ?? ''
 
-/** A value inside a document of ours. */
+/** Escapes a value for an XML document. */
 export const escapeXml = (text: string): string =>
   text.replace(
     /[&<>"']/g,

@@ -21,7 +21,7 @@ import { createWebhookSender, newWebhookSecret, parseWebhookSecret, WebhookError
 import type { GroupsService } from './groups.service.ts'
 import type { Group, GroupConfig } from './groups.ts'
 
-/** Recipients of a test mail; the others get theirs by the same server. */
+/** Largest number of recipients of a test mail; the others use the same server. */
 const mostRecipients = 5
 
 export interface TrialDeps {
@@ -34,15 +34,16 @@ export interface TrialDeps {
   source(): SiemSource
 }
 
-/** Sends a real message by a channel, and says what came of it. */
+/** Sends a test message through a channel and reports the result. */
 export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, source }: TrialDeps) => {
-  const words = (actor: Actor): string => `${actor.userName} sent this to try the channel.`
+  const words = (actor: Actor): string => `${actor.userName} sent this message to test the channel.`
 
   async function byMail(actor: Actor, group: Group, { channels: { email } }: GroupConfig): Promise<ConfigTestStep[]> {
-    if (email.recipients.length === 0) throw invalid('body.channels.email.recipients', 'must name somebody to try it')
+    if (email.recipients.length === 0)
+      throw invalid('body.channels.email.recipients', 'must have a recipient for the test')
     const { text, html } = layOut({
       subject: '',
-      heading: `Mail of the group "${group.definition.groupName}" works`,
+      heading: `Test mail of the notification group "${group.definition.groupName}"`,
       paragraphs: [words(actor)],
     })
     const steps: ConfigTestStep[] = []
@@ -52,14 +53,14 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       try {
         const messageId = `<${newId(clock.now())}@portcullis>`
         await mail.send({ to, subject: 'Portcullis: test of a notification group', text, html, messageId })
-        steps.push({ step, ok: true, message: 'The mail server took it.' })
+        steps.push({ step, ok: true, message: 'The mail server accepted it.' })
       } catch (error) {
         if (!(error instanceof MailError)) throw error
         steps.push({ step, ok: false, message: error.message })
         if (error.step === 'send') continue
-        // What is wrong with the server is wrong for all.
+        // A fault of the server affects all recipients.
         for (const other of tried.slice(i + 1))
-          steps.push({ step: `Mail to ${other}`, ok: false, message: 'Not tried: it goes by the same mail server.' })
+          steps.push({ step: `Mail to ${other}`, ok: false, message: 'Not tested: it uses the same mail server.' })
         break
       }
     }
@@ -68,7 +69,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       steps.push({
         step: more === 1 ? '1 more recipient' : `${more} more recipients`,
         ok: true,
-        message: `Not tried: a test goes to ${mostRecipients} at most.`,
+        message: `Not tested: a test sends at most ${mostRecipients} mails.`,
       })
     return steps
   }
@@ -80,15 +81,16 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
     given: string | undefined,
   ): Promise<ConfigTestStep[]> {
     const { webhook } = config.channels
-    if (webhook.url === '') throw invalid('body.channels.webhook.url', 'is needed to try it')
+    if (webhook.url === '') throw invalid('body.channels.webhook.url', 'is required for the test')
     const isKept = given === undefined || given === maskedSecret
     const isSamePlace =
       group.config.channels.webhook.url !== '' &&
       new URL(group.config.channels.webhook.url).host === new URL(webhook.url).host
-    // What is stored signs for the host it was stored for, no other.
+    // The stored secret signs only for the host it was stored for.
     const stored = isKept && isSamePlace ? groups.openSecret(group) : null
     const secret = isKept || given === '' ? (stored ?? newWebhookSecret()) : parseWebhookSecret(given)
-    if (secret === null) throw invalid('body.channels.webhook.secret', 'must be whsec_ and base64 of 24 to 64 bytes')
+    if (secret === null)
+      throw invalid('body.channels.webhook.secret', 'must be whsec_ followed by base64 of 24 to 64 bytes')
     const step = `Message to ${new URL(webhook.url).host}`
     const { sendWebhook } = createWebhookSender({ resolve, ca: certificatesOf(webhook.ca), now: clock.now })
     try {
@@ -109,8 +111,8 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
           step,
           ok,
           message: ok
-            ? `It answers ${status}.${stored === null && isKept ? ' It was signed with a key of the moment: none is stored yet.' : ''}`
-            : `It answers ${status}. Check the address, and what the receiver says of the signature.`,
+            ? `The receiver answered ${status}.${stored === null && isKept ? ' The message was signed with a temporary key, because no secret is stored yet.' : ''}`
+            : `The receiver answered ${status}. Check the address, and the receiver's log about the signature.`,
         },
       ]
     } catch (error) {
@@ -122,7 +124,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
   async function bySyslog(actor: Actor, config: GroupConfig): Promise<ConfigTestStep[]> {
     const { syslog } = config.channels
     const address = parseSyslogAddress(syslog.address, syslog.protocol)
-    if (address === null) throw invalid('body.channels.syslog.address', 'is needed to try it')
+    if (address === null) throw invalid('body.channels.syslog.address', 'is required for the test')
     const message: SiemEvent = {
       eventID: 0,
       category: 'System',
@@ -154,7 +156,10 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
         {
           step,
           ok: true,
-          message: syslog.protocol === 'udp' ? 'It was sent; with UDP nobody can know more.' : 'The receiver read it.',
+          message:
+            syslog.protocol === 'udp'
+              ? 'It was sent. UDP does not confirm delivery.'
+              : 'The receiver read it completely.',
         },
       ]
     } catch (error) {
@@ -171,7 +176,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
   ): Promise<ConfigTested> => {
     const group = groups.groupOf(await groups.read(db), id)
     if (!group.definition.channels.includes(channel))
-      throw invalid('body.channel', `is none of this group: ${group.definition.channels.join(', ')}`)
+      throw invalid('body.channel', `is not a channel of this group. It has: ${group.definition.channels.join(', ')}`)
     const config = await groups.judged(group, { id, ...(channels === undefined ? {} : { channels }) })
     await db.transaction((tx) =>
       audit.write(tx, actor, {

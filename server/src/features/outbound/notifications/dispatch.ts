@@ -12,9 +12,9 @@ import type { Group } from './groups.ts'
 import type { News, NoticeNews } from './news.ts'
 import type { NoticesRead, ToldNotice } from './notices.read.ts'
 
-/** Notices of one message; more follow in the next. */
+/** Alerts per message; the rest follows in the next one. */
 const mostOfMessage = 500
-/** Of these a mail has the text; of further ones it says how many. */
+/** Alerts with text in one mail; it gives the number of further ones. */
 const mostOfMail = 50
 
 export interface TellingDeps {
@@ -24,11 +24,11 @@ export interface TellingDeps {
   groups: GroupsService
   read: NoticesRead
   deliveries: Pick<DeliveriesApi, 'enqueue'>
-  /** Where links lead. */
+  /** Returns the base address of links. */
   baseUrl(): Promise<string>
 }
 
-/** True when a group is to tell of a notice of this severity, on hosts with these tags. */
+/** Returns whether a group notifies about an alert of this severity on hosts with these tags. */
 const isOf = (
   { definition, config }: Group,
   news: Pick<NoticeNews, 'list' | 'id'>,
@@ -45,14 +45,14 @@ const isOf = (
   )
 }
 
-/** Why a group hears of a notice now; null: it does not. */
+/** Returns why a group is notified now; null: it is not. */
 const newsFor = (group: Group, news: NoticeNews): News | null => {
   if (!isOf(group, news, news)) return null
   if (news.news !== null) return news.news
   return news.before !== null && !isOf(group, news, news.before) ? 'opened' : null
 }
 
-/** How bad, and whether again or over: `Critical, again`. The title of a subsystem says by itself that it is over. */
+/** Labels severity and state, for example `Critical, again`. */
 const stateOf = ({ news, severityString, kind }: ToldNotice & { news: News }): string =>
   news === 'resolved'
     ? kind === 'health'
@@ -63,10 +63,10 @@ const stateOf = ({ news, severityString, kind }: ToldNotice & { news: News }): s
 const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string => {
   const [first] = notices as [ToldNotice & { news: News }]
   const one = `[${stateOf(first)}] ${first.title}`
-  return subjectLine(notices.length === 1 ? one : `${notices.length} notices, worst: ${one}`)
+  return subjectLine(notices.length === 1 ? one : `${notices.length} alerts, most severe: ${one}`)
 }
 
-/** Of a subsystem it is how it is now that counts: it may have changed while the message waited. */
+/** Returns the current state: a subsystem may have changed while the message waited. */
 const newsNow = ({ kind, status }: ToldNotice, news: News): News =>
   kind !== 'health' ? news : status === 'OK' ? 'resolved' : news === 'resolved' ? 'reopened' : news
 
@@ -75,7 +75,7 @@ const times = (notice: ToldNotice): string =>
     ? `Once, ${notice.lastTime}.`
     : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
 
-/** Tells groups of notices: at once, gathered, or after quiet hours. */
+/** Notifies groups of alerts: at once, batched, or after quiet hours. */
 export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
   function mailOf(group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
@@ -95,10 +95,10 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
                 `${base}${notice.link}`,
               ].join('\n'),
             ),
-          ...(more > 0 ? [`And ${more} more, in the console.`] : []),
-          `You get this because the notification group "${group.definition.groupName}" mails to you.`,
+          ...(more > 0 ? [`The console shows ${more} more.`] : []),
+          `You receive this mail because you are a recipient of the notification group "${group.definition.groupName}".`,
         ],
-        link: { text: 'All notices', url: `${base}/notices` },
+        link: { text: 'View all alerts', url: `${base}/notices` },
       }),
     }
   }
@@ -113,7 +113,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       },
     })
 
-  /** One message of a group and channel; true when there may be another. */
+  /** Writes one message of a group and channel. Returns true if another may be due. */
   const tellOne = (groupId: number, channel: 'email' | 'webhook', base: string): Promise<boolean> =>
     db.transaction(async (tx) => {
       if (!(await store.tryTell(tx, groupId, channel))) return false
@@ -158,7 +158,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
     })
 
   return {
-    /** Notes who is to be told, in the transaction that folds. */
+    /** Records which groups to notify, in the transaction that updates the alerts. */
     note: async (tx: Tx, news: readonly NoticeNews[]): Promise<void> => {
       if (news.length === 0) return
       const all = await groups.read(tx)
@@ -178,7 +178,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       )
     },
 
-    /** What waits to be told, and for what. */
+    /** Returns the pending notifications and what they wait for. */
     waiting: async () => {
       const [keys, all] = await Promise.all([store.waiting(db), groups.read(db)])
       const found = await Promise.all(
@@ -203,7 +203,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       return found.flat()
     },
 
-    /** Writes down the messages that are due. */
+    /** Enqueues the messages that are due. */
     run: async (): Promise<void> => {
       const waiting = await store.waiting(db)
       if (waiting.length === 0) return

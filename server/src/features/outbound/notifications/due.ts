@@ -3,16 +3,16 @@ import type { PendingRow } from './groups.store.ts'
 import type { GroupConfig } from './groups.ts'
 import { endOfQuiet, isQuiet } from './quiet-hours.ts'
 
-/** A mail waits so long for what comes with it: a flood is one mail, with a number. */
+/** Time that a mail waits for further alerts, so that a flood is one mail with a number. */
 const gatherMs = 15_000
-/** And the next mail of a group comes no sooner, longer each time there is more to tell: a night of single notices is no night of mails. */
+/** Shortest intervals between mails of a group. They grow with each busy mail, so single alerts do not fill a night. */
 const mailGaps = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
-/** What is this severe waits for the shortest gap only. */
+/** Severity up to which only the shortest interval applies. */
 const urgent = 2
 
 export const gapAfter = (streak: number): number => mailGaps[Math.min(streak, mailGaps.length - 1)] as number
 
-/** Which of what waits may be told now, and when there is more. */
+/** Returns the pending alerts to send now, or when the next are due. */
 export const dueOf = (
   { digestMinutes, quietHours }: Pick<GroupConfig, 'digestMinutes' | 'quietHours'>,
   channel: 'email' | 'webhook',
@@ -30,7 +30,7 @@ export const dueOf = (
   if (passed.length === 0)
     return { ready: [], at: quiet === null ? now : endOfQuiet(now, quiet), isForQuietHours: quiet !== null }
   const wait = digestMinutes > 0 ? digestMinutes * 60_000 : channel === 'email' ? gatherMs : 0
-  // A clock that was set back must not keep them waiting.
+  // A clock that was set back must not delay them.
   const oldest = Math.min(now, ...passed.map(({ since }) => since.getTime()))
   const streak = passed.some(({ severity }) => severity <= urgent) ? 0 : last.streak
   const gap =

@@ -4,22 +4,22 @@ import { deviceOf, namesOf } from '#features/outbound/deliveries/index.ts'
 import type { FollowedEvent } from '#features/system/events/index.ts'
 import { kindOfCode, kindTexts } from './groups.ts'
 
-/** Newest events that a notice remembers. */
+/** Newest events kept per alert. */
 export const eventsKept = 20
-/** Tags that a notice remembers. */
+/** Tags kept per alert. */
 const tagsKept = 200
-/** Hosts that bring new subjects of one kind within a minute; more than that is a flood, told as one notice. */
+/** Hosts that report new subjects of one kind within a minute; more are a flood, reported as one alert. */
 const floodAfter = 10
-/** New subjects of one kind that one host brings within a minute. */
+/** New subjects of one kind that one host reports within a minute; more are a flood of this host. */
 const floodOfHostAfter = 5
-/** So long what is new belongs to a flood that began; then it has to show again that it is one. */
+/** Time during which new subjects belong to a flood that began. */
 export const floodMs = 10 * 60_000
-/** A flood that lasts is told again so often. */
+/** Interval at which a lasting flood is reported again. */
 export const floodAgainMs = 3_600_000
-/** One that was quiet for so long is news again, though nobody dismissed it. */
+/** Quiet time after which an alert is news again, even if it was not dismissed. */
 export const newsAgainMs = 24 * 3_600_000
 
-/** What a run of events says of one subject. */
+/** A run of events about one subject. */
 export interface Folded {
   kind: NoticeKind
   subject: string
@@ -29,9 +29,9 @@ export interface Folded {
   entityType: NoticeEntity
   entityId: string
   link: string
-  /** Host of the first event: its uuid, or the name of what has none. */
+  /** UUID of the host of the first event, or the name of what has no UUID. */
   agent: string
-  /** Tags of the hosts it happened on. */
+  /** Tags of the affected hosts. */
   tags: Set<string>
   firstAt: Date
   lastAt: Date
@@ -40,19 +40,19 @@ export interface Folded {
   events: number[]
 }
 
-/** A host on its own is the subject where a person has to go there; else the model, which may be on thousands. */
+/** Kinds whose subject is the host, because a person must go there; else it is the model, which may be on thousands. */
 const byHost: ReadonlySet<NoticeKind> = new Set(['attackTool', 'driverMismatch', 'keyClone', 'agentSilent'])
 
 const tagsOf = (event: FollowedEvent): string[] => event.hashtags.split(',').filter((tag) => tag !== '')
 
-/** Notices about accounts, and where the console shows these. */
+/** Console pages for alerts about accounts. */
 const accountLinks: Readonly<Partial<Record<NoticeKind, string>>> = {
   tokenExpiring: '/settings/tokens',
   accountSuspended: '/settings/accounts',
   accountDisabled: '/settings/accounts',
 }
 
-/** Why, in the words of the list of events. */
+/** Returns the link to the list of events, filtered by their description. */
 const eventsLink = (kind: NoticeKind): string => `/events?globalSearch=${encodeURIComponent(descriptionOf[kind])}`
 const descriptionOf: Readonly<Record<NoticeKind, string>> = {
   attackTool: 'Known attack tool',
@@ -68,7 +68,7 @@ const descriptionOf: Readonly<Record<NoticeKind, string>> = {
   accountDisabled: 'Account disabled, demoted or deleted',
 }
 
-/** What an event is about: the subject that repeats are folded into. */
+/** Returns the subject of an event, under which repetitions are aggregated. */
 const subjectOf = (
   event: FollowedEvent,
   kind: NoticeKind,
@@ -113,7 +113,7 @@ const subjectOf = (
 
 const keyOf = ({ kind, subject }: Pick<Folded, 'kind' | 'subject'>): string => `${kind} ${subject}`
 
-/** Adds what `more` says to what is known of the same subject; both in the order they happened. Changes `known.tags`. */
+/** Merges two runs about the same subject, in their order. Changes `known.tags`. */
 const join = (known: Folded, more: Folded): Folded => {
   for (const tag of more.tags) if (known.tags.size < tagsKept) known.tags.add(tag)
   return {
@@ -127,7 +127,7 @@ const join = (known: Folded, more: Folded): Folded => {
   }
 }
 
-/** Folds a run of events, in their order, by subject. Those that make no notice are left out. */
+/** Aggregates events by subject, in their order. Events that make no alert are left out. */
 export const fold = (events: readonly FollowedEvent[]): Map<string, Folded> => {
   const folded = new Map<string, Folded>()
   for (const event of events) {
@@ -148,10 +148,10 @@ export const fold = (events: readonly FollowedEvent[]): Map<string, Folded> => {
   return folded
 }
 
-/** Subject of the notice that a flood of a kind is told by; with a host behind it, the flood of one host. */
+/** Subject of the alert about a flood of a kind; with a host appended, about the flood of one host. */
 export const floodSubject = 'many'
 
-/** Many subjects of one kind as one; `of` is the host when they are of one only. */
+/** Merges many subjects of one kind; `of` is the host if all are from one. */
 const floodOf = (kind: NoticeKind, parts: readonly Folded[], of: Folded | null): Folded => {
   const what = kindTexts[kind].name
   const host = of === null ? '' : hostOf(of)
@@ -160,7 +160,7 @@ const floodOf = (kind: NoticeKind, parts: readonly Folded[], of: Folded | null):
       ...part,
       subject: of === null ? floodSubject : `${floodSubject} ${of.agent}`,
       title: of === null ? `${what}: many at once` : `${what}: many on ${host}`,
-      description: `Last: ${part.title}. So many came at once that they are told as one; the events have each.`,
+      description: `Latest: ${part.title}. There were too many for single alerts. The list of events has each of them.`,
       entityType: of === null ? 'Many' : 'Agent',
       entityId: of === null || !isId(of.agent) ? '' : of.agent,
       link: of === null || !isId(of.agent) ? eventsLink(kind) : `/agents/${of.agent}`,
@@ -170,18 +170,18 @@ const floodOf = (kind: NoticeKind, parts: readonly Folded[], of: Folded | null):
 }
 
 const isId = (agent: string): boolean => /^[0-9a-f-]{36}$/.test(agent)
-/** The host of a description, as `subjectOf` began it. */
+/** Returns the host from a description, as `subjectOf` wrote it. */
 const hostOf = ({ description }: Folded): string => description.split(': ')[0] ?? ''
 
-/** What is known before a run: which subjects have an open notice, and how busy kinds and hosts are. */
+/** The state before a run: open alerts, and recent activity of kinds and hosts. */
 export interface Before {
-  /** True for a subject whose notice is not dismissed and takes more without being news. */
+  /** Returns whether a subject has an open alert that takes more events without being news. */
   isOpen(one: Folded): boolean
-  /** Hosts that brought notices of a kind within the last minute. */
+  /** Returns the hosts that caused alerts of a kind within the last minute. */
   recentHosts(kind: NoticeKind): ReadonlySet<string>
-  /** Notices of a kind that a host brought within the last minute. */
+  /** Returns the number of alerts of a kind that a host caused within the last minute. */
   recentOf(kind: NoticeKind, agent: string): number
-  /** A flood of this kind, or of this kind on a host, began within the last ten minutes. */
+  /** Returns whether a flood of this kind, or of this kind on a host, began within the last ten minutes. */
   isFlooding(kind: NoticeKind, agent: string | null): boolean
 }
 
@@ -197,8 +197,8 @@ const grouped = <T, K>(all: readonly T[], keyOfOne: (one: T) => K): Map<K, T[]> 
 }
 
 /**
- * Where more new subjects come than people can look at one by one, they become one: first those of one host, so that a host
- * can flood nobody but itself, then those of a kind, when they are of many hosts.
+ * Merges new subjects when there are too many for single alerts: first those of one host, so that a host floods only
+ * itself, then those of a kind on many hosts.
  */
 export const tameFloods = (folded: ReadonlyMap<string, Folded>, before: Before): Folded[] => {
   const kept: Folded[] = []
@@ -215,7 +215,7 @@ export const tameFloods = (folded: ReadonlyMap<string, Folded>, before: Before):
     if (before.isFlooding(kind, null) || hosts.size > floodAfter) kept.push(floodOf(kind, tamed, null))
     else kept.push(...tamed)
   }
-  // A host may have been told as a flood before: what belongs together stays one.
+  // Events of a known flood of one host join its alert.
   const whole = new Map<string, Folded>()
   for (const one of kept) {
     const known = whole.get(keyOf(one))

@@ -9,9 +9,9 @@ import { type HealthNews, healthNews } from './health-notices.ts'
 import type { News, NoticeNews } from './news.ts'
 import type { NoticeRow, NoticesStore, NoticeWrite } from './notices.store.ts'
 
-/** Ids looked at in one transaction: some tenths of a second when all of them make notices. */
+/** Ids per transaction: a few tenths of a second if all of them make alerts. */
 const span = 5_000
-/** Codes that make notices; everything else is passed over by the database. */
+/** Events that make alerts; the database skips all others. */
 const wanted = {
   codes: [...kindOfCode.keys(), ...Object.values(healthCodes), heardAgainCode],
   severity: 7,
@@ -25,7 +25,7 @@ export interface FollowerDeps {
   clock: Clock
   store: NoticesStore
   events: Pick<EventsApi, 'head' | 'follow'>
-  /** Writes down who is to be told; in the transaction that folds. */
+  /** Records which groups to notify, in the transaction that updates the alerts. */
   tell(tx: Tx, news: readonly NoticeNews[]): Promise<void>
   hint: Hint
 }
@@ -51,7 +51,7 @@ const riskWrite = (one: Folded, known: ReadonlySet<string>, turn: number | null)
   openedBy: one.agent,
 })
 
-/** Reads the events once, in order, and folds them into notices: one replica at a time, position and notices together. */
+/** Aggregates the events into alerts, in order and in one replica at a time. Position and alerts commit together. */
 export const createFollower = ({ db, clock, store, events, tell, hint }: FollowerDeps) => {
   const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, NoticeRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
@@ -84,7 +84,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
     return { ones, known }
   }
 
-  /** Hosts that a run left heard, not silent: their notices are over, and who was told of them hears that. */
+  /** Closes the alerts of silent hosts that reported again, and returns this news for those who were notified. */
   async function endSilence(tx: Tx, some: readonly FollowedEvent[], turn: number): Promise<NoticeNews[]> {
     const heard = new Map<string, boolean>()
     for (const { agent_id, code } of some)
@@ -104,7 +104,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
     }))
   }
 
-  /** One run of events; false when there was nothing to do, or another replica does it. */
+  /** Processes one run of events. Returns false if none was due or another replica is at work. */
   const step = (): Promise<boolean> =>
     db.transaction(async (tx) => {
       const at = await store.lockFollower(tx)
@@ -123,7 +123,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
           const row = known.get(keyOf(one))
           const news = newsOf(row, one, clock.now())
           if (news !== null) turn++
-          // One that was dismissed begins anew: its tags of before say nothing of now.
+          // A dismissed alert starts again: its earlier tags do not apply now.
           const tags = row === undefined || row.is_dismissed ? new Set<string>() : tagsOf(row)
           writes.push(riskWrite(one, tags, news === null ? null : turn))
           told.push({
@@ -158,7 +158,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
     while (await step());
   }
   return {
-    /** Folds what came since; one run at a time in a process. */
+    /** Aggregates the new events, in one run at a time per process. */
     run: (): Promise<void> => {
       running ??= catchUp().finally(() => {
         running = null
@@ -168,7 +168,9 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
   }
 }
 
-/** What is told when some of it is over within the same run: the end alone, and nothing of what nobody had heard of. */
+/**
+ * Combines news and endings of one run: an alert that ended reports only its end, and nothing if it was never reported.
+ */
 const withEnds = (news: readonly NoticeNews[], over: readonly NoticeNews[]): NoticeNews[] => {
   const ended = new Set(over.map(({ noticeId }) => noticeId))
   const fresh = new Set(news.filter(({ before }) => before === null).map(({ noticeId }) => noticeId))

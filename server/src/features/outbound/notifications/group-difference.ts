@@ -3,7 +3,7 @@ import type { GroupConfig } from './groups.ts'
 
 const list = (off: readonly string[]): string => (off.length === 0 ? 'none' : off.join(', '))
 
-/** Many receivers keep their token in the path: the trail says that it changed, and not to what. */
+/** Hides the path of the webhook address, which often holds a token: the audit trail shows only that it changed. */
 const address = ({ channels: { webhook } }: GroupConfig): string => {
   const url = URL.parse(webhook.url)
   return url === null
@@ -11,18 +11,18 @@ const address = ({ channels: { webhook } }: GroupConfig): string => {
     : `${url.origin}/… (${createHash('sha256').update(webhook.url).digest('hex').slice(0, 8)})`
 }
 
-/** Enough of what certificates are trusted to see that they changed. */
+/** Returns digests of the trusted certificates, enough to show that they changed. */
 const certificates = ({ channels: { webhook, syslog } }: GroupConfig): string =>
   [webhook.ca, syslog.ca]
     .map((pem) => (pem === '' ? 'the system’s' : createHash('sha256').update(pem).digest('hex').slice(0, 12)))
     .join(' and ')
 
-/** What changed of a group, in words; empty: nothing that people see. */
+/** Describes the changes of a group; empty: none that people see. */
 export const difference = (before: GroupConfig, after: GroupConfig): string =>
   [
     ['minimum severity', before.minimumSeverity, after.minimumSeverity],
     ['tags', list(before.hashtags), list(after.hashtags)],
-    ['in use', String(before.isEnabled), String(after.isEnabled)],
+    ['enabled', String(before.isEnabled), String(after.isEnabled)],
     ['switched off', list(before.off), list(after.off)],
     ['mail', String(before.channels.email.isEnabled), String(after.channels.email.isEnabled)],
     ['recipients', list(before.channels.email.recipients), list(after.channels.email.recipients)],

@@ -6,7 +6,10 @@ import type { Secret } from '#platform/secret.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import { codesOf, type Group, healthCodes, heardAgainCode } from './groups.ts'
 
-/** Streams of events that a group has switched on; `openKey` gives what signs for its webhook; null when it cannot be opened. */
+/**
+ * Returns the active event streams of a group. `openKey` returns its webhook's signing secret, or null if it cannot be
+ * opened.
+ */
 export const outputsOf = ({ definition, config }: Group, openKey: () => Secret | null): OutputPlan[] => {
   const { webhook, syslog } = config.channels
   const codes = codesOf(definition, config.off)
@@ -14,7 +17,7 @@ export const outputsOf = ({ definition, config }: Group, openKey: () => Secret |
   const wanted = {
     codes,
     severity: severityNames.indexOf(config.minimumSeverity),
-    // Who hears that something is not well hears that it is again.
+    // Receivers that get a degradation also get the recovery.
     always: codes.filter(
       (code) => code === healthCodes.recovered || (definition.of === 'notices' && code === heardAgainCode),
     ),

@@ -6,7 +6,7 @@ import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import type { GroupConfig, GroupDefinition } from './groups.ts'
 import { isTimeZone } from './quiet-hours.ts'
 
-/** Each once, as first written. */
+/** Removes repetitions and keeps the first spelling. */
 const unique = (values: readonly string[]): string[] =>
   [...new Map([...values].reverse().map((value) => [folded(value), value])).values()].reverse()
 
@@ -37,7 +37,7 @@ const urlAfter = (before: GroupConfig['channels']['webhook'], change: WebhookCha
   return before.url
 }
 
-/** What a group would be after a change; secrets stay as they were given. */
+/** Merges a change into a group. Secrets stay as given. */
 export const merged = (
   definition: GroupDefinition,
   before: GroupConfig,
@@ -47,7 +47,10 @@ export const merged = (
   const off = new Set(before.off)
   for (const [i, { id, isEnabled }] of (change.notifications ?? []).entries()) {
     if (!known.has(id))
-      throw invalid(`body.notifications[${i}].id`, `is not one of this group's: ${[...known].join(', ')}`)
+      throw invalid(
+        `body.notifications[${i}].id`,
+        `is not a notification of this group. It has: ${[...known].join(', ')}`,
+      )
     if (isEnabled) off.delete(id)
     else off.add(id)
   }
@@ -70,37 +73,38 @@ export const merged = (
   }
 }
 
-/** The address of a webhook as it can be used; throws what is wrong with it. */
+/** Parses and checks the address of a webhook. */
 export const webhookUrl = (text: string): URL => {
   const url = URL.parse(text)
   const field = 'body.channels.webhook.url'
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw invalid(field, 'must be an address that begins with https://')
+    throw invalid(field, 'must start with https://')
   if (url.username !== '' || url.password !== '')
-    throw invalid(field, 'must not hold a user or password; a token belongs into its path or query')
+    throw invalid(field, 'must not contain a user name or password; put a token into its path or query')
   if (url.hash !== '') throw invalid(field, 'must not end with a fragment (#)')
   return url
 }
 
 const assertCertificates = (field: string, text: string): void => {
-  if (text.trim() !== '' && certificatesOf(text).length === 0) throw invalid(field, 'holds no PEM certificate')
+  if (text.trim() !== '' && certificatesOf(text).length === 0)
+    throw invalid(field, 'does not contain a PEM certificate')
 }
 
-/** What is wrong with a group beside its shape; each names the member. */
+/** Checks the rules of a group beyond its schema. Each error names the member. */
 export const assertGroup = (definition: GroupDefinition, { channels, hashtags, quietHours }: GroupConfig): void => {
   const { email, webhook, syslog } = channels
   if (definition.kind === 'SystemHealth' && hashtags.length > 0)
-    throw invalid('body.hashtags', 'must be empty: the health of the server has no tags')
+    throw invalid('body.hashtags', 'must be empty, because server health has no tags')
   for (const [i, tag] of hashtags.entries())
     if (/[,;#\p{Cc}]/u.test(tag))
-      throw invalid(`body.hashtags[${i}]`, 'is no tag: it has a comma, semicolon, # or control character')
+      throw invalid(`body.hashtags[${i}]`, 'is not a tag: it contains a comma, semicolon, # or control character')
   if (email.isEnabled && !definition.channels.includes('email'))
     throw invalid(
       'body.channels.email.isEnabled',
-      'must be false: this group sends single events, which are not mailed',
+      'must be false, because this group sends single events, which are not mailed',
     )
   if (email.isEnabled && email.recipients.length === 0)
-    throw invalid('body.channels.email.recipients', 'must name somebody while mail is on')
+    throw invalid('body.channels.email.recipients', 'must not be empty while mail is enabled')
   if (webhook.isEnabled || webhook.url !== '') webhookUrl(webhook.url)
   assertCertificates('body.channels.webhook.ca', webhook.ca)
   if ((syslog.isEnabled || syslog.address !== '') && parseSyslogAddress(syslog.address, syslog.protocol) === null)
@@ -108,12 +112,12 @@ export const assertGroup = (definition: GroupDefinition, { channels, hashtags, q
   assertCertificates('body.channels.syslog.ca', syslog.ca)
   if (quietHours !== null) {
     if (!isTimeZone(quietHours.timeZone))
-      throw invalid('body.quietHours.timeZone', 'is no time zone this server knows; use an IANA name as Europe/Berlin')
-    if (quietHours.from === quietHours.to) throw invalid('body.quietHours.to', 'must be another time than from')
+      throw invalid('body.quietHours.timeZone', 'is not a known time zone; use an IANA name such as Europe/Berlin')
+    if (quietHours.from === quietHours.to) throw invalid('body.quietHours.to', 'must differ from `from`')
   }
 }
 
-/** Recipients, each once. */
+/** Removes repeated recipients. */
 export const withRecipients = (config: GroupConfig): GroupConfig => ({
   ...config,
   channels: {

@@ -19,7 +19,7 @@ import { assertGroup, maskedUrl, merged, webhookUrl, withRecipients } from './gr
 import type { GroupsStore } from './groups.store.ts'
 import { defaultConfig, type Group, type GroupConfig, groupDefinitions } from './groups.ts'
 
-/** Row that the secret of a group's webhook is bound to. */
+/** Returns the context to which the secret of a group's webhook is bound. */
 export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`
 
 export interface GroupsDeps {
@@ -32,13 +32,13 @@ export interface GroupsDeps {
   hint: Hint
 }
 
-/** The secret lies sealed beside the rest. */
+/** Removes the secret, which is stored sealed in its own column. */
 const withoutSecret = (config: GroupConfig): GroupConfig => ({
   ...config,
   channels: { ...config.channels, webhook: { ...config.channels.webhook, secret: '' } },
 })
 
-/** Who is told of what: the fixed groups, as Administrators set them. */
+/** Stores the notification groups, a fixed set that Administrators configure. */
 export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, hint }: GroupsDeps) => {
   async function read(q: Queryable): Promise<Group[]> {
     const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
@@ -48,7 +48,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       const { channels, ...rest } = row?.config ?? {}
       return {
         definition,
-        // Member by member: what a later release adds is there for groups that were stored before.
+        // Merged by member, so that stored groups get defaults for members of later releases.
         config: {
           ...usual,
           ...rest,
@@ -83,7 +83,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     }
   }
 
-  /** Refuses what this server never connects to; what has no address now may have one later. */
+  /** Rejects destinations that this server never connects to. A name that does not resolve now is allowed. */
   async function assertReachable(field: string, host: string): Promise<string | null> {
     return resolve(host).then(
       ({ address }) => address,
@@ -100,7 +100,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     )
   }
 
-  /** Null when there is none, or none that the keys at hand open: other groups must not suffer. */
+  /** Returns null without a secret, or if no key opens it: other groups must not be affected. */
   function openSecret({ definition, secret }: Group): Secret | null {
     try {
       return secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
@@ -109,7 +109,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     }
   }
 
-  /** The secret that is to be stored: kept, given or made; and whether it was made. */
+  /** Returns the secret to store (kept, given or generated), and the generated one. */
   function secretFor(
     before: Group,
     after: GroupConfig,
@@ -121,7 +121,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       before.config.channels.webhook.url !== '' &&
       url !== '' &&
       webhookUrl(url).host !== webhookUrl(before.config.channels.webhook.url).host
-    // Without an address there is nothing to sign for, and nothing that a new address could inherit.
+    // Without an address the secret is dropped, so that a later address cannot inherit it.
     if (url === '') return { box: null, fresh: null }
     const seal = (secret: Secret): Buffer => envelope.seal(secret, placeOfWebhook(String(before.definition.id)))
     if (
@@ -135,7 +135,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       if (isMoved)
         throw invalid(
           'body.channels.webhook.secret',
-          'is needed again, because the webhook moves to another host; empty makes a new one',
+          'is required again, because the webhook moves to another host; an empty value generates a new one',
         )
       return { box: before.secret, fresh: null }
     }
@@ -143,7 +143,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     if (secret === null)
       throw invalid(
         'body.channels.webhook.secret',
-        'must be whsec_ and base64 of 24 to 64 bytes, or empty for a new one',
+        'must be whsec_ followed by base64 of 24 to 64 bytes, or empty for a new one',
       )
     return { box: seal(secret), fresh: null }
   }
@@ -152,12 +152,12 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     const group = groups.find(({ definition }) => definition.id === id)
     if (group === undefined)
       throw new AppError('not_found', {
-        detail: `There is no notification group ${id}; there are 1 to ${groupDefinitions.length}.`,
+        detail: `Notification group ${id} does not exist. Valid ids are 1 to ${groupDefinitions.length}.`,
       })
     return group
   }
 
-  /** A group as it would be with what is given; judged, not stored. */
+  /** Returns a group after a change, checked and not stored. */
   async function judged(before: Group, change: NotificationGroupChange): Promise<GroupConfig> {
     const config = withRecipients(merged(before.definition, before.config, change))
     assertGroup(before.definition, config)
@@ -168,7 +168,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       if (protocol === 'http:' && (at === null || !isLoopback(at)))
         throw invalid(
           'body.channels.webhook.url',
-          'must begin with https://: plain http is spoken to this machine only',
+          'must start with https://; plain http is allowed for this machine only',
         )
     }
     const address = syslog.address === '' ? null : parseSyslogAddress(syslog.address, syslog.protocol)
@@ -176,7 +176,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     return withoutSecret(config)
   }
 
-  /** Judges changes before they are made: names are resolved outside of a transaction. */
+  /** Checks changes before the transaction, because name resolution takes time. */
   async function judge(changes: readonly NotificationGroupChange[]): Promise<void> {
     const groups = await read(db)
     for (const change of changes) await judged(groupOf(groups, change.id), change)
@@ -215,7 +215,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
 
     list: async (): Promise<NotificationGroup[]> => (await read(db)).map((group) => shown(group, null)),
 
-    /** Changes one group; answers all, with a secret that was made now. */
+    /** Changes one group. Returns all groups, with a generated secret if there is one. */
     update: async (actor: Actor, change: NotificationGroupChange): Promise<NotificationGroup[]> => {
       await judge([change])
       return db.transaction(async (tx) => {
@@ -227,10 +227,10 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
 
     judge,
 
-    /** Has changes of groups wait for the caller's transaction; before anything that writes audit. */
+    /** Locks the groups for the caller's transaction, before anything writes audit records. */
     lock: store.lock,
 
-    /** Changes groups in a transaction of the caller, who had them judged; answers what changed of each. */
+    /** Changes checked groups in the caller's transaction. Returns what changed in each. */
     changeAll: async (tx: Tx, actor: Actor, changes: readonly NotificationGroupChange[]) => {
       await store.lock(tx)
       const done: { groupName: string; changes: string }[] = []
@@ -239,14 +239,14 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
         if (fresh !== null)
           throw invalid(
             `body.notificationGroups[${i}].channels.webhook.secret`,
-            'is needed: a secret that is made here could not be shown',
+            'is required, because a generated secret could not be shown',
           )
         if (words !== '') done.push({ groupName, changes: words })
       }
       return done
     },
 
-    /** Streams of events that are switched on. */
+    /** Returns the active event streams. */
     plans: async (): Promise<OutputPlan[]> =>
       (await read(db)).flatMap((group) => outputsOf(group, () => openSecret(group))),
 
@@ -255,7 +255,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       if (group === undefined || !group.config.isEnabled || !group.config.channels.webhook.isEnabled) return null
       const secret = openSecret(group)
       const { url, ca } = group.config.channels.webhook
-      // Not "no webhook": what waits is kept until somebody enters the secret again.
+      // An error instead of null, so that waiting messages are kept until somebody enters the secret again.
       if (secret === null) throw new Error(`the webhook secret of group ${groupId} cannot be opened`)
       return { url, secret, ca: certificatesOf(ca) }
     },

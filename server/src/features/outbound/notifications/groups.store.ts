@@ -10,7 +10,7 @@ export interface GroupRow {
   webhook_secret: Buffer | null
 }
 
-/** A notice that a group is to tell by a channel. */
+/** An alert that waits to be sent to a group by a channel. */
 export interface PendingRow {
   notice_id: number
   news: string
@@ -26,7 +26,7 @@ export const createGroupsStore = () => ({
       sql`select g.group_id, g.config, g.webhook_secret from notification_groups g order by g.group_id`,
     ),
 
-  /** Changes of groups come one after the other. */
+  /** Serialises changes of groups. */
   lock: async (tx: Tx): Promise<void> => {
     await lock(tx, locks.notificationGroups)
   },
@@ -57,15 +57,15 @@ export const createGroupsStore = () => ({
       on conflict (group_id, channel, notice_id) do update set turn = excluded.turn, news = excluded.news`)
   },
 
-  /** Groups and channels that have something to tell. */
+  /** Returns the groups and channels with pending alerts. */
   waiting: (q: Queryable): Promise<{ group_id: number; channel: 'email' | 'webhook' }[]> =>
     q.query(sql`select distinct p.group_id, p.channel from notice_pending p order by p.group_id, p.channel`),
 
-  /** One replica tells for a group and channel at a time; false: another does. */
+  /** Lets one replica at a time notify a group and channel. Returns false if another one does. */
   tryTell: (tx: Tx, groupId: number, channel: 'email' | 'webhook'): Promise<boolean> =>
     tryLock(tx, locks.notifyGroup(groupId, channel)),
 
-  /** What waits to be told, worst first, and when the channel was last used. */
+  /** Returns the pending alerts, most severe first, and the last use of the channel. */
   pending: async (tx: Queryable, groupId: number, channel: string, limit: number) => {
     const rows = await tx.query<PendingRow>(sql`
       select p.notice_id, p.news, p.since, n.severity from notice_pending p join notices n on n.notice_id = p.notice_id
@@ -76,7 +76,7 @@ export const createGroupsStore = () => ({
     return { rows, last: { at: last?.told_at ?? null, streak: last?.streak ?? 0 } }
   },
 
-  /** Null: all of the group and channel. */
+  /** Deletes pending alerts; null: all of the group and channel. */
   endPending: async (tx: Tx, groupId: number, channel: string, noticeIds: readonly number[] | null): Promise<void> => {
     await tx.execute(sql`
       delete from notice_pending p where p.group_id = ${groupId}::int and p.channel = ${channel}

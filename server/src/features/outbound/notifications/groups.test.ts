@@ -20,7 +20,7 @@ const group = async (id: number): Promise<NotificationGroup> =>
   (await groups()).find((one) => one.id === id) as NotificationGroup
 
 describe('notification groups', () => {
-  it('are a fixed set, in use, and send nothing before somebody says where to', async () => {
+  it('are a fixed set, enabled, and send nothing without recipients', async () => {
     const all = await groups()
     expect(all.map(({ id, groupName, kind, isEnabled }) => [id, groupName, kind, isEnabled])).toEqual([
       [1, 'Attacks', 'Risk', true],
@@ -39,12 +39,12 @@ describe('notification groups', () => {
       ])
       expect(notifications.every(({ isEnabled }) => isEnabled)).toBe(true)
     }
-    // Every kind of notice and every subsystem belongs to exactly one group.
+    // Every kind of alert and every subsystem belongs to exactly one group.
     const ids = all.flatMap(({ notifications }) => notifications.map(({ id }) => id))
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('change as a whole, keep what is not named, and are audited', async () => {
+  it('change atomically, keep members that are not given, and are audited', async () => {
     const before = await group(1)
     const answer = await update({
       id: 1,
@@ -72,12 +72,12 @@ describe('notification groups', () => {
     const audited = await audits()
     expect(audited).toMatchObject({ action: 'notification.group.updated', entity: 'Attacks' })
     expect(audited.details).toContain('minimum severity: Warning → Critical')
-    // What was read can be sent back: nothing changes, nothing is audited.
+    // Sending back the response changes nothing and audits nothing.
     expect((await update(after)).statusCode).toBe(200)
     expect((await audits()).auditTrailID).toBe(audited.auditTrailID)
   })
 
-  it('refuse what is wrong, name it, and store nothing of it', async () => {
+  it('reject invalid changes, name the member, and store nothing', async () => {
     const before = await groups()
     const mail = (recipients: unknown) => ({
       id: 2,
@@ -104,7 +104,7 @@ describe('notification groups', () => {
       [mail(Array.from({ length: 10_000 }, (_, i) => `p${i}@example.org`)), 400, /recipients.*50/],
       [{ ...mail(['soc@example.org']), id: 6 }, 400, /not mailed/],
       [{ id: 4, hashtags: ['kiosk'] }, 400, /hashtags: must be empty/],
-      [{ id: 2, hashtags: ['a,b'] }, 400, /is no tag/],
+      [{ id: 2, hashtags: ['a,b'] }, 400, /is not a tag/],
       [
         { id: 2, notifications: [{ id: 'nothing', isEnabled: true }] },
         400,
@@ -116,14 +116,14 @@ describe('notification groups', () => {
         /timeZone/,
       ],
       [{ id: 2, quietHours: { from: '25:00', to: '06:00', timeZone: 'UTC', passSeverity: null } }, 400, /from/],
-      [{ id: 2, quietHours: { from: '06:00', to: '06:00', timeZone: 'UTC', passSeverity: null } }, 400, /another time/],
+      [{ id: 2, quietHours: { from: '06:00', to: '06:00', timeZone: 'UTC', passSeverity: null } }, 400, /must differ/],
       [{ id: 2, digestMinutes: -1 }, 400, /digestMinutes/],
       [hook('ftp://example.org/'), 400, /https/],
-      [hook('https://user:word@example.org/'), 400, /user or password/],
+      [hook('https://user:word@example.org/'), 400, /user name or password/],
       [hook('https://example.org/#x'), 400, /fragment/],
       [hook('https://soar.example.org/', { secret: 'whsec_short' }), 400, /whsec_/],
       [hook('https://soar.example.org/', { ca: 'no certificate' }), 400, /PEM/],
-      // Metadata services and what is no host, in other spellings.
+      // Metadata services and non-hosts in other spellings.
       [hook('https://169.254.169.254/latest/meta-data'), 422, /does not connect/],
       [hook('https://[::ffff:169.254.169.254]/'), 422, /does not connect/],
       [hook('https://0xa9fea9fe/'), 422, /does not connect/],
@@ -150,7 +150,7 @@ describe('notification groups', () => {
     }
   })
 
-  it('finding 8: never show the path or query of a webhook, and keep them when the masked URL is saved', async () => {
+  it('never show the path or query of a webhook, and keep them when the masked URL is saved', async () => {
     const peer = await startWebhookReceiver()
     try {
       const { origin } = new URL(peer.url)
@@ -188,13 +188,13 @@ describe('notification groups', () => {
     }
   })
 
-  it('keep the secret of a webhook to themselves, and never take it to another host', async () => {
+  it('never reveal the secret of a webhook, and never use it for another host', async () => {
     const url = 'https://one.example.org/hook'
     const made = (await update({ id: 4, channels: { webhook: { isEnabled: true, url } } })).json()[3].channels.webhook
       .secret
     expect(made).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/)
     expect((await group(4)).channels.webhook.secret).toBe('********')
-    // The same host, another path: kept.
+    // The same host with another path: kept.
     expect((await update({ id: 4, channels: { webhook: { url: `${url}2`, secret: '********' } } })).statusCode).toBe(
       200,
     )
@@ -208,7 +208,7 @@ describe('notification groups', () => {
     expect([changed.statusCode, changed.json()[3].channels.webhook.secret]).toEqual([200, '********'])
     const fresh = (await update({ id: 4, channels: { webhook: { secret: '' } } })).json()[3].channels.webhook.secret
     expect(fresh).not.toBe(made)
-    // Nowhere in what was answered, told or written.
+    // Not in any response, event or table.
     const audits = (await (await t.admin()).get('/prime/webui/events/GetAuditsIntegration?PageSize=100')).body
     for (const secret of [made, given, fresh]) expect(audits).not.toContain(secret)
   })
@@ -223,7 +223,7 @@ describe('notification groups', () => {
     }
   })
 
-  it('send a test by what is stored or given, and say what came of it', async () => {
+  it('send a test with stored or given values, and report the result', async () => {
     let mail = await startMail(t)
     const peer = await startWebhookReceiver()
     const receiver = await startSyslogReceiver({ protocol: 'tcp' })
@@ -235,10 +235,10 @@ describe('notification groups', () => {
     try {
       expect(await test({ id: 5, channel: 'email', channels: { email: { recipients: ['it@example.org'] } } })).toEqual({
         ok: true,
-        steps: [{ step: 'Mail to it@example.org', ok: true, message: 'The mail server took it.' }],
+        steps: [{ step: 'Mail to it@example.org', ok: true, message: 'The mail server accepted it.' }],
       })
       expect(mail.taken).toHaveLength(1)
-      // Each recipient has a line of its own; of more than a test goes to, it is said.
+      // Each recipient has its own line; recipients beyond the limit are counted.
       const recipients = Array.from({ length: 7 }, (_, n) => `p${n}@example.org`)
       const many = await test({ id: 5, channel: 'email', channels: { email: { recipients } } })
       expect([many.ok, many.steps.map(({ step }) => step)]).toEqual([
@@ -255,9 +255,9 @@ describe('notification groups', () => {
           {
             step: 'Mail to p0@example.org',
             ok: false,
-            message: `Nothing listens at 127.0.0.1:${port}. Check host and port.`,
+            message: `Connection refused by 127.0.0.1:${port}. Check host and port.`,
           },
-          { step: 'Mail to p1@example.org', ok: false, message: 'Not tried: it goes by the same mail server.' },
+          { step: 'Mail to p1@example.org', ok: false, message: 'Not tested: it uses the same mail server.' },
         ],
       })
       mail = await startMail(t)

@@ -8,9 +8,9 @@ import {
   subsystemNames,
 } from '@portcullis/contract'
 
-/** A group as it is stored: all of it but the secret. */
+/** The stored configuration of a group, without the secret. */
 export type GroupConfig = Omit<NotificationGroup, 'id' | 'groupName' | 'description' | 'kind' | 'notifications'> & {
-  /** Ids of what is switched off: what a later release adds is on. */
+  /** Ids of switches that are off, so that switches of later releases are on. */
   off: readonly string[]
 }
 
@@ -19,45 +19,45 @@ export interface GroupDefinition {
   groupName: string
   description: string
   kind: 'Risk' | 'SystemHealth'
-  /** What its switches stand for. */
+  /** What its switches select. */
   of: 'notices' | 'subsystems' | 'events'
   switches: readonly { id: string; name: string }[]
-  /** Channels that make sense for it. */
+  /** Channels that the group supports. */
   channels: readonly Channel[]
   minimumSeverity: GroupConfig['minimumSeverity']
 }
 
-/** A group with what is in force of it. */
+/** A group with its current configuration. */
 export interface Group {
   definition: GroupDefinition
   config: GroupConfig
   secret: Buffer | null
 }
 
-/** What each kind of notice is called, and the rule that makes it. */
+/** Name of each kind of alert and the rule that raises it. */
 export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string }>> = {
   attackTool: {
     name: 'Attack tool',
-    why: 'A device was attached that is on the list of attack tools, or acts like one.',
+    why: 'A device was attached that is on the list of attack tools or behaves like one.',
   },
   driverMismatch: {
     name: 'Driver mismatch',
     why: 'The kernel bound a driver that is not allowed for this kind of device. An armed host holds the port until someone releases it.',
   },
-  vulnerable: { name: 'Vulnerable peripheral', why: 'A device was attached that an advisory is known for.' },
+  vulnerable: { name: 'Vulnerable device', why: 'A device with a published vulnerability was attached.' },
   uncommon: {
-    name: 'Uncommon peripheral',
-    why: 'A device is attached whose model and interfaces are on few hosts only; the thresholds are under Settings, Product.',
+    name: 'Uncommon device',
+    why: 'A device is attached whose model and interfaces are on few hosts. The thresholds are under Settings, Product.',
   },
   whitelistViolation: {
-    name: 'Whitelist violation',
-    why: 'A device is attached that no allow rule covers, on a host where a whitelist applies.',
+    name: 'Not on the allowlist',
+    why: 'A device is attached that no allow rule covers, on a host with an allowlist.',
   },
-  blocked: { name: 'Blocked peripheral', why: 'An armed host kept a device from working.' },
+  blocked: { name: 'Blocked device', why: 'An armed host blocked a device.' },
   keyClone: { name: 'Copied agent key', why: 'The key of an agent was used from two places.' },
   agentSilent: {
-    name: 'Silent agent',
-    why: 'A host was not heard of for longer than VENDORA_SILENT_HOURS (Settings, Product).',
+    name: 'Silent host',
+    why: 'A host has not checked in for longer than VENDORA_SILENT_HOURS (Settings, Product).',
   },
   tokenExpiring: {
     name: 'API token expires soon',
@@ -73,7 +73,7 @@ export const kindTexts: Readonly<Record<NoticeKind, { name: string; why: string 
   },
 }
 
-/** Codes of the events that make a notice of a kind. */
+/** Code of the event that raises each kind. */
 const codesOfKind: Readonly<Record<NoticeKind, number>> = {
   attackTool: Number(eventCodes.attackTool.code),
   driverMismatch: Number(eventCodes.driverMismatch.code),
@@ -89,10 +89,10 @@ const codesOfKind: Readonly<Record<NoticeKind, number>> = {
 }
 export const kindOfCode: ReadonlyMap<number, NoticeKind> = new Map(noticeKinds.map((kind) => [codesOfKind[kind], kind]))
 
-/** A host that had fallen silent is heard: its notice is over. */
+/** Code of the event that closes the alert of a silent host. */
 export const heardAgainCode = Number(eventCodes.heardAgain.code)
 
-/** Codes by which the health of a subsystem is told. */
+/** Codes of the events about subsystem health. */
 export const healthCodes = { degraded: Number(eventCodes.degraded.code), recovered: Number(eventCodes.recovered.code) }
 
 const kinds = (...ids: NoticeKind[]) => ids.map((id) => ({ id, name: kindTexts[id].name }))
@@ -100,7 +100,7 @@ const connected: readonly string[] = ['agentless worker', 'mail', 'LDAP', 'ISE',
 const subsystems = (wanted: boolean) =>
   subsystemNames.filter((name) => connected.includes(name) === wanted).map((id) => ({ id, name: id }))
 
-/** The fixed set. Who is to hear what differs by team: those who chase attackers, those who help users, those who run servers. */
+/** The fixed groups, by team: security, user support and server operations. */
 export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 1,
@@ -115,7 +115,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 2,
     groupName: 'Peripherals',
-    description: 'Devices that are vulnerable, uncommon, blocked, or covered by no allow rule.',
+    description: 'Devices that are vulnerable, uncommon, blocked, or not on the allowlist.',
     kind: 'Risk',
     of: 'notices',
     switches: kinds('vulnerable', 'uncommon', 'whitelistViolation', 'blocked'),
@@ -125,7 +125,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 3,
     groupName: 'Silent hosts',
-    description: 'Hosts that were not heard of for long.',
+    description: 'Hosts that have not checked in for a long time.',
     kind: 'Risk',
     of: 'notices',
     switches: kinds('agentSilent'),
@@ -145,7 +145,8 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   {
     id: 5,
     groupName: 'Connected systems',
-    description: 'Mail, directories, network access control, the agentless worker and receivers of messages.',
+    description:
+      'Mail, directories, network access control, the agentless worker, and receivers of events and messages.',
     kind: 'SystemHealth',
     of: 'subsystems',
     switches: subsystems(true),
@@ -156,7 +157,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
     id: 6,
     groupName: 'All events',
     description:
-      'Every event, one by one, for a SIEM: by syslog, or in batches to a webhook. It sends no mail; mail comes from the other groups.',
+      'Every single event, for a SIEM: by syslog, or in batches to a webhook. This group sends no mail; the other groups do.',
     kind: 'Risk',
     of: 'events',
     switches: eventCategories.map((id) => ({ id, name: `Events of category ${id}` })),
@@ -175,7 +176,7 @@ export const groupDefinitions: readonly GroupDefinition[] = [
   },
 ]
 
-/** What counts while nobody changed a group: on, with no channel. */
+/** Configuration of a group that nobody changed: enabled, without channels. */
 export const defaultConfig = (definition: GroupDefinition): GroupConfig => ({
   minimumSeverity: definition.minimumSeverity,
   hashtags: [],
@@ -190,7 +191,7 @@ export const defaultConfig = (definition: GroupDefinition): GroupConfig => ({
   quietHours: null,
 })
 
-/** Codes of the events a group's syslog or webhook stream carries. */
+/** Returns the codes of the events in a group's syslog or webhook stream. */
 export const codesOf = (definition: GroupDefinition, off: readonly string[]): number[] => {
   const on = definition.switches.filter(({ id }) => !off.includes(id)).map(({ id }) => id)
   if (definition.of === 'subsystems') return on.length === 0 ? [] : Object.values(healthCodes)

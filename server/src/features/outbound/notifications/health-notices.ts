@@ -4,13 +4,13 @@ import { healthCodes } from './groups.ts'
 import type { News } from './news.ts'
 import type { NoticeRow, NoticeWrite } from './notices.store.ts'
 
-/** What a run of events says of one subsystem. */
+/** A run of events about one subsystem. */
 export interface HealthNews {
   write: NoticeWrite
   news: News | null
-  /** It is unread again, and open when it was dismissed. */
+  /** Whether it becomes unread, and open if it was dismissed. */
   comesUp: boolean
-  /** Of the trouble, also when it is over: who heard of it hears of its end. */
+  /** Severity of the problem, also after its end, so that everybody who was notified learns of the end. */
   severity: number
 }
 
@@ -19,7 +19,7 @@ const statusOf = (event: FollowedEvent): 'OK' | 'Warning' | 'Error' =>
 
 const rank = { OK: 0, '': 0, Warning: 1, Error: 2 } as const
 
-/** Notices of subsystems: one each, whose status follows the events. */
+/** Builds one alert per subsystem; its status follows the events. */
 export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<string, NoticeRow>): HealthNews[] => {
   const runs = new Map<string, FollowedEvent[]>()
   for (const event of events)
@@ -33,7 +33,7 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
     const isOpen = row !== undefined && !row.is_dismissed
     const before = isOpen ? (row.status as keyof typeof rank) : 'OK'
     const isWorse = run.some((event) => rank[statusOf(event)] > rank[before])
-    // Dismissed while it lasted: it stays so, and who was told of it hears that it is over.
+    // An alert dismissed during the problem stays dismissed; those notified learn of the recovery.
     const isOver = !isWorse && status === 'OK' && row?.is_dismissed === true && row.status !== 'OK'
     if (!isWorse && !isOpen && !isOver) return []
     const news: News | null = isWorse
@@ -51,9 +51,9 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
         write: {
           kind: 'health',
           subject,
-          title: `${subject}: ${status === 'OK' ? 'well again' : status}`,
+          title: `${subject}: ${status === 'OK' ? 'recovered' : status}`,
           description: cleanText(last.details, 600),
-          // What is over keeps the severity of the trouble, so that its end finds those who heard of it.
+          // A recovery keeps the severity of the problem, so that it reaches those who were notified.
           severity: isWorse ? worst : (row?.severity ?? worst),
           status,
           entityType: '',

@@ -43,7 +43,7 @@ import { createWatchers } from './watchers.ts'
 
 export type NotificationsApi = ReturnType<typeof notificationsFeature>
 
-/** Where this feature keeps sealed texts. */
+/** Columns of this feature that hold sealed texts. */
 export const notificationsSealed: readonly SealedColumn[] = [
   { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', place: placeOfWebhook },
 ]
@@ -61,7 +61,7 @@ export interface NotificationsDeps {
   baseUrl(): Promise<string>
   silentHours(): number
   findings: Findings
-  /** Null: the fleet is too small to say. */
+  /** Null: the fleet is too small for this insight. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>
   health: HealthPort
@@ -69,7 +69,7 @@ export interface NotificationsDeps {
   hint: Hint
 }
 
-/** Notices that events make, the inbox of each account, and groups of people and systems that are told. */
+/** Wires the alerts from events, the inbox of each account, and the notification groups. */
 export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const store = createNoticesStore()
   const read = createNoticesRead(deps.db)
@@ -82,8 +82,8 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   const watchers = createWatchers({ ...deps, store })
   const channelTest = createChannelTest({ ...deps, groups })
 
-  deps.metrics.read('portcullis_notices_behind', 'gauge', 'Events that no notice was made of yet.', notices.behind)
-  deps.metrics.read('portcullis_notices', 'gauge', 'Notices that are not dismissed.', async () => {
+  deps.metrics.read('portcullis_notices_behind', 'gauge', 'Events not yet processed for alerts.', notices.behind)
+  deps.metrics.read('portcullis_notices', 'gauge', 'Alerts that are not dismissed.', async () => {
     const { riskNotifications, systemHealth } = await read.counts(null)
     return [
       { labels: { kind: 'risk' }, value: riskNotifications },
@@ -106,7 +106,7 @@ export const notificationsFeature = (app: HttpApp, deps: NotificationsDeps) => {
   app.register(testNotificationChannel, ({ actor, body }) => channelTest(actor, body))
 
   return {
-    /** Folds what came since, and writes down the messages that are due. */
+    /** Aggregates the new events and enqueues the messages that are due. */
     run: async (): Promise<void> => {
       await follower.run()
       await dispatch.run()

@@ -19,8 +19,8 @@ const timelineOf = async (kind: string): Promise<NoticeStory> => {
   return (await admin.get(`${base}/notices/${notice.id}`)).json()
 }
 
-describe('why there is a notice', () => {
-  it('names the entry of the list of attack tools, and the advisory', async () => {
+describe('the cause of an alert', () => {
+  it('names the entry in the list of attack tools, and the advisory', async () => {
     const agent = await enrolAgent(t)
     await agent.plug(rubberDucky({ portPath: '1-1' }))
     await agent.plug(unifyingReceiver1207({ portPath: '1-2' }))
@@ -36,7 +36,7 @@ describe('why there is a notice', () => {
     expect(matched[0]).toContain(`: ${advisories[0]?.weakness}`)
   })
 
-  it('names none for a device that is gone from the inventory, and for other kinds', async () => {
+  it('is empty for a device that was removed from the inventory, and for other kinds', async () => {
     await append(t, deviceEvent('blocked'), deviceEvent('attackTool', { entity: 'GONE (10.0.0.7)', pid: '0001' }))
     expect((await timelineOf('blocked')).matched).toEqual([])
     const admin = await t.admin()

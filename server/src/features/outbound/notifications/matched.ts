@@ -1,14 +1,14 @@
 import type { Vulnerability } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/system/events/index.ts'
 
-/** What the inventory says is wrong with devices. */
+/** Returns the findings about devices from the inventory. */
 export type Findings = (
   devices: readonly { agentId: string; deviceId: string }[],
 ) => Promise<readonly { evidence: readonly string[]; vulnerabilities: readonly Vulnerability[] }[]>
 
 const most = 20
 
-/** Which entry or advisory the devices behind a notice were matched by, in words; as it is known now. */
+/** Describes the current entries or advisories that match the devices of an alert. */
 export const matchedOf = async (
   kind: string,
   events: readonly FollowedEvent[],
@@ -23,7 +23,7 @@ export const matchedOf = async (
     kind === 'attackTool'
       ? evidence
       : vulnerabilities
-          // A match on a whole family makes no notice.
+          // A match on a whole family raises no alert.
           .filter(({ confidence }) => confidence !== 'family')
           .map(({ id, cvss, weakness }) => `${id}${cvss === null ? '' : ` (CVSS ${cvss.toFixed(1)})`}: ${weakness}`),
   )

@@ -1,15 +1,15 @@
-/** Why somebody is to be told: it came up, came up again, or is over. */
+/** Why a group is notified: an alert opened, reopened or resolved. */
 export type News = 'opened' | 'reopened' | 'resolved'
 
-/** A notice that somebody may have to be told of. */
+/** A change of an alert that may need a notification. */
 export interface NoticeNews {
   noticeId: number
   turn: number
-  /** Null: it is news only for those who would not have heard of it before, by its severity or its tags. */
+  /** Null: news only for groups that its earlier severity or tags did not reach. */
   news: News | null
-  /** What was known of it; null: nothing. */
+  /** Severity and tags before the change; null: new. */
   before: { severity: number; tags: ReadonlySet<string> } | null
-  /** Kind of a risk notice, or subsystem of a health notice. */
+  /** Kind of a risk alert, or subsystem of a health alert. */
   id: string
   list: 'risk' | 'health'
   severity: number

@@ -23,7 +23,7 @@ const nameOfSeverity = `(array[${severityNames.map((name) => `'${name}'`).join('
 const isRead = '(n.turn <= coalesce(r.turn, 0))'
 const isPinned = '(p.notice_id is not null)'
 const isDismissed = '(n.dismissed_at is not null)'
-/** A health notice counts by how the subsystem is now. */
+/** A health alert counts by the current status of its subsystem. */
 const shownSeverity = `case n.status when 'Error' then 3 when 'Warning' then 4 when 'OK' then 5 else n.severity end`
 
 const anyOf = (column: string, values: readonly string[]) =>
@@ -53,7 +53,7 @@ type RiskQuery = Readonly<Record<string, string | number | undefined>>
 
 const readView = queryReader(riskView)
 
-/** Reads the filters that come as one JSON object, by the same rules as those of the query itself. */
+/** Reads the filters given as one JSON object, by the same rules as query parameters. */
 const viewOf = (text: string): RiskQuery => {
   const fault = () =>
     validationError([
@@ -74,7 +74,7 @@ const viewOf = (text: string): RiskQuery => {
   ) as RiskQuery
 }
 
-/** Returns the filters by their bare names. A filter that is given in two forms is a 400. */
+/** Returns the filters by their bare names. Answers 400 if a filter is given in two forms. */
 const bareNames = (query: RiskQuery): Map<string, string | number> => {
   const members = new Map<string, string | number>()
   function add(name: string, value: string | number): void {
@@ -90,7 +90,7 @@ const bareNames = (query: RiskQuery): Map<string, string | number> => {
   return members
 }
 
-/** What an account sees of notices; without one (the product itself), nothing is read or pinned. */
+/** Selects the alerts as an account sees them. Without an account (the product itself), none is read or pinned. */
 const seen = (list: 'risk' | 'health', accountId: string | null): SqlFragment => sql`
   notices n
   left join notice_reads r on r.account_id = ${accountId}::uuid and r.list = ${list}
@@ -204,7 +204,7 @@ export const createNoticesRead = (db: Db) => ({
         join agents a on a.agent_id = g.id join agent_rows r on r.agent_id = a.agent_id
       order by g.n`),
 
-  /** Notices as they are told, by id. */
+  /** Returns alerts by id, for notifications. */
   some: (q: Queryable, ids: readonly number[]): Promise<ToldNotice[]> =>
     q.query<ToldNotice>(sql`
       select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
@@ -214,7 +214,7 @@ export const createNoticesRead = (db: Db) => ({
       from notices n where n.notice_id = any(${ids}::int[]) order by n.severity, n.last_at desc, n.notice_id`),
 })
 
-/** A notice as mails and webhooks tell it. */
+/** An alert in mails and webhooks. */
 export interface ToldNotice
   extends Pick<
     RiskNotification,
@@ -230,7 +230,7 @@ export interface ToldNotice
     | 'link'
   > {
   kind: string
-  /** Of a subsystem; empty for risk. */
+  /** Status of a subsystem; empty for risk alerts. */
   status: string
   entityType: string
 }

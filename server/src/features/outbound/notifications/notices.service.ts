@@ -14,7 +14,7 @@ import type { NoticesRead } from './notices.read.ts'
 import type { NoticesStore } from './notices.store.ts'
 import type { HealthPort } from './ports.ts'
 
-/** Health notices that are well for so long are over. */
+/** Time after a recovery until a health alert is closed. */
 const wellMs = 24 * 3_600_000
 /** Maximum number of hosts in a response. */
 const hostsShown = 20
@@ -30,7 +30,7 @@ export interface NoticesDeps {
   events: Pick<EventsApi, 'some' | 'head'>
   deliveries: Pick<DeliveriesApi, 'about'>
   findings: Findings
-  /** How all subsystems are, and when they were looked at. */
+  /** Returns the overall health and its time. */
   health: HealthPort
   hint: Hint
 }
@@ -38,23 +38,23 @@ export interface NoticesDeps {
 type ListName = 'risk' | 'health'
 
 const unknown = (list: ListName, id: number): AppError =>
-  new AppError('not_found', { detail: `There is no ${list === 'risk' ? 'risk' : 'health'} notice ${id}.` })
+  new AppError('not_found', { detail: `${list === 'risk' ? 'Risk' : 'Health'} alert ${id} does not exist.` })
 
-/** The inbox: what an account sees, reads and pins, and what is dismissed for all. */
+/** The inbox: alerts as an account sees, reads and pins them, and their dismissal for all. */
 export const createNotices = (deps: NoticesDeps) => {
   const { db, clock, audit, store, read, events, deliveries, hint } = deps
 
   const setPin = (actor: Actor, list: ListName, id: number, wanted: boolean | null): Promise<boolean> =>
     db.transaction(async (tx) => {
       const { accountId } = actor
-      if (accountId === null) throw new AppError('conflict', { detail: 'Only an account can pin a notice.' })
+      if (accountId === null) throw new AppError('conflict', { detail: 'Only an account can pin an alert.' })
       const notice = await store.one(tx, list, id, accountId)
       if (notice === undefined) throw unknown(list, id)
       const isPinned = wanted ?? !notice.is_pinned
       if (isPinned && notice.is_dismissed)
-        throw new AppError('conflict', { detail: 'The notice is dismissed; it cannot be pinned.' })
+        throw new AppError('conflict', { detail: 'The alert is dismissed, so it cannot be pinned.' })
       const isChanged = await store.pin(tx, accountId, id, isPinned)
-      // Other windows of the same person.
+      // For other windows of the same person.
       if (isChanged) await hint(tx, 'notices')
       return isChanged
     })
@@ -84,7 +84,7 @@ export const createNotices = (deps: NoticesDeps) => {
 
     pin: (actor: Actor, list: ListName, id: number, isPinned: boolean): Promise<boolean> =>
       setPin(actor, list, id, isPinned),
-    /** Turns the pin; true: something changed, which it always does. */
+    /** Toggles the pin. Always returns true, because the pin changes. */
     togglePin: (actor: Actor, list: ListName, id: number): Promise<boolean> => setPin(actor, list, id, null),
 
     markRead: (actor: Actor, list: ListName): Promise<boolean> =>
@@ -96,7 +96,7 @@ export const createNotices = (deps: NoticesDeps) => {
 
     story: async (id: number) => {
       const notice = await read.story(id)
-      if (notice === undefined) throw new AppError('not_found', { detail: `There is no notice ${id}.` })
+      if (notice === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
       const [some, told] = await Promise.all([events.some(notice.events), deliveries.about(id)])
       const agentIds = [
         ...new Set([
@@ -116,7 +116,7 @@ export const createNotices = (deps: NoticesDeps) => {
         title: notice.title,
         why:
           notice.kind === 'health'
-            ? `The subsystem "${notice.subject}" was not well when it was looked at; Settings, Health tells what to do.`
+            ? `A check found a problem with the subsystem "${notice.subject}". Settings, Health shows what to do.`
             : kindTexts[notice.kind as NoticeKind].why,
         matched,
         count: notice.count,
@@ -138,10 +138,10 @@ export const createNotices = (deps: NoticesDeps) => {
       }
     },
 
-    /** How far the notices are behind the events. */
+    /** Counts the events not yet processed for alerts. */
     behind: async (): Promise<number> => Math.max(0, (await events.head(db)) - (await store.followedTo(db))),
 
-    /** Ends health notices that are well for a day, and removes old ones; 0 days keeps all. */
+    /** Closes health alerts a day after recovery, and deletes old alerts; 0 days keeps all. */
     forget: (days: number): Promise<number> =>
       db.transaction((tx) => {
         const now = clock.now()

@@ -5,7 +5,7 @@ import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
 import { eventsKept, floodMs, floodSubject } from './fold.ts'
 
-/** A notice as the follower finds it. */
+/** A stored alert. */
 export interface NoticeRow {
   notice_id: number
   kind: string
@@ -15,14 +15,14 @@ export interface NoticeRow {
   status: string
   count: number
   last_at: Date
-  /** Of hosts it happened on, joined by commas. */
+  /** Tags of the affected hosts, joined by commas. */
   hashtags: string
-  /** When it last came up. */
+  /** Last time that it became unread. */
   turned_at: Date
   is_dismissed: boolean
 }
 
-/** Notices of a kind that one host brought lately. */
+/** Recent alerts of a kind from one host. */
 export interface BusyRow {
   kind: string
   /** Host; empty: none. */
@@ -32,7 +32,7 @@ export interface BusyRow {
   recent: number
 }
 
-/** What the follower writes of a notice. */
+/** An alert as the follower writes it. */
 export interface NoticeWrite {
   kind: string
   subject: string
@@ -46,20 +46,20 @@ export interface NoticeWrite {
   tags: string
   firstAt: Date
   lastAt: Date
-  /** Added to what was counted. */
+  /** Added to the stored count. */
   count: number
   /** Newest first. */
   events: readonly number[]
-  /** Null: it does not come up; it stays as unread or read, and as dismissed, as it was. */
+  /** Null: it stays read or unread, and open or dismissed. */
   turn: number | null
-  /** Host it comes up by; empty: none. */
+  /** Host that caused it; empty: none. */
   openedBy: string
 }
 
 export type NoticesStore = ReturnType<typeof createNoticesStore>
 
 export const createNoticesStore = () => ({
-  /** Where the follower stands, locked; undefined while another replica folds. */
+  /** Locks and returns the follower's position; undefined while another replica has it. */
   lockFollower: async (tx: Tx): Promise<{ event_id: number; turn: number } | undefined> =>
     (
       await tx.query<{ event_id: number; turn: number }>(
@@ -74,7 +74,7 @@ export const createNoticesStore = () => ({
   followedTo: async (q: Queryable): Promise<number> =>
     (await q.query<{ event_id: number }>(sql`select f.event_id from notice_follower f`))[0]?.event_id ?? 0,
 
-  /** Notices of these subjects, and of floods. */
+  /** Returns the alerts of these subjects and of floods. */
   known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<NoticeRow[]> =>
     tx.query<NoticeRow>(sql`
       select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.hashtags, n.turned_at,
@@ -85,7 +85,7 @@ export const createNoticesStore = () => ({
       ])} k(kind, subject) on n.kind = k.kind and n.subject = k.subject
       order by n.notice_id for update of n`),
 
-  /** How busy each kind is: hosts that brought notices within the last minute, and floods that began lately. */
+  /** Returns recent activity per kind: hosts that caused alerts within the last minute, and recent floods. */
   busy: async (tx: Tx, now: Date): Promise<BusyRow[]> =>
     tx.query<BusyRow>(sql`
       select n.kind, n.opened_by, n.subject = ${floodSubject} as is_flood, n.subject like ${`${floodSubject} %`} as is_host_flood,
@@ -96,7 +96,7 @@ export const createNoticesStore = () => ({
           or n.turned_at > ${new Date(now.getTime() - floodMs)} and n.subject like ${`${floodSubject}%`})
       group by 1, 2, 3, 4`),
 
-  /** Opens notices, or adds to them; answers their ids in the order given. */
+  /** Creates alerts or adds to them. Returns their ids in the given order. */
   write: async (tx: Tx, writes: readonly NoticeWrite[], now: Date): Promise<number[]> => {
     const rows = await tx.query<{ notice_id: number }>(sql`
       with u as (
@@ -140,7 +140,7 @@ export const createNoticesStore = () => ({
     return rows.map((row) => row.notice_id)
   },
 
-  /** Dismisses a notice of a list; undefined: there is none, false: it was dismissed already. */
+  /** Dismisses an alert of a list. Returns undefined if it does not exist, false if it was dismissed already. */
   dismiss: async (tx: Tx, list: 'risk' | 'health', id: number, now: Date, by: string) => {
     const [row] = await tx.query<{ title: string; was_dismissed: boolean }>(sql`
       with before as materialized (
@@ -154,14 +154,14 @@ export const createNoticesStore = () => ({
     return row
   },
 
-  /** Ends the notices of silent hosts that were heard again; answers those that were open. */
+  /** Closes the alerts of silent hosts that reported again. Returns those that were open. */
   endSilence: (tx: Tx, agentIds: readonly string[], now: Date) =>
     tx.query<{ notice_id: number; severity: number; hashtags: string }>(sql`
       update notices n set dismissed_at = ${now}, dismissed_by = 'system (heard again)'
       where n.kind = 'agentSilent' and n.subject = any(${agentIds}::text[]) and n.dismissed_at is null
       returning n.notice_id, n.severity, n.hashtags`),
 
-  /** Whether a list has a notice of this id, and whether it is dismissed and pinned. */
+  /** Returns whether an alert of a list exists, is dismissed and is pinned. */
   one: async (tx: Tx, list: 'risk' | 'health', id: number, accountId: string) =>
     (
       await tx.query<{ is_dismissed: boolean; is_pinned: boolean }>(sql`
@@ -178,7 +178,7 @@ export const createNoticesStore = () => ({
         : sql`delete from notice_pins p where p.account_id = ${accountId}::uuid and p.notice_id = ${id}::int`,
     )) === 1,
 
-  /** Everything of a list as of now is read; true when something was not. */
+  /** Marks all alerts of a list as read. Returns true if any was unread. */
   read: async (tx: Tx, list: 'risk' | 'health', accountId: string): Promise<boolean> =>
     (await tx.execute(sql`
       insert into notice_reads as r (account_id, list, turn)
@@ -188,7 +188,10 @@ export const createNoticesStore = () => ({
       where m.turn is not null
       on conflict (account_id, list) do update set turn = excluded.turn where r.turn < excluded.turn`)) === 1,
 
-  /** What a watcher has not told yet of these; it has from now on. Of a list that is whole, those that are gone are forgotten, so that they are news again. */
+  /**
+   * Records findings and returns those that a watcher has not reported. With a complete list, missing ones are
+   * forgotten, so that they can be news again.
+   */
   sight: async (
     tx: Tx,
     kind: NoticeKind,
@@ -205,7 +208,10 @@ export const createNoticesStore = () => ({
     return new Set(rows.map((row) => row.subject))
   },
 
-  /** Hosts that went silent before, and are not told of; and those heard again that were. At most `limit` of each. */
+  /**
+   * Returns hosts silent since before a time that were not reported, and reported ones that checked in; `limit` of
+   * each.
+   */
   silence: async (tx: Tx, before: Date, limit: number) =>
     tx.query<{
       agent_id: string
@@ -239,13 +245,13 @@ export const createNoticesStore = () => ({
     )
   },
 
-  /** Hosts by id, as events name them. */
+  /** Returns hosts by id, with their names in events. */
   hosts: (q: Queryable, ids: readonly string[]) =>
     q.query<{ agent_id: string; host: string; address: string; tags: string }>(sql`
       select a.agent_id, a.host, a.address, r.tags from agents a join agent_rows r on r.agent_id = a.agent_id
       where a.agent_id = any(${ids}::uuid[])`),
 
-  /** Tags of the hosts on which devices of a model and serial number are that no rule covers, joined by commas. */
+  /** Returns the tags of hosts with uncovered devices of this model and serial number, joined by commas. */
   tagsOfViolation: async (tx: Tx, vid: string, pid: string, serial: string): Promise<string> =>
     (
       await tx.query<{ tags: string }>(sql`
@@ -257,10 +263,10 @@ export const createNoticesStore = () => ({
           lateral unnest(string_to_array(h.tags, ',')) t(tag)`)
     )[0]?.tags ?? '',
 
-  /** One replica watches at a time; false: another does. */
+  /** Lets one replica at a time watch. Returns false if another one does. */
   tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.noticeWatch),
 
-  /** Health notices that are well for long are over; risk notices of long ago go, unless somebody pinned them. */
+  /** Closes recovered health alerts, and deletes old risk alerts unless somebody pinned them. */
   forget: async (tx: Tx, wellBefore: Date, before: Date | null): Promise<number> => {
     const over = await tx.execute(sql`
       update notices n set dismissed_at = n.last_at, dismissed_by = 'system'

@@ -24,8 +24,8 @@ const risk = async (api: Api, query = ''): Promise<RiskNotification[]> => {
 const counts = async (api: Api): Promise<NoticeCounts> => (await api.get(base)).json()
 const run = () => t.notifications.run()
 
-describe('risk notices', () => {
-  it('come from events, fold what repeats, and count', async () => {
+describe('risk alerts', () => {
+  it('are created from events, and aggregate and count repetitions', async () => {
     const admin = await t.admin()
     expect([await risk(admin), (await counts(admin)).total]).toEqual([[], 0])
     const agentId = randomUUID()
@@ -72,7 +72,7 @@ describe('risk notices', () => {
     expect(story.why).toContain('attack tools')
   })
 
-  it('are one for a flood, with its number', async () => {
+  it('merge a flood into one alert with a count', async () => {
     const admin = await t.admin()
     // One subject.
     const one = deviceEvent('blocked')
@@ -81,7 +81,7 @@ describe('risk notices', () => {
       await run()
     }
     expect((await risk(admin)).map(({ count, title }) => [count, title])).toEqual([
-      [10_000, 'Blocked peripheral: O.MG Cable (1209:6667)'],
+      [10_000, 'Blocked device: O.MG Cable (1209:6667)'],
     ])
     // Ten thousand subjects.
     for (let i = 0; i < 10; i++) {
@@ -92,7 +92,7 @@ describe('risk notices', () => {
     expect(tools.map(({ count, entityType, severity }) => [count, entityType, severity])).toEqual([[10_000, 'Many', 2]])
   })
 
-  it('that trickle are told one by one, and as one from where they are many', async () => {
+  it('are reported one by one, and merged as soon as there are many', async () => {
     const admin = await t.admin()
     for (let i = 0; i < 15; i++) {
       await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
@@ -102,14 +102,14 @@ describe('risk notices', () => {
     const all = await risk(admin)
     expect(all.map(({ entityType }) => entityType).filter((type) => type === 'Agent')).toHaveLength(10)
     expect(all.find(({ entityType }) => entityType === 'Many')?.count).toBe(5)
-    // The flood is over when nothing fed it for ten minutes.
+    // The flood ends ten minutes after its last event.
     t.clock.advance(11 * 60_000)
     await append(t, deviceEvent('attackTool', { agentId: randomUUID() }))
     await run()
     expect(await risk(admin)).toHaveLength(12)
   })
 
-  it('of one host that floods hide nothing of other hosts', async () => {
+  it('of a flooding host do not hide those of other hosts', async () => {
     const admin = await t.admin()
     const loud = randomUUID()
     for (let i = 0; i < 30; i++) {
@@ -128,9 +128,9 @@ describe('risk notices', () => {
     ])
   })
 
-  it('that are open by the thousand take more by the thousand', async () => {
+  it('accept thousands of events while thousands are open', async () => {
     const some = Array.from({ length: 4_000 }, (_, i) => deviceEvent('keyClone', { entity: `HOST-${i}`, details: '' }))
-    // Five hosts a run keep below a flood; the clock moves on between runs.
+    // Five hosts per run stay below a flood; the clock advances between runs.
     for (let i = 0; i < 4_000; i += 10) {
       await append(t, ...some.slice(i, i + 10))
       await run()
@@ -143,7 +143,7 @@ describe('risk notices', () => {
     expect((await risk(await t.admin(), '?kind=attackTool')).length).toBe(1)
   }, 60_000)
 
-  it('are read and pinned by one account, and dismissed for all until it happens again', async () => {
+  it('are read and pinned per account, and dismissed for all until the next event', async () => {
     const admin = await t.admin()
     const [user, manager] = await Promise.all([person(t), person(t, { profile: 20 })])
     await append(t, deviceEvent('blocked'), deviceEvent('vulnerable'))
@@ -161,7 +161,7 @@ describe('risk notices', () => {
     expect(await post(user.api, 'riskNotifications/pin', { id: second.id, isPinned: true })).toEqual([200, false])
     expect((await risk(user.api)).map(({ id }) => id)).toEqual([second.id, first.id])
     expect((await risk(admin)).map(({ id }) => id)).toEqual([first.id, second.id])
-    // A User may not; a Manager may, and what he read is sent back as it was.
+    // A User may not dismiss; a Manager may, and can send back the alert as read.
     expect(await post(user.api, 'riskNotifications/dismiss', second)).toEqual([403, 'forbidden'])
     expect(await post(manager.api, 'riskNotifications/dismiss', second)).toEqual([200, true])
     expect(await post(manager.api, 'riskNotifications/dismiss', { id: second.id })).toEqual([200, false])
@@ -173,7 +173,7 @@ describe('risk notices', () => {
     expect(await post(user.api, 'riskNotifications/pin', { id: second.id, isPinned: true })).toEqual([409, 'conflict'])
     const audited = (await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1')).json().data[0]
     expect(audited).toMatchObject({ action: 'notice.dismissed', userName: manager.userName })
-    // Again: the same notice, with its id and count, unread for who had read it.
+    // After another event: the same alert with its id and count, unread for everybody.
     await append(t, deviceEvent(second.kind === 'blocked' ? 'blocked' : 'vulnerable'))
     await run()
     const again = (await risk(user.api)).find(({ id }) => id === second.id)
@@ -181,7 +181,7 @@ describe('risk notices', () => {
     expect((await counts(user.api)).riskUnread).toBe(1)
   })
 
-  it('are filtered by bare names and as an object, and refuse what they do not know', async () => {
+  it('are filtered by bare names or an object, and reject unknown filters', async () => {
     const admin = await t.admin()
     await append(t, deviceEvent('blocked'), deviceEvent('vulnerable'), deviceEvent('keyClone', { details: 'twice' }))
     await run()
@@ -230,7 +230,7 @@ describe('risk notices', () => {
     }
   })
 
-  it('answer 404 for an id of nothing, and for one of the other list', async () => {
+  it('answer 404 for an unknown id, and for one of the other list', async () => {
     const admin = await t.admin()
     await append(t, deviceEvent('blocked'))
     await append(t, { kind: 'degraded', agentId: null, entity: 'mail', hashtags: '', details: 'away', severity: 3 })
@@ -258,7 +258,7 @@ describe('risk notices', () => {
     expect((await risk(admin)).length).toBe(1)
   })
 
-  it('are folded once by two replicas', async () => {
+  it('are aggregated once by two replicas', async () => {
     const other = await startTestApp({ database: t.database, keyDir: t.keyDir, clock: t.clock })
     try {
       for (let i = 0; i < 20; i++) {
@@ -272,7 +272,7 @@ describe('risk notices', () => {
     }
   })
 
-  it('count as the lists do, whatever happens', async () => {
+  it('have the counts of the lists, whatever happens', async () => {
     const admin = await t.admin()
     const user = await person(t)
     const action = fc.oneof(
@@ -334,7 +334,7 @@ describe('risk notices', () => {
   })
 })
 
-describe('health notices', () => {
+describe('health alerts', () => {
   const health = async () => (await (await t.admin()).get(`${base}/systemHealth`)).json()
   const tell = async (entity: string, severity: number, details: string) => {
     await append(t, {
@@ -348,7 +348,7 @@ describe('health notices', () => {
     await run()
   }
 
-  it('follow the subsystems: opened, worse, well again, over', async () => {
+  it('follow the subsystems: opened, worse, recovered, closed', async () => {
     const admin = await t.admin()
     await tell('mail', 4, 'slow')
     const [item] = (await health()).items
@@ -370,12 +370,12 @@ describe('health notices', () => {
     expect((await health()).items).toMatchObject([{ id: item.id, count: 3, isRead: false }])
     expect((await (await t.admin()).post(`${base}/systemHealth/dismiss`, item.id)).json()).toBe(true)
     expect((await health()).items).toEqual([])
-    // It was dismissed while it lasted: that it is over is no news.
+    // Dismissed during the problem: its end is not news.
     await tell('mail', 5, 'well')
     expect((await health()).items).toEqual([])
   })
 
-  it('say how all is now, and since when', async () => {
+  it('show the overall status and its time', async () => {
     const answer = await health()
     expect(answer).toMatchObject({ status: expect.stringMatching(/^(?:OK|Warning|Error)$/), items: [] })
     expect(answer.lastUpdated).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)

@@ -1,7 +1,7 @@
 import type { HealthStatus } from '@portcullis/contract'
 
-/** What notifications need of health, which is a higher feature: it watches notifications, too. */
+/** What notifications need from health, a higher feature that also monitors notifications. */
 export interface HealthPort {
-  /** The worst of what is configured, and when it was looked at; asked outside of transactions, for the list of health notices. */
+  /** Returns the worst status of the configured subsystems and its time. Call it outside of transactions. */
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>
 }

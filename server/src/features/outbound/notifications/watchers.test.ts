@@ -22,7 +22,7 @@ const eventsOf = async (code: string): Promise<number> =>
 const hour = 3_600_000
 
 describe('silent hosts', () => {
-  it('are told once, many as one, and again after they were heard', async () => {
+  it('are reported once, merged if many, and again after a check-in', async () => {
     const seen = (at: number, host: number) =>
       t.db.execute(sql`
         update agent_heartbeats h set last_seen = ${new Date(at)}, connected = ${false}
@@ -37,11 +37,11 @@ describe('silent hosts', () => {
     await t.notifications.run()
     expect(await eventsOf('0x120013')).toBe(1)
     const [notice] = await notices('agentSilent')
-    expect(notice).toMatchObject({ count: 1, description: expect.stringContaining('Nothing was heard for 3 days') })
+    expect(notice).toMatchObject({ count: 1, description: expect.stringContaining('No check-in for 3 days') })
     await seen(t.clock.now(), 1)
     await t.notifications.watch.silence()
     expect(await eventsOf('0x120014')).toBe(1)
-    // Heard again: it is over, by nobody's hand.
+    // After a check-in the alert is closed without a person.
     await t.notifications.run()
     expect(await notices('agentSilent')).toEqual([])
     const story = (await (await t.admin()).get(`/prime/webui/systemNotification/notices/${notice?.id}`)).json()
@@ -50,7 +50,7 @@ describe('silent hosts', () => {
     await t.notifications.watch.silence()
     await t.notifications.run()
     expect((await notices('agentSilent')).map(({ id, count }) => [id, count])).toEqual([[notice?.id, 2]])
-    // An outage: all at once are one notice, with their number.
+    // An outage: all hosts at once make one alert with their number.
     await t.db.execute(
       sql`update agent_heartbeats set connected = false, last_seen = ${new Date(t.clock.now() - 80 * hour)}`,
     )
@@ -64,7 +64,7 @@ describe('silent hosts', () => {
   })
 })
 
-describe('what the insights find', () => {
+describe('findings of the insights', () => {
   const host = async (n: number) => {
     const [row] = await t.db.query<{ agent_id: string; host: string }>(
       sql`select r.agent_id, r.host from agent_rows r where r.address = ${`10.0.0.${n}`}`,
@@ -84,7 +84,7 @@ describe('what the insights find', () => {
       violations: async () => violating,
     })
 
-  it('is told when it begins, and again when it came back', async () => {
+  it('are reported when they begin, and again when they return', async () => {
     const one = {
       vid: '1D50',
       pid: '60FC',
@@ -100,7 +100,7 @@ describe('what the insights find', () => {
     rare = [{ ...one, agents: [await host(5), await host(6)] }]
     await watchers().uncommon()
     expect(await eventsOf('0x110013')).toBe(2)
-    // Too few hosts to say: nothing is forgotten.
+    // Too few hosts for this insight: nothing is forgotten.
     rare = null
     await watchers().uncommon()
     rare = [{ ...one, agents: [await host(5)] }]
@@ -115,12 +115,12 @@ describe('what the insights find', () => {
         count: 3,
         entityType: 'Model',
         entityId: '1D50:60FC',
-        title: 'Uncommon peripheral: OpenMoko HackRF (1D50:60FC)',
+        title: 'Uncommon device: OpenMoko HackRF (1D50:60FC)',
       },
     ])
   })
 
-  it('of rules, by model and serial number', async () => {
+  it('about missing rules are reported by model and serial number', async () => {
     const one = {
       vid: '0781',
       pid: '5567',
@@ -137,7 +137,7 @@ describe('what the insights find', () => {
     expect(await notices('whitelistViolation')).toMatchObject([{ count: 2, entityId: '0781:5567' }])
   })
 
-  it('is asked of the real insights without a fault', async () => {
+  it('come from the real insights without errors', async () => {
     await t.notifications.watch.uncommon()
     await t.notifications.watch.violations()
   })

@@ -4,9 +4,9 @@ import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { NoticesStore } from './notices.store.ts'
 
-/** Hosts of one run, so that none takes long. */
+/** Hosts per run, which limits its duration. */
 const atOnce = 1_000
-/** Violations looked at; of more, those that are gone are not told from those that are cut off. */
+/** Violations read per run. Beyond this number, missing ones may just be cut off. */
 const mostViolations = 20_000
 
 export interface WatcherDeps {
@@ -14,10 +14,9 @@ export interface WatcherDeps {
   clock: Clock
   store: NoticesStore
   events: Pick<EventsApi, 'append'>
-  /** Hours without a sign of life after which a host counts as silent; 0: never. */
+  /** Hours without a check-in after which a host counts as silent; 0: never. */
   silentHours(): number
-  /** What the insights say now. */
-  /** Null: the fleet is too small to say. */
+  /** Returns the current insight; null: the fleet is too small for it. */
   uncommon(): Promise<readonly UncommonPeripheral[] | null>
   violations(limit: number): Promise<readonly WhitelistViolation[]>
 }
@@ -27,9 +26,9 @@ const lasting = (ms: number): string => {
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
 }
 
-/** Turns what is only a state (silent, uncommon, covered by no rule) into events: once, when it begins. */
+/** Turns states (silent, uncommon, covered by no rule) into one event each when they begin. */
 export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
-  /** Appends events of what is new; one replica at a time. */
+  /** Appends events for new findings, in one replica at a time. */
   async function tellNew<T>(
     kind: NoticeKind,
     found: readonly T[],
@@ -82,7 +81,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
             entity: `${row.host} (${row.address})`,
             hashtags: row.tags,
             details: row.is_silent
-              ? `Nothing was heard for ${lasting(now - row.last_seen.getTime())}, last ${row.last_seen.toISOString().slice(0, 19).replace('T', ' ')}`
+              ? `No check-in for ${lasting(now - row.last_seen.getTime())}, last at ${row.last_seen.toISOString().slice(0, 19).replace('T', ' ')}`
               : '',
           }),
         ),
@@ -95,7 +94,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
   return {
     silence: watchSilence,
 
-    /** A shape on few hosts: one event for each of them. */
+    /** Reports each device of an uncommon shape with one event. */
     uncommon: async (): Promise<void> => {
       const rare = await uncommon()
       if (rare === null) return
@@ -122,7 +121,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
       )
     },
 
-    /** A device that no rule allows, by model and serial number. */
+    /** Reports devices that no rule allows, by model and serial number. */
     violations: async (): Promise<void> => {
       const found = await violations(mostViolations)
       let lookedUp = 0
@@ -146,7 +145,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
         }),
         () => null,
         found.length < mostViolations,
-        // So that groups of a tag hear of it: by the first hundred of a run, whose look-ups take a moment each.
+        // Tags let groups match it. Limited to the first hundred of a run, because each look-up takes a moment.
         async (tx, one) => (lookedUp++ < 100 ? store.tagsOfViolation(tx, one.vid, one.pid, one.serialNumber) : ''),
       )
     },

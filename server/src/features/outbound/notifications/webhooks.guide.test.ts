@@ -12,11 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** Bodies as the guide has them: of a server whose address is one for examples. */
+/** Replaces ids and addresses in bodies by those of the guide. */
 const asInGuide = (body: string): string => body.replaceAll('http://portcullis.test', 'https://portcullis.example.org')
 
-describe('what groups send to a webhook', () => {
-  it('is written in the guide as it is sent, each member of it named', async () => {
+describe('webhook messages of groups', () => {
+  it('match the guide, which names each member', async () => {
     const peer = await startWebhookReceiver()
     const admin = await t.admin()
     const channels = { webhook: { isEnabled: true, url: peer.url } }

@@ -15,8 +15,8 @@ const times = (cadence: ReportCadence, from: string, n: number): string[] => {
 }
 const daily = (time: string, timeZone: string): ReportCadence => ({ every: 'day', time, timeZone })
 
-describe('times of a schedule', () => {
-  it('keep the wall clock of Berlin over both changes of 2031', () => {
+describe('scheduled times', () => {
+  it('keep the wall-clock time in Berlin over both clock changes of 2031', () => {
     expect(times(daily('06:00', 'Europe/Berlin'), '2031-03-28T12:00:00Z', 3)).toEqual([
       '2031-03-29T05:00',
       '2031-03-30T04:00',
@@ -28,8 +28,8 @@ describe('times of a schedule', () => {
     ])
   })
 
-  it('that do not exist run at the next that does', () => {
-    // 02:00 to 03:00 is left out on 30 March 2031 in Berlin, on 9 March 2031 in New York.
+  it('run at the next existing time if skipped', () => {
+    // 02:00 to 03:00 does not exist on 30 March 2031 in Berlin, and on 9 March 2031 in New York.
     expect(times(daily('02:30', 'Europe/Berlin'), '2031-03-29T12:00:00Z', 2)).toEqual([
       '2031-03-30T01:00',
       '2031-03-31T00:30',
@@ -38,14 +38,14 @@ describe('times of a schedule', () => {
       '2031-03-09T07:00',
       '2031-03-10T06:15',
     ])
-    // Samoa left out the whole 30 December 2011.
+    // Samoa skipped 30 December 2011.
     expect(times(daily('12:00', 'Pacific/Apia'), '2011-12-29T23:00:00Z', 2)).toEqual([
       '2011-12-30T10:00',
       '2011-12-30T22:00',
     ])
   })
 
-  it('keep their day in time zones where clocks change at midnight', () => {
+  it('keep their day in zones where clocks change at midnight', () => {
     // Cairo skips 00:00 to 01:00 on 25 April 2025, Santiago on 7 September 2025.
     expect(times(daily('00:30', 'Africa/Cairo'), '2025-04-23T12:00:00Z', 3)).toEqual([
       '2025-04-23T22:30',
@@ -64,7 +64,7 @@ describe('times of a schedule', () => {
     expect(times(daily('23:45', 'America/Santiago'), '2025-04-06T02:50:00Z', 1)).toEqual(['2025-04-07T03:45'])
   })
 
-  it('that come twice run once, at the first', () => {
+  it('run once, at the first of two occurrences', () => {
     expect(times(daily('02:30', 'Europe/Berlin'), '2031-10-25T12:00:00Z', 2)).toEqual([
       '2031-10-26T00:30',
       '2031-10-27T01:30',
@@ -75,7 +75,7 @@ describe('times of a schedule', () => {
     ])
   })
 
-  it('of a month fall on its last day where it is shorter', () => {
+  it('fall on the last day of a shorter month', () => {
     const monthly = (day: number): ReportCadence => ({ every: 'month', day, time: '00:00', timeZone: 'UTC' })
     expect(times(monthly(31), '2031-01-30T12:00:00Z', 5)).toEqual([
       '2031-01-31T00:00',
@@ -87,7 +87,7 @@ describe('times of a schedule', () => {
     expect(times(monthly(29), '2032-01-30T12:00:00Z', 2)).toEqual(['2032-02-29T00:00', '2032-03-29T00:00'])
   })
 
-  it('of a week fall on its day in the zone, not in UTC', () => {
+  it('fall on the weekday in the zone, not in UTC', () => {
     const monday: ReportCadence = { every: 'week', weekday: 1, time: '00:30', timeZone: 'Asia/Tokyo' }
     expect(times(monday, '2031-05-04T10:00:00Z', 2)).toEqual(['2031-05-04T15:30', '2031-05-11T15:30'])
     const sunday: ReportCadence = { every: 'week', weekday: 7, time: '23:30', timeZone: 'America/New_York' }
@@ -125,14 +125,14 @@ describe('times of a schedule', () => {
       timeZone,
     }))
 
-  it('rise strictly, on the day and at the time of the zone or when clocks were put forward over it', () => {
+  it('increase strictly, at the day and time of the zone, or at the clock change that skips it', () => {
     fc.assert(
       fc.property(anyCadence, fc.integer({ min: at('2020-01-01'), max: at('2036-01-01') }), (cadence, start) => {
         let last = start
         for (let n = 0; n < 4; n++) {
           const next = nextRun(cadence, last)
           expect(next).toBeGreaterThan(last)
-          // No time lies between: from just before it, it is the next one, too.
+          // There is no time in between: just before it, it is still the next one.
           expect(nextRun(cadence, next - 1)).toBe(next)
           const wall = new Date(wallOf(next, cadence.timeZone))
           if (wall.toISOString().slice(11, 16) !== cadence.time) {
@@ -150,7 +150,7 @@ describe('times of a schedule', () => {
     )
   })
 
-  it('of the wall clock are the first instants that show it', () => {
+  it('are the first instants with that wall-clock time', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...zones),
@@ -166,8 +166,8 @@ describe('times of a schedule', () => {
   })
 })
 
-describe('a schedule that was not served', () => {
-  it('runs once, for the newest of its times, and knows how many came before', () => {
+describe('a schedule that missed runs', () => {
+  it('runs once, for the newest time, and counts the earlier ones', () => {
     const cadence = daily('06:00', 'Europe/Berlin')
     expect(dueRun(cadence, at('2031-05-04T04:00:00Z'), at('2031-05-07T09:00:00Z'))).toEqual({
       at: at('2031-05-07T04:00:00Z'),
@@ -188,7 +188,7 @@ describe('a schedule that was not served', () => {
 })
 
 describe('a range', () => {
-  it('is a day, week or month by the clock of the zone', () => {
+  it('is a day, week or month on the zone clock', () => {
     const from = (range: 'day' | 'week' | 'month', to: string, zone = 'Europe/Berlin') =>
       new Date(rangeStart(range, at(to), zone)).toISOString().slice(0, 16)
     expect(from('day', '2031-03-30T04:00:00Z')).toBe('2031-03-29T05:00')
@@ -205,7 +205,7 @@ describe('a zone', () => {
   it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'])('%s is known', (zone) => {
     expect(isZone(zone)).toBe(true)
   })
-  it.each(['', '+02:00', 'Europe/Atlantis', '../etc/passwd', 'Europe/Berlin\n'])('%j is none', (zone) => {
+  it.each(['', '+02:00', 'Europe/Atlantis', '../etc/passwd', 'Europe/Berlin\n'])('%j is unknown', (zone) => {
     expect(isZone(zone)).toBe(false)
   })
 })

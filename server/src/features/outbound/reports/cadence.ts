@@ -3,7 +3,7 @@ import { instantOf, wallOf } from './wall-clock.ts'
 
 const dayMs = 86_400_000
 
-/** Times that were missed are counted up to here; a server that was away for longer says so anyway. */
+/** Limit for counting missed runs. */
 const mostMissed = 1_000
 
 const dayOf = (wall: number): number => Math.floor(wall / dayMs) * dayMs
@@ -20,7 +20,7 @@ const isDay = (cadence: ReportCadence, day: number): boolean => {
 
 const timeOf = ({ time }: ReportCadence): number => (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * 60_000
 
-/** The first time after an instant. */
+/** Returns the first scheduled time after an instant. */
 export const nextRun = (cadence: ReportCadence, after: number): number => {
   for (let day = dayOf(wallOf(after, cadence.timeZone)); ; day += dayMs) {
     if (!isDay(cadence, day)) continue
@@ -29,7 +29,7 @@ export const nextRun = (cadence: ReportCadence, after: number): number => {
   }
 }
 
-/** Of a schedule that was due at `due`: the newest time that has come by `now`, how many came before it, and the next. */
+/** Returns the newest due time by `now`, the number of missed ones before it, and the next. `due` was the next one. */
 export const dueRun = (
   cadence: ReportCadence,
   due: number,
@@ -43,7 +43,7 @@ export const dueRun = (
   return next <= now ? { at: now, missed, next: nextRun(cadence, now) } : { at, missed, next }
 }
 
-/** The instant one day, week or month before another by the clock of the zone; a month ends with its last day. */
+/** Returns the instant one day, week or month earlier on the zone's clock, limited to the last day of a month. */
 export const rangeStart = (range: Exclude<ReportRange, 'all' | 'previous'>, to: number, zone: string): number => {
   const wall = wallOf(to, zone)
   const [day, time] = [dayOf(wall), wall - dayOf(wall)]

@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import { AppError } from '#platform/app-error.ts'
 import type { Clock } from '#platform/clock.ts'
 
-/** Letters, digits, `_`, `-`: no separator, no dot, nothing that leads elsewhere. */
+/** Letters, digits, `_` and `-`: no separator or dot, so a name cannot leave the root. */
 const folderName = /^[A-Za-z0-9][\w-]{0,63}$/
-/** What this feature names its files, and nothing else. */
+/** Form of the file names of reports. */
 const fileName = /^[a-z0-9][a-z0-9-]{0,99}Z-[0-9a-f]{8}\.(csv|pdf)$/
 
 const refused = (folder: string, what: string): AppError =>
   new AppError('unprocessable', { detail: `The folder ${folder} ${what}` })
 
 const words: Readonly<Record<string, string>> = {
-  EACCES: 'cannot be written to. Give the server the right to write there.',
-  EPERM: 'cannot be written to. Give the server the right to write there.',
+  EACCES: 'is not writable. Give the server permission to write there.',
+  EPERM: 'is not writable. Give the server permission to write there.',
   EROFS: 'is on a read-only file system.',
-  ENOSPC: 'has no space left. Free some, or keep fewer files.',
-  EDQUOT: 'has no space left. Free some, or keep fewer files.',
-  ELOOP: 'is a symbolic link, which is never followed. Make it a folder.',
-  ENOTDIR: 'is no folder, or a symbolic link, which is never followed.',
+  ENOSPC: 'has no space left. Free some space, or keep fewer files.',
+  EDQUOT: 'has no space left. Free some space, or keep fewer files.',
+  ELOOP: 'is a symbolic link, which the server never follows. Replace it with a folder.',
+  ENOTDIR: 'is not a folder, or is a symbolic link, which the server never follows.',
 }
 
 const inWords = (folder: string, error: unknown): unknown => {
@@ -28,11 +28,14 @@ const inWords = (folder: string, error: unknown): unknown => {
   return known === undefined ? error : refused(folder, known)
 }
 
-/** Folders of reports below one root. A name stays a name: whatever a folder is replaced by meanwhile, nothing is written elsewhere. */
+/**
+ * Opens report folders below one root. Writes stay in the opened folder, even if its name points elsewhere meanwhile.
+ */
 export const createFolders = (root: string, clock: Clock) => {
-  /** Lends an opened folder by a path that names the opened one, not what may stand at its name by now. */
+  /** Passes an opened folder by a path to its descriptor, not to what its name may point to by now. */
   async function withFolder<T>(folder: string, work: (path: string, handle: FileHandle) => Promise<T>): Promise<T> {
-    if (!folderName.test(folder)) throw refused(folder.slice(0, 64), 'has a name that is none for a folder of reports.')
+    if (!folderName.test(folder))
+      throw refused(folder.slice(0, 64), 'has an invalid name. Use letters, digits, _ and -.')
     try {
       await mkdir(root, { recursive: true, mode: 0o750 })
       const path = join(root, folder)
@@ -50,7 +53,7 @@ export const createFolders = (root: string, clock: Clock) => {
     }
   }
 
-  /** What servers left that ended half way; nobody writes to it any more after ten minutes of silence. */
+  /** Deletes unfinished files of servers that crashed: those unchanged for ten minutes. */
   async function removeParts(path: string, name: string): Promise<void> {
     for (const one of await readdir(path)) {
       if (!one.startsWith(`.${name}.`) || !one.endsWith('.part')) continue
@@ -62,11 +65,11 @@ export const createFolders = (root: string, clock: Clock) => {
   return {
     root,
 
-    /** Puts a file there whole or not at all: readers see none that is half. One of the same name is replaced. */
+    /** Writes a file atomically, so that readers never see a part of it. Replaces a file of the same name. */
     write: (folder: string, name: string, chunks: AsyncIterable<Buffer>): Promise<void> =>
       withFolder(folder, async (path, handle) => {
-        if (!fileName.test(name)) throw new Error(`no name of a report: ${name}`)
-        // A name of its own for each try: two that write at once never share half a file.
+        if (!fileName.test(name)) throw new Error(`invalid report file name: ${name}`)
+        // Each attempt has its own name, so that concurrent writes never share a file.
         const temporary = join(path, `.${name}.${randomBytes(6).toString('hex')}.part`)
         await removeParts(path, name)
         const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -87,7 +90,7 @@ export const createFolders = (root: string, clock: Clock) => {
         await handle.sync()
       }),
 
-    /** Removes a file of a report; one that is gone already is as good. */
+    /** Deletes a report file. A missing file is not an error. */
     remove: (folder: string, name: string): Promise<void> =>
       withFolder(folder, async (path) => {
         if (fileName.test(name)) await rm(join(path, name), { force: true })

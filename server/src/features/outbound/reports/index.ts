@@ -45,12 +45,12 @@ export interface ReportsDeps {
   mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing' | 'follow'>
   /** Address of the console, for links. */
   baseUrl(): Promise<string>
-  /** Folder that the folders of schedules lie in. */
+  /** Root of the report folders. */
   root: string
   hint: Hint
 }
 
-/** Lists as files that are made by themselves, mailed, put into folders, and kept for a while. */
+/** Wires scheduled reports: lists as files that are mailed, written to folders and kept for a while. */
 export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   const { db, audit, jobs, mail, clock } = deps
   const store = createReportsStore(db)
@@ -95,8 +95,8 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   app.register(listReportRuns, ({ query }) => runs.page(query))
   app.register(reportRunFile, async ({ actor, params }) => {
     const run = isId(params.id) ? await store.run(params.id) : undefined
-    if (run === undefined) throw notFound('There is no run with this id.')
-    if (!run.has_file) throw notFound('The file of this run is not kept, or was not made yet.')
+    if (run === undefined) throw notFound('No report run has this id.')
+    if (!run.has_file) throw notFound('The file of this run is no longer stored, or not made yet.')
     const { list, format } = run.definition
     assertMayRead(actor, list)
     await db.transaction((tx) =>
@@ -105,12 +105,12 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
     return new FileAnswer(run.file_name, mediaTypes[format], Readable.from(maker.chunksOf(run)))
   })
 
-  /** Mail, as it comes to the files it carries, and says what became of it. */
+  /** Supplies the attachments of mails and records their outcome. */
   mail.follow({
     attachment: async (ref) => {
       const run = await store.run(ref.split('/')[0] as string)
       if (run === undefined) return null
-      // A mail may have waited for two days.
+      // The mail may have waited for two days.
       const problem = await maker.problemOf(run)
       if (problem !== '') throw new MailError('send', problem, true)
       if (!run.has_file || !fitsMail(run.bytes)) return null
@@ -126,7 +126,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   })
 
   return {
-    /** Orders what is due, and ends what was given up; every few seconds, on any replica. */
+    /** Starts due runs and closes abandoned ones; every few seconds, on any replica. */
     tick: async (): Promise<void> => {
       await orders.orderDue()
       await maker.settle()

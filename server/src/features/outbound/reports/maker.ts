@@ -16,11 +16,11 @@ import { fitsMail, megabytes, reportFileName } from './report-file.ts'
 import { createReportsRead } from './reports.read.ts'
 import { createReportsStore, type RunRow } from './reports.store.ts'
 
-/** Bytes of one stored piece; a step of the job is one. */
+/** Bytes per stored chunk and job step. */
 const chunkBytes = 1024 * 1024
-/** How often a run says that it is alive while the database has not given it a piece: a third of a job's lease. */
+/** Interval of keep-alives while the database delivers no chunk: a third of a job's lease. */
 const aliveMs = 20_000
-/** While others print, a PDF waits so long, so often: longer than all of them may take together. */
+/** Delay and number of attempts while other PDFs print: longer than all of them may take together. */
 const busyMs = 2_000
 const busyTries = 150
 
@@ -31,23 +31,23 @@ export interface MakerDeps {
   audit: Audit
   files: FilesApi
   folders: Folders
-  /** Writes a mail down; false: no mail server is configured. */
+  /** Enqueues a mail. Returns false if no mail server is configured. */
   sendMail(tx: Tx, to: string, content: MailContent, ref: string): Promise<boolean>
-  /** Address of the console. */
+  /** Returns the base address of the console. */
   baseUrl(): Promise<string>
   hint: Hint
 }
 
-/** How far a run is: rows noted so far, and whether the file is whole. */
+/** Progress of a run: rows so far, and whether the file is complete. */
 type Cursor = { phase: 'make' | 'deliver'; rows: number } | null
 
-/** What a delivery is called where mail tells of it. */
+/** Reference of a delivery in mails. */
 const deliveryRef = (runId: string, n: number): string => `${runId}/${n}`
 
 const spanWords = ({ range_from: from, range_to: to }: RunRow): string =>
   from === null || to === null ? '' : `Rows from ${from.toISOString()} until ${to.toISOString()}.`
 
-/** Carries out ordered runs: makes the file, stores it, delivers it. */
+/** Carries out runs: makes the file, stores it and delivers it. */
 export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, baseUrl, hint }: MakerDeps) => {
   const store = createReportsStore(db)
   const now = (): Date => new Date(clock.now())
@@ -65,7 +65,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   async function opened(job: JobRun, run: RunRow) {
     const { definition, range_from: from, range_to: to } = run
     const file = files.prepare(definition, to === null ? null : { from, to })
-    // For the progress alone; some counts take longer than a request may.
+    // Used for progress only; some counts take longer than a request may.
     const total = await file.count().catch((error: unknown) => {
       if (isUnavailable(error)) return 0
       throw error
@@ -74,16 +74,16 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       try {
         return { total, ...(await file.open(definition.format, run.owner_name, run.name)) }
       } catch (error) {
-        // Two are printed at a time; people who wait for theirs come first.
+        // Two files print at a time; people have priority.
         if (!(error instanceof AppError && error.code === 'unavailable') || tries === busyTries) throw error
         await sleep(busyMs)
-        // Still ours, and alive: a server that stops gives it back here.
+        // Keeps the job's lease. A server that stops releases the job here.
         await db.transaction((tx) => job.save(tx, {}))
       }
   }
 
-  /** The file, stored piece by piece; each is a step of the job. */
-  /** Keeps the job ours while a step takes longer than its lease; `lost` hears that it is not any more. */
+  /** Makes the file and stores it in chunks; each chunk is a step of the job. */
+  /** Keeps the lease during steps that take longer. Calls `lost` when the job has another owner. */
   const keepAlive = (job: JobRun, lost: (error: Error) => void): NodeJS.Timeout =>
     setInterval(() => {
       db.transaction((tx) => job.save(tx, {})).catch(lost)
@@ -123,7 +123,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
         bytes += part.length
         if (bytes > reportLimits.bytes)
           throw new AppError('unprocessable', {
-            detail: `A report holds at most ${megabytes(reportLimits.bytes)}. Choose fewer columns, or filter more.`,
+            detail: `A report holds at most ${megabytes(reportLimits.bytes)}. Choose fewer columns, or narrow the filters.`,
           })
         parts.push(part)
         held += part.length
@@ -145,12 +145,12 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     })
   }
 
-  /** The file, piece by piece. Throws when it is removed meanwhile: half of it must not pass for all. */
+  /** Yields the chunks of the file. Throws if it was deleted meanwhile, so that a part never passes for the whole. */
   async function* chunksOf({ run_id, bytes }: Pick<RunRow, 'run_id' | 'bytes'>): AsyncGenerator<Buffer> {
     let given = 0
     for (let n = 0; given < bytes; n++) {
       const chunk = await store.chunk(run_id, n)
-      if (chunk === undefined) throw new Error(`the file of the report run ${run_id} is gone`)
+      if (chunk === undefined) throw new Error(`the file of report run ${run_id} was deleted`)
       given += chunk.length
       yield chunk
     }
@@ -172,8 +172,8 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       if (ended.signal.aborted) throw ended.signal.reason
       if (error instanceof AppError) return error.message
       if (isUnavailable(error)) throw error
-      log.error({ err: error, runId: run.run_id }, 'a report could not be written into its folder')
-      return 'The file could not be written; the log of the server tells more.'
+      log.error({ err: error, runId: run.run_id }, 'cannot write a report to its folder')
+      return 'The file could not be written. See the server log.'
     } finally {
       clearInterval(alive)
     }
@@ -187,9 +187,9 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
       ...(run.note === '' ? [] : [run.note]),
       fitsMail(run.bytes)
         ? `The file ${run.file_name} is attached.`
-        : `The file ${run.file_name} is too large for a mail (over ${megabytes(reportLimits.attachmentBytes)} as it would be sent). Open it in the console.`,
+        : `The file ${run.file_name} is too large to attach (over ${megabytes(reportLimits.attachmentBytes)} when encoded). Open it in the console.`,
     ],
-    link: { text: 'Open it in the console', url: `${base}/reports/history?run=${run.run_id}` },
+    link: { text: 'Open in the console', url: `${base}/reports/history?run=${run.run_id}` },
   })
 
   async function deliver(job: JobRun, run: RunRow): Promise<void> {
@@ -198,7 +198,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     const mail = mailOf(run, await baseUrl())
     const at = now()
     await db.transaction(async (tx) => {
-      // A cancel up to here ends it; from here on it is delivered.
+      // A run can be cancelled up to here; from here on it is delivered.
       await job.save(tx, { message: 'Delivered' })
       const isDone = folder !== null && folderError === ''
       if (
@@ -222,7 +222,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
           kind: 'mail',
           target: to,
           state: isWritten ? 'waiting' : 'failed',
-          error: isWritten ? '' : 'No mail server is configured (Settings, Mail).',
+          error: isWritten ? '' : 'No mail server is configured. Configure one under Settings, Mail.',
         })
       }
       await hint(tx, 'reports')
@@ -230,15 +230,15 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
         action: 'report.made',
         entity: run.name,
         details: [
-          `${run.file_name}, ${run.rows} rows, ${run.bytes} bytes, with the rights of ${run.owner_name}`,
+          `${run.file_name}, ${run.rows} rows, ${run.bytes} bytes, with the permissions of ${run.owner_name}`,
           `folder ${folder === null ? 'none' : `${folder}${folderError === '' ? '' : ` (${folderError})`}`}`,
-          `mail to ${recipients.join(', ') || 'nobody'}`,
+          `mail to ${recipients.join(', ') || 'no recipients'}`,
         ].join('; '),
       })
     })
   }
 
-  /** Ends a run that cannot be made; its history says why. */
+  /** Ends a run with a failure. The history shows the reason. */
   const fail = (runId: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
     db.transaction(async (tx) => {
       if (!(await store.end(tx, runId, now(), { state, error }))) return
@@ -258,13 +258,13 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     run: async (job) => {
       const { runId } = job.data as { runId: string }
       const run = await store.run(runId)
-      // It ended, and only what comes after is tried again.
+      // The run ended already; only its cleanup is repeated.
       if (run === undefined || run.ended_at !== null) return 'done'
       try {
         if ((job.cursor as Cursor)?.phase !== 'deliver') await make(job, run)
         await deliver(job, (await store.run(runId)) as RunRow)
       } catch (error) {
-        // What will not pass by itself; the rest is tried again, or given up by the job (`settle`).
+        // Permanent errors. Others are retried, or given up by the job (`settle`).
         if (error instanceof AppError && error.status < 500) await fail(runId, 'failed', error.message)
         throw error
       }
@@ -272,18 +272,18 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     },
     cancelled: async (job) => {
       const { runId } = job.data as { runId: string }
-      await fail(runId, 'cancelled', 'It was cancelled.')
+      await fail(runId, 'cancelled', 'Cancelled.')
     },
   }
 
   return {
     handler,
-    /** Ends runs whose job was given up. */
+    /** Closes runs whose job was given up. */
     settle: async (): Promise<void> => {
       for (const { run_id, state, message } of await store.orphans()) await fail(run_id, state, message)
     },
     chunksOf,
-    /** Why a run may not reach anybody with the rights that its owner has now; empty: it may. */
+    /** Returns why the owner's current permissions do not allow a run; empty: they do. */
     problemOf,
   }
 }

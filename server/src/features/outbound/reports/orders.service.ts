@@ -12,9 +12,9 @@ import { createReportsStore, type ScheduleRow } from './reports.store.ts'
 
 /** Kind of the jobs that make reports. */
 export const reportJob = 'report'
-/** Schedules of one transaction. */
+/** Schedules per transaction. */
 const atOnce = 20
-/** A run that begins so long after its time says so. */
+/** Delay after which a run notes that it is late. */
 const lateMs = 15 * 60_000
 
 export interface OrdersDeps {
@@ -29,7 +29,7 @@ export interface OrdersDeps {
 interface Order {
   reason: 'schedule' | 'manual'
   by: string
-  /** End of the time it is of. */
+  /** End of the reported period. */
   at: number
   missed: number
   note: string
@@ -37,20 +37,20 @@ interface Order {
 
 const times = (n: number): string => `${n.toLocaleString('en')} earlier ${n === 1 ? 'time was' : 'times were'}`
 
-/** What a run says that began after its time. */
+/** Describes how late a run is. */
 const lateNote = (at: number, missed: number, now: number): string =>
   [
     now - at > lateMs || missed > 0
-      ? `Late: it was due ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC, and no server ran.`
+      ? `Late: it was due ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC, but no server was running.`
       : '',
     missed > 0 ? `${times(missed)} missed.` : '',
   ]
     .filter((part) => part !== '')
     .join(' ')
 
-/** Runs of reports: ordered at their times, and by people. */
+/** Creates runs of reports, on schedule and on request. */
 export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) => {
-  /** Orders a run of a schedule as it is; the job begins at COMMIT. */
+  /** Creates a run of a schedule with its current settings; its job starts at COMMIT. */
   async function order(tx: Tx, schedule: ScheduleRow, { reason, by, at, missed, note }: Order) {
     const now = clock.now()
     const runId = newId(now)
@@ -106,7 +106,9 @@ export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) 
     })
 
   return {
-    /** Orders what is due. Two replicas never order the same: a schedule is locked while its time is moved on. */
+    /**
+     * Creates due runs. Locks each schedule until its next time is set, so that two replicas never create the same run.
+     */
     orderDue: async (): Promise<void> => {
       while ((await orderSome()) === atOnce) log.debug({}, 'more reports are due')
     },
@@ -115,7 +117,7 @@ export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) 
     run: (actor: Actor, id: string): Promise<{ runId: string; jobId: string }> =>
       db.transaction(async (tx) => {
         const schedule = isId(id) ? await createReportsStore(tx).schedule(id) : undefined
-        if (schedule === undefined) throw notFound('There is no schedule with this id.')
+        if (schedule === undefined) throw notFound('No schedule has this id.')
         const ordered = await order(tx, schedule, {
           reason: 'manual',
           by: actor.userName,

@@ -12,7 +12,7 @@ import type { Owner } from './reports.read.ts'
 
 const needs = (permission: Permission): string => profileNames[permissionTable[permission]]
 
-/** Why a schedule may not run with the rights that its owner has now; empty: it may. */
+/** Returns why the owner's current permissions do not allow a schedule; empty: they do. */
 export const ownerProblem = (name: string, owner: Owner | undefined, list: ReportListName): string => {
   const cure = 'Save the schedule to take it over.'
   if (owner === undefined) return `The account of its owner ${name} was deleted. ${cure}`
@@ -20,11 +20,11 @@ export const ownerProblem = (name: string, owner: Owner | undefined, list: Repor
   const permissions = permissionsOf(owner.user_profile)
   for (const permission of ['config:write', reportLists[list].permission] as const)
     if (!permissions.includes(permission))
-      return `Its owner ${owner.user_name} has profile ${profileNames[owner.user_profile]} now, and this needs ${needs(permission)}. ${cure}`
+      return `Its owner ${owner.user_name} now has the profile ${profileNames[owner.user_profile]}, but this report needs ${needs(permission)}. ${cure}`
   return ''
 }
 
-/** Refuses who may not read a list. */
+/** Throws if the caller may not read a list. */
 export const assertMayRead = (actor: Pick<Actor, 'profile' | 'permissions'>, list: ReportListName): void => {
   const { permission, title } = reportLists[list]
   if (actor.profile > permissionTable[permission])

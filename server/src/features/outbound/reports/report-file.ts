@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ReportFormat, reportLimits } from '@portcullis/contract'
 
-/** Name of a schedule as part of a file name: of any name something that every file system and mail program takes. */
+/** Turns the name of a schedule into a part of a file name that every file system and mail program accepts. */
 const stem = (name: string): string =>
   name
     .normalize('NFKD')
@@ -10,7 +10,7 @@ const stem = (name: string): string =>
     .slice(0, 60)
     .replace(/^-|-$/g, '') || 'report'
 
-/** `new-devices-2031-05-04t063000Z-0a1b2c3d.csv`: sorts by time, and two runs never share one. */
+/** Returns a name such as `new-devices-2031-05-04t063000Z-0a1b2c3d.csv`: sorted by time and unique per run. */
 export const reportFileName = (name: string, runId: string, at: number, format: ReportFormat): string => {
   const when = new Date(at).toISOString().slice(0, 19).replaceAll(':', '').toLowerCase()
   return `${stem(name)}-${when}Z-${createHash('sha256').update(runId).digest('hex').slice(0, 8)}.${format}`
@@ -21,7 +21,7 @@ export const mediaTypes: Readonly<Record<ReportFormat, string>> = {
   pdf: 'application/pdf',
 }
 
-/** Whether a file goes with a mail: base64 makes four bytes of three, and lines of 76 end by two more. */
+/** Returns whether a file fits into a mail: base64 turns three bytes into four and adds two per line of 76. */
 export const fitsMail = (bytes: number): boolean =>
   Math.ceil((bytes / 3) * 4 * (78 / 76)) <= reportLimits.attachmentBytes
 

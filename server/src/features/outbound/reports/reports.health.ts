@@ -2,17 +2,17 @@ import type { HealthStatus } from '@portcullis/contract'
 import type { Clock } from '#platform/clock.ts'
 import type { SchedulesService } from './schedules.service.ts'
 
-/** A run that nobody has ordered for so long: schedules are looked at every five seconds. */
+/** Delay after which a due run counts as overdue. Schedules are checked every five seconds. */
 const overdueMs = 5 * 60_000
 
 export interface ReportsHealthDeps {
   list: SchedulesService['list']
   clock: Clock
-  /** Of these runs, those that lack nothing but a mail that waits for a mail server which the part "mail" tells of. */
+  /** Returns the runs that lack only a mail which waits for the mail server, reported by the part "mail". */
   waitForMailServer(runIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** Whether the last run of each schedule was made, and reached everybody. */
+/** Returns whether the last run of each schedule succeeded and reached all recipients. */
 export const reportsHealth = async ({
   list,
   clock,
@@ -22,7 +22,10 @@ export const reportsHealth = async ({
   if (schedules.length === 0) return { status: 'Unknown', description: 'Not configured' }
   const overdue = schedules.find(({ nextRunAt }) => clock.now() - Date.parse(nextRunAt ?? '') > overdueMs)
   if (overdue !== undefined)
-    return { status: 'Error', description: `${overdue.name} was due ${overdue.nextRunAt}, and no server runs it.` }
+    return {
+      status: 'Error',
+      description: `${overdue.name} was due ${overdue.nextRunAt}, but no server ran it. Check the server log.`,
+    }
   const waiting = await waitForMailServer(schedules.flatMap(({ lastRun }) => lastRun?.id ?? []))
   const failing = schedules.flatMap(({ name, problem, lastRun }) => {
     const isTold = lastRun !== null && waiting.has(lastRun.id)
@@ -36,7 +39,7 @@ export const reportsHealth = async ({
     status: 'OK',
     description:
       waiting.size > 0
-        ? `${count}; ${waiting.size === 1 ? '1 report waits' : `${waiting.size} reports wait`} for the mail server; see the part mail.`
-        : `${count}; nothing failed when they ran last.`,
+        ? `${count}; ${waiting.size === 1 ? '1 report waits' : `${waiting.size} reports wait`} for the mail server. See the part "mail".`
+        : `${count}; all last runs succeeded.`,
   }
 }

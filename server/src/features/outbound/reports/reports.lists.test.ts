@@ -118,17 +118,17 @@ describe('a report of', () => {
     const checked = spawnSync('qpdf', ['--check', join(dir, 'file.pdf')], { encoding: 'utf8' })
     if (checked.error === undefined) expect(checked.status, checked.stdout + checked.stderr).toBe(0)
     const read = spawnSync('pdftotext', [join(dir, 'file.pdf'), '-'], { encoding: 'utf8' })
-    // Headed by the name of its schedule; what the rows are stands below.
+    // The heading is the name of the schedule, followed by a description of the rows.
     if (read.error === undefined)
       expect(read.stdout).toMatch(
         new RegExp(`^${list} ${names}\\n+${reportLists[list].title}\\. (All rows|Rows where)`),
       )
-    // The audit trail grows by what reports say.
+    // Reports add records to the audit trail.
     if (list !== 'audit') expect(pdf.rows).toBe(run.rows)
     expect(run.rows).toBeGreaterThan(list === 'uncommon' || list === 'spoofed' ? -1 : 0)
   })
 
-  it('peripherals, models, events, agents and rules has the rows of the list under its filter', async () => {
+  it('peripherals, models, events, agents and rules has the filtered rows of the list', async () => {
     const sticks = await rowsOf('peripherals', { filter: { present: true, vid: '0781' } })
     expect(sticks).toHaveLength(await countOf('peripherals?present=true&vid=0781'))
     expect(sticks.some(({ hostIdentifier }) => hostIdentifier === "'=cmd|calc")).toBe(true)
@@ -144,13 +144,13 @@ describe('a report of', () => {
     expect((await rowsOf('rules', { filter: { vid: '046d' } }))[0]?.reason).toBe("'=mice")
   })
 
-  it('insights has what they show', async () => {
+  it('insights has their rows', async () => {
     expect(await rowsOf('attackTools', { filter: { hostIdentifier: '=cmd' } })).toMatchObject([
       { hostIdentifier: "'=cmd|calc", attackTool: 'confirmed' },
     ])
     expect(await rowsOf('attackTools', { filter: { vid: 'FFFF' } })).toEqual([])
     const vulnerable = await rowsOf('vulnerable')
-    // It names twenty of its 41 hosts, whichever the database comes to first.
+    // It names twenty of its 41 hosts, in the database's order.
     expect(vulnerable).toMatchObject([
       {
         vulnerabilities: 'CVE-1',
@@ -183,18 +183,18 @@ describe('a report of', () => {
   })
 
   it.each(reportListNames.filter((list) => reportLists[list].time !== null))(
-    '%s of a time is narrower',
+    '%s within a range has fewer rows',
     async (list) => {
       const all = await runOf(list)
       const month = await runOf(list, { range: 'month' })
       expect([month.state, month.error, month.rangeTo]).toEqual(['completed', '', month.dueAt])
       expect(month.rows).toBeLessThanOrEqual(all.rows + (list === 'audit' ? 10 : 0))
-      // The fleet was stored by the clock of the database, years before that of this server.
+      // The fleet was stored with the database's clock, years before this server's.
       if (['agents', 'peripherals', 'violations'].includes(list)) expect(month.rows).toBeLessThan(all.rows)
     },
   )
 
-  it('a time has the rows of that time', async () => {
+  it('a range has the rows of that range', async () => {
     const all = await rowsOf('events')
     const day = await rowsOf('events', { range: 'day' })
     expect(day).toHaveLength(all.length)
@@ -213,7 +213,7 @@ describe('single devices and events as files', () => {
     return await recordsOf(answer.rawPayload)
   }
 
-  it('have the rows of their lists, in their order', async () => {
+  it('have the rows of their lists in their order', async () => {
     const devices = await pageOf<Peripheral>(t, 'peripherals?PageSize=1000&SortBy=hostIdentifier_asc')
     const rows = await csv('peripherals/exportperipheralscsv', { sortBy: 'hostIdentifier_asc' })
     expect(rows.map(({ uuid, deviceID, severity }) => [uuid, deviceID, severity])).toEqual(
@@ -227,7 +227,7 @@ describe('single devices and events as files', () => {
   })
 
   it.each(['peripherals/exportperipheralspdf', 'events/exporteventspdf'])(
-    '%s is a PDF, and refuses what the list does not know',
+    '%s is a PDF, and rejects unknown filters',
     async (path) => {
       const admin = await t.admin()
       const pdf = await admin.post(`/prime/webui/${path}`, { columns: ['description'] })
@@ -243,8 +243,8 @@ describe('single devices and events as files', () => {
   )
 })
 
-describe('any list at once', () => {
-  it('is the file that a schedule would make, for who may read the list', async () => {
+describe('an immediate export of any list', () => {
+  it('is the file of a schedule, for callers who may read the list', async () => {
     const admin = await t.admin()
     for (const list of ['rules', 'vulnerable', 'attackTools'] as const) {
       const answer = await admin.post(`${base}/export`, { list, format: 'csv' })
@@ -265,7 +265,7 @@ describe('any list at once', () => {
 })
 
 describe('a report of attack tools', () => {
-  it('has no other devices', async () => {
+  it('contains no other devices', async () => {
     await enrolAgent(t, { token: await enrolmentToken(t), facts: { hostname: 'harmless' }, devices: [plainKeyboard()] })
     t.clock.advance(2_000)
     expect(await rowsOf('peripherals', { filter: { hostIdentifier: 'harmless' } })).toHaveLength(1)

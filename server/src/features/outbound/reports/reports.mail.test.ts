@@ -12,7 +12,7 @@ let t: TestApp
 let reports: ReturnType<typeof reportsOf>
 let peer: Awaited<ReturnType<typeof startPeer>>
 
-/** A real SMTP server in the clear, as a relay on the same machine is. */
+/** A real SMTP server without TLS, like a relay on the same machine. */
 const startPeer = async () => {
   const state = { refuses: '', refusesWith: 451, taken: [] as { to: string[]; text: string }[] }
   const server = new SMTPServer({
@@ -81,7 +81,7 @@ interface Part {
   body: Buffer
 }
 
-/** Leaves of a MIME message, decoded. */
+/** Returns the decoded leaves of a MIME message. */
 const partsOf = (message: string): Part[] => {
   const at = message.indexOf('\r\n\r\n')
   const headers = message.slice(0, at).replace(/\r\n[ \t]+/g, ' ')
@@ -106,7 +106,7 @@ const partsOf = (message: string): Part[] => {
         )
   return [{ headers, body: plain }]
 }
-/** Encoded words of a header (RFC 2047), as Q writes them. */
+/** Decodes the encoded words of a header (RFC 2047) in Q encoding. */
 const decodedWords = (text: string): string =>
   text
     .replace(/\?= =\?/g, '?==?')
@@ -117,7 +117,7 @@ const decodedWords = (text: string): string =>
     )
 const attachmentsOf = (message: string): Part[] =>
   partsOf(message).filter(({ headers }) => /^content-disposition: attachment/im.test(headers))
-/** What a COMMIT set off may be under way; a second look takes what became due since. */
+/** Delivers twice: work after a COMMIT may be in progress, and the second run takes what became due. */
 const deliver = async (): Promise<void> => {
   await t.server.mail.deliver()
   await t.server.mail.deliver()
@@ -125,7 +125,7 @@ const deliver = async (): Promise<void> => {
 const run = async (id: string): Promise<ReportRun> => (await reports.runs(id))[0] as ReportRun
 
 describe('a report by mail', () => {
-  it('without a mail server says so in its history, and goes into its folder all the same', async () => {
+  it('without a mail server shows this in its history, and is still written to its folder', async () => {
     const made = await reports.add({ recipients: ['ada@example.org'], folder: 'nomail' })
     expect(await reports.runNow(made.id)).toMatchObject({
       state: 'completed',
@@ -137,7 +137,7 @@ describe('a report by mail', () => {
     await configure()
   })
 
-  it('is one message to each, with the file of the run', async () => {
+  it('is one message per recipient with the file of the run', async () => {
     const made = await reports.add({
       name: 'Weekly <b>hosts</b> & "more"',
       recipients: ['ada@example.org', 'bob@example.org'],
@@ -147,7 +147,7 @@ describe('a report by mail', () => {
       ['ada@example.org', 'waiting'],
       ['bob@example.org', 'waiting'],
     ])
-    // The file is not in the rows that wait, sealed.
+    // The sealed rows that wait do not contain the file.
     const [row] = await t.db.query<{ n: number }>(sql`select max(octet_length(m.sealed)) as n from mails m`)
     expect(row?.n).toBeLessThan(8_000)
     expect(ordered.bytes).toBeGreaterThan(50_000)
@@ -176,7 +176,7 @@ describe('a report by mail', () => {
     ])
   })
 
-  it('that one mailbox refuses goes to the others; the history says why, until it is through', async () => {
+  it('that one mailbox refuses reaches the others; the history shows the reason until it is delivered', async () => {
     const made = await reports.add({ recipients: ['busy@example.org', 'eve@example.org'] })
     peer.state.refuses = 'busy@example.org'
     await reports.runNow(made.id)
@@ -193,7 +193,7 @@ describe('a report by mail', () => {
     expect(peer.state.taken.map(({ to }) => to[0])).toEqual(['eve@example.org', 'busy@example.org'])
   })
 
-  it('that a mailbox refuses for good is not tried again, and says nothing of the mail server', async () => {
+  it('that a mailbox permanently rejects is not retried, and does not count as a fault of the mail server', async () => {
     const made = await reports.add({ recipients: ['gone@example.org'] })
     Object.assign(peer.state, { refuses: 'gone@example.org', refusesWith: 550 })
     await reports.runNow(made.id)
@@ -208,7 +208,7 @@ describe('a report by mail', () => {
     expect(peer.state.taken).toEqual([])
   })
 
-  it('that still waits when its owner lost his rights does not leave', async () => {
+  it('that still waits when its owner loses the permission is not sent', async () => {
     const owner = await person(t, { profile: 10 })
     const given = scheduleInput({ name: 'of an owner who leaves', recipients: ['busy@example.org'] })
     const made = (await owner.api.post(`${reportsBase}/schedules`, given)).json()
@@ -225,7 +225,7 @@ describe('a report by mail', () => {
     ])
   })
 
-  it('is given up after two days; its file stays as long as it waits', async () => {
+  it('is given up after two days; its file is kept until then', async () => {
     const made = await reports.add({ recipients: ['busy@example.org'], keepFiles: 1 })
     peer.state.refuses = 'busy@example.org'
     const first = await reports.runNow(made.id)
@@ -243,7 +243,7 @@ describe('a report by mail', () => {
     expect(await hasFile(first.id)).toBe(false)
   })
 
-  it('a file too large for a mail is linked, not attached', async () => {
+  it('that is too large to attach contains a link', async () => {
     await insertFleet(t, 30_000)
     const made = await reports.add({ recipients: ['ada@example.org'] })
     const ordered = await reports.runNow(made.id)
@@ -253,12 +253,12 @@ describe('a report by mail', () => {
     expect(attachmentsOf(message?.text ?? '')).toEqual([])
     expect(message?.text.length).toBeLessThan(5_000)
     const [plain] = partsOf(message?.text ?? '').map(({ body }) => body.toString('utf8'))
-    expect(plain).toContain('too large for a mail (over 10.0 MB')
+    expect(plain).toContain('too large to attach (over 10.0 MB')
     expect(plain).toContain(`/reports/history?run=${ordered.id}`)
     expect((await run(made.id)).deliveries).toMatchObject([{ state: 'done' }])
   }, 60_000)
 
-  it('of some megabytes arrives whole', async () => {
+  it('of some megabytes arrives completely', async () => {
     const made = await reports.add({
       recipients: ['ada@example.org'],
       columns: ['hostIdentifier', 'uuid', 'localIpAddress', 'osVersion', 'lastUpdated'],
@@ -271,7 +271,7 @@ describe('a report by mail', () => {
     expect(attachment?.body.equals((await reports.file(ordered)).rawPayload)).toBe(true)
   }, 60_000)
 
-  it('that waits for the mail server is told by the part mail, and when mail goes again, by its own', async () => {
+  it('that waits for the mail server is reported by the part "mail", and by its own part once mail works', async () => {
     await configure()
     for (const { id } of (await (await t.admin()).get(`${reportsBase}/schedules`)).json().data)
       await (await t.admin()).delete(`${reportsBase}/schedules/${id}`)
@@ -282,7 +282,7 @@ describe('a report by mail', () => {
     expect((await t.server.mail.health()).status).toBe('Error')
     expect((await t.server.reports.health()).description).not.toContain('busy')
     expect((await t.server.reports.health()).description).toMatch(
-      /1 report waits for the mail server; see the part mail\.$/,
+      /1 report waits for the mail server\. See the part "mail"\.$/,
     )
     const other = await reports.add({ recipients: ['ada@example.org'] })
     await reports.runNow(other.id)

@@ -6,7 +6,6 @@ import { likePattern, oneOf } from '#platform/list/columns.ts'
 import type { ListSpec } from '#platform/list/compile.ts'
 import { utcSql } from '#platform/time.ts'
 
-/** Runs, newest first. */
 export const runsList: ListSpec = {
   name: 'report-runs',
   from: 'report_runs r',
@@ -28,7 +27,7 @@ export const runsList: ListSpec = {
       sort: 'r.state',
       filter: oneOf(Object.fromEntries(reportRunStates.map((state) => [state, `r.state = '${state}'`]))),
     },
-    // Orders of one instant in the order in which they came.
+    // Runs with the same due time appear in order of creation.
     dueAt: { sort: 'r.created_at' },
     startedAt: { sort: 'r.started_at' },
     endedAt: { sort: 'r.ended_at' },
@@ -46,7 +45,7 @@ export const runsList: ListSpec = {
     r.missed as "missed", r.note as "note", r.error as "error", r.job_id as "jobId", coalesce(deliveries.all, '[]') as "deliveries"`,
 }
 
-/** An account as far as its schedules go. */
+/** The owner of schedules. */
 export interface Owner {
   account_id: string
   user_name: string
@@ -69,7 +68,7 @@ export const createReportsRead = (db: Queryable) => ({
     return new Map(rows.map((row) => [row.account_id, row]))
   },
 
-  /** Runs that lack nothing but a mail that is still tried. */
+  /** Returns the runs that lack only a mail which is still retried. */
   waitingForMail: async (runIds: readonly string[]): Promise<ReadonlySet<string>> =>
     new Set(
       (
@@ -80,7 +79,7 @@ export const createReportsRead = (db: Queryable) => ({
       ).map(({ run_id }) => run_id),
     ),
 
-  /** The newest run of each schedule, with what failed first of it. */
+  /** Returns the newest run of each schedule with its first error. */
   lastRuns: (): Promise<LastRun[]> =>
     db.query<LastRun>(sql`
       select s.schedule_id, r.run_id, r.state, coalesce(r.ended_at, r.started_at, r.created_at) as at,

@@ -25,7 +25,7 @@ const folder = (name: string): string => join(t.keyDir, 'reports', name)
 const audits = async (): Promise<AuditRecord[]> =>
   (await pageOf<AuditRecord>(t, 'events/GetAuditsIntegration?PageSize=50')).data
 
-describe('the rights of an owner', () => {
+describe('the permissions of an owner', () => {
   const asOwner = async (change: Partial<ReportScheduleInput> = {}) => {
     const owner = await person(t, { profile: 10 })
     const made = (
@@ -39,8 +39,8 @@ describe('the rights of an owner', () => {
 
   it.each([
     ['is disabled', sql`is_enabled = false`, /is disabled/],
-    ['is a Manager now', sql`user_profile = 20`, /has profile Manager now, and this needs Administrator/],
-  ] as const)('who %s stop his schedules, until another Administrator saves them', async (_what, change, problem) => {
+    ['is a Manager now', sql`user_profile = 20`, /now has the profile Manager, but this report needs Administrator/],
+  ] as const)('who %s stop the schedules until another Administrator saves them', async (_what, change, problem) => {
     const { owner, id } = await asOwner()
     const before = files()
     await t.server.db.execute(sql`update accounts set ${change} where user_name = ${owner.userName}`)
@@ -69,7 +69,7 @@ describe('the rights of an owner', () => {
     expect(await t.server.reports.health()).toMatchObject({ status: 'OK' })
   })
 
-  it('who was deleted stop his schedules, too', async () => {
+  it('who was deleted stop the schedules too', async () => {
     const { owner, id } = await asOwner()
     const gone = await (await t.admin()).post('/prime/webui/admin/deleteusers', [owner.userName])
     expect(gone.statusCode, gone.body).toBe(200)
@@ -80,7 +80,7 @@ describe('the rights of an owner', () => {
     })
   })
 
-  it('decide who may do what', async () => {
+  it('decide which operations are allowed', async () => {
     const [manager, user] = [await person(t, { profile: 20 }), await person(t)]
     const made = await reports.add({ list: 'audit' })
     const run = await reports.runNow(made.id)

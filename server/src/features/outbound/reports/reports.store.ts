@@ -2,7 +2,7 @@ import type { ReportDelivery, ReportRunState, ReportScheduleInput } from '@portc
 import type { Queryable, Tx } from '#platform/db/db.ts'
 import { sql } from '#platform/db/sql.ts'
 
-/** A schedule but for its name and whether it is enabled. */
+/** The definition of a schedule, without its name and state. */
 export type Definition = Required<Omit<ReportScheduleInput, 'name' | 'isEnabled'>>
 
 export interface ScheduleRow {
@@ -55,10 +55,10 @@ export const createReportsStore = (db: Queryable) => ({
   count: async (): Promise<number> =>
     (await db.query<{ n: number }>(sql`select count(*)::int as n from report_schedules s`))[0]?.n ?? 0,
 
-  /** Keeps two from adding the last one that fits at once; released at COMMIT. */
+  /** Locks the schedules until COMMIT, so that two callers cannot exceed the limit. */
   lockAll: (): Promise<number> => db.execute(sql`lock table report_schedules in share row exclusive mode`),
 
-  /** Throws 23505 on report_schedules_name_unique when the name is taken. */
+  /** Saves a schedule. Throws 23505 on report_schedules_name_unique if the name is taken. */
   put: (row: ScheduleRow & { name_key: string }): Promise<number> =>
     db.execute(sql`
       insert into report_schedules (schedule_id, name, name_key, definition, is_enabled, owner_id, owner_name, updated_at, next_run_at)
@@ -71,7 +71,7 @@ export const createReportsStore = (db: Queryable) => ({
   delete: (id: string): Promise<number> =>
     db.execute(sql`delete from report_schedules s where s.schedule_id = ${id}::uuid`),
 
-  /** Schedules whose time has come, for this transaction alone. */
+  /** Locks schedules that are due, for this transaction only. */
   lockDue: (now: Date, limit: number): Promise<ScheduleRow[]> =>
     db.query<ScheduleRow>(sql`
       select * from report_schedules s where s.next_run_at <= ${now}
@@ -80,7 +80,7 @@ export const createReportsStore = (db: Queryable) => ({
   moveTo: (id: string, next: Date): Promise<number> =>
     db.execute(sql`update report_schedules s set next_run_at = ${next} where s.schedule_id = ${id}::uuid`),
 
-  /** End of the time that the newest scheduled run which was made is of. */
+  /** Returns the end of the newest completed period before a time. */
   lastRangeEnd: async (scheduleId: string, before: Date): Promise<Date | null> =>
     (
       await db.query<{ at: Date }>(sql`
@@ -88,7 +88,7 @@ export const createReportsStore = (db: Queryable) => ({
           and r.state = 'completed' and r.due_at < ${before} order by r.due_at desc limit 1`)
     )[0]?.at ?? null,
 
-  /** Whether a run of this time was ordered: a clock that was set back comes to it twice. */
+  /** Returns whether a run for this time exists: a clock that was set back reaches it twice. */
   isOrdered: async (tx: Tx, scheduleId: string, dueAt: Date): Promise<boolean> =>
     (
       await tx.query<{ is_there: boolean }>(sql`
@@ -109,7 +109,7 @@ export const createReportsStore = (db: Queryable) => ({
   run: async (runId: string): Promise<RunRow | undefined> =>
     (await db.query<RunRow>(sql`select * from report_runs r where r.run_id = ${runId}::uuid`))[0],
 
-  /** Begins, or begins anew after a crash: what was made before is dropped. */
+  /** Starts a run, or restarts it after a crash without its earlier chunks. */
   start: async (tx: Tx, runId: string, now: Date): Promise<void> => {
     await tx.execute(sql`delete from report_chunks c where c.run_id = ${runId}::uuid`)
     await tx.execute(sql`
@@ -131,7 +131,7 @@ export const createReportsStore = (db: Queryable) => ({
       update report_runs r set rows = ${file.rows}::bigint, bytes = ${file.bytes}::bigint, file_name = ${file.name}, has_file = true
       where r.run_id = ${runId}::uuid`),
 
-  /** Ends a run that has not ended; false when it had. */
+  /** Ends a run. Returns false if it had ended already. */
   end: async (
     tx: Tx,
     runId: string,
@@ -163,7 +163,7 @@ export const createReportsStore = (db: Queryable) => ({
       update report_deliveries d set state = ${state}, error = ${error}, at = ${now}
       where d.run_id = ${runId}::uuid and d.n = ${n}::int`),
 
-  /** Files of a schedule in its folder beyond the newest. */
+  /** Returns the files of a schedule in its folder beyond the newest `keep`. */
   folderSurplus: (
     scheduleId: string,
     keep: number,
@@ -175,7 +175,7 @@ export const createReportsStore = (db: Queryable) => ({
   folderFileGone: (runId: string): Promise<number> =>
     db.execute(sql`update report_runs r set folder_file = '' where r.run_id = ${runId}::uuid`),
 
-  /** Stored files that are no longer kept: beyond the newest of a schedule, or older. Those that a mail still needs stay. */
+  /** Returns expired stored files: beyond the newest of a schedule, or too old. Files that a mail needs stay. */
   fileSurplus: (scheduleId: string | null, keep: number, before: Date): Promise<{ run_id: string }[]> =>
     db.query(sql`
       with files as (
@@ -185,15 +185,15 @@ export const createReportsStore = (db: Queryable) => ({
         and not exists (select 1 from report_deliveries d where d.run_id = f.run_id and d.kind = 'mail' and d.state = 'waiting')
       limit 1000`),
 
-  /** Runs that have not ended though their job has: it gave up, or was ended before it began. */
+  /** Returns unfinished runs whose job ended: it gave up, or was ended before it began. */
   orphans: (): Promise<{ run_id: string; message: string; state: 'failed' | 'cancelled' }[]> =>
     db.query(sql`
-      select r.run_id, coalesce(j.message, 'Its job is gone.') as message,
+      select r.run_id, coalesce(j.message, 'Its job no longer exists.') as message,
         case when j.state = 'cancelled' then 'cancelled' else 'failed' end as state
       from report_runs r left join jobs j on j.job_id = r.job_id
       where r.state in ('waiting', 'running') and (j.job_id is null or (j.state <> 'running' and not j.is_due)) limit 100`),
 
-  /** Old history; what names a file that still counts as one of the newest in a folder stays as long as that. */
+  /** Deletes old history, except entries of files that are still kept in a folder. */
   forget: (before: Date): Promise<number> =>
     db.execute(sql`
       delete from report_runs r where r.created_at < ${before} and (r.folder_file = '' or r.schedule_id is null)`),

@@ -25,7 +25,7 @@ const audits = async (): Promise<AuditRecord[]> =>
   (await pageOf<AuditRecord>(t, 'events/GetAuditsIntegration?PageSize=50')).data
 
 describe('a schedule', () => {
-  it('makes the file of its list, into its folder and for download, when it is run now', async () => {
+  it('makes the file of its list in its folder and for download when run manually', async () => {
     const made = await reports.add({
       name: 'Hosts of the week',
       folder: 'weekly',
@@ -69,7 +69,7 @@ describe('a schedule', () => {
     ])
   })
 
-  it('is changed, renamed and deleted; a name is there once, whatever its case', async () => {
+  it('is changed, renamed and deleted; names are unique, ignoring case', async () => {
     const made = await reports.add({ name: 'Change me' })
     const admin = await t.admin()
     expect((await post('schedules', scheduleInput({ name: 'CHANGE ME' }))).json()).toMatchObject({ status: 409 })
@@ -88,7 +88,7 @@ describe('a schedule', () => {
     expect((await admin.delete(`${reportsBase}/schedules/nothing`)).statusCode).toBe(404)
   })
 
-  it('a PDF of too many rows fails with what helps; nothing is stored', async () => {
+  it('with too many rows for a PDF fails with a cure, and stores nothing', async () => {
     await insertFleet(t, 10_000)
     const made = await reports.add({ format: 'pdf', folder: 'toolarge' })
     const preview = await post('preview', { list: 'agents', format: 'pdf', range: 'all', cadence: made.cadence })
@@ -111,7 +111,7 @@ describe('a schedule', () => {
     [{ list: 'spoofed', filter: { vid: '1' } }, 'body.filter.vid', 'this list has no filters'],
     [{ list: 'attackTools', filter: { isKnownAttackTool: false } }, 'body.filter.isKnownAttackTool', 'is unknown'],
     [{ columns: ['hostIdentifier', 'sevirity'] }, 'body.columns[1]', 'did you mean severity?'],
-    [{ list: 'spoofed', sortBy: 'vid_asc' }, 'body.sortBy', 'order of its own'],
+    [{ list: 'spoofed', sortBy: 'vid_asc' }, 'body.sortBy', 'fixed order'],
     [{ sortBy: 'nothing_asc' }, 'body.sortBy', 'must be one of'],
     [{ list: 'passwords' }, 'body.list', 'must be'],
     [{ range: 'day', list: 'connections' }, 'body.range', 'have no time'],
@@ -122,8 +122,8 @@ describe('a schedule', () => {
     [{ cadence: { every: 'month', day: 32, time: '06:00', timeZone: 'UTC' } }, 'body.cadence.day', '31'],
     [{ cadence: { every: 'day', day: 1, time: '06:00', timeZone: 'UTC' } }, 'body.cadence.day', 'only'],
     [{ recipients: ['a@example.org', 'A@example.org'] }, 'body.recipients[1]', 'more than once'],
-    [{ recipients: ['a@example.org, b@example.org'] }, 'body.recipients[0]', 'no mail address'],
-    [{ recipients: ['a@example.org\r\nbcc: x@y.z'] }, 'body.recipients[0]', 'no mail address'],
+    [{ recipients: ['a@example.org, b@example.org'] }, 'body.recipients[0]', 'not a mail address'],
+    [{ recipients: ['a@example.org\r\nbcc: x@y.z'] }, 'body.recipients[0]', 'not a mail address'],
     [{ recipients: Array.from({ length: 10_000 }, (_, i) => `user-${i}@example.org`) }, 'body.recipients', '50'],
     [{ folder: '../etc' }, 'body.folder', ''],
     [{ folder: 'a/b' }, 'body.folder', ''],
@@ -134,14 +134,14 @@ describe('a schedule', () => {
     [{ name: 'right\u202eleft' }, 'body.name', 'one line'],
     [{ keepFiles: 0 }, 'body.keepFiles', '1'],
     [{ owner: 'somebody' }, 'body.owner', 'unknown'],
-  ])('%j is refused, and the member named', async (change, field, message) => {
+  ])('is rejected with %j, and the member is named', async (change, field, message) => {
     const answer = await post('schedules', { ...scheduleInput(), ...change })
     expect(answer.statusCode, answer.body).toBe(400)
     const fault = answer.json().errors.find((error: { field: string }) => error.field === field)
     expect(fault, answer.body.slice(0, 600)).toMatchObject({ message: expect.stringContaining(message) })
   })
 
-  it('there are 200 at most, however many ask at once', async () => {
+  it('exists at most 200 times, even with concurrent requests', async () => {
     const { data } = (await (await t.admin()).get(`${reportsBase}/schedules`)).json() as { data: { id: string }[] }
     const ask = (times: number) =>
       Promise.all(Array.from({ length: times }, () => post('schedules', scheduleInput({ isEnabled: false }))))
@@ -154,7 +154,7 @@ describe('a schedule', () => {
 })
 
 describe('a folder', () => {
-  it('that is a link is never followed, nor is a link at the place of a file', async () => {
+  it('that is a link is never followed, nor is a link in place of a file', async () => {
     const outside = join(t.keyDir, 'outside')
     mkdirSync(outside)
     mkdirSync(folder(''), { recursive: true })
@@ -172,7 +172,7 @@ describe('a folder', () => {
     writeFileSync(join(outside, 'target'), 'untouched')
     mkdirSync(folder('planted'))
     const planted = await reports.add({ name: 'planted', folder: 'planted' })
-    // The name is known before: somebody with rights in the folder puts a link there.
+    // The name is predictable: somebody with access to the folder puts a link there.
     const { runId } = (await post(`schedules/${planted.id}/run`)).json() as { runId: string }
     const { reportFileName } = await import('./report-file.ts')
     const [{ at } = { at: new Date() }] = await t.server.db.query<{ at: Date }>(
@@ -188,11 +188,11 @@ describe('a folder', () => {
     expect(readdirSync(folder('planted')).filter((one) => !one.startsWith('.'))).toEqual([name])
   })
 
-  it('that is a file is refused in words, and files of others stay', async () => {
+  it('that is a file causes a readable error, and other files stay', async () => {
     writeFileSync(folder('file'), 'x')
     const made = await reports.add({ folder: 'file', name: 'into a file' })
     expect((await reports.runNow(made.id)).deliveries).toMatchObject([
-      { state: 'failed', error: expect.stringMatching(/is no folder/) },
+      { state: 'failed', error: expect.stringMatching(/is not a folder/) },
     ])
     mkdirSync(folder('shared'))
     writeFileSync(join(folder('shared'), 'theirs.csv'), 'x')

@@ -23,7 +23,7 @@ afterAll(() => t.close())
 const dues = (runs: readonly ReportRun[]): string[] => runs.map(({ dueAt }) => dueAt.slice(0, 16)).toReversed()
 
 describe('a schedule', () => {
-  it('runs at its time, once, and moves on', async () => {
+  it('runs once at its time, and is then due at the next', async () => {
     const made = await reports.add()
     expect(made.nextRunAt).toBe('2031-05-05T04:00:00.000Z')
     await reports.serve()
@@ -45,7 +45,7 @@ describe('a schedule', () => {
     expect((await reports.schedule(made.id)).nextRunAt).toBe('2031-05-06T04:00:00.000Z')
   })
 
-  it('that nobody serves is told by the health of the server', async () => {
+  it('that no server runs appears in the health of the server', async () => {
     const made = await reports.add()
     expect((await t.server.reports.health()).status).toBe('OK')
     t.clock.advance(Date.parse(made.nextRunAt as string) - t.clock.now() + 6 * 60_000)
@@ -57,7 +57,7 @@ describe('a schedule', () => {
     expect((await t.server.reports.health()).status).toBe('OK')
   })
 
-  it('that is not enabled runs by hand only', async () => {
+  it('that is disabled runs only manually', async () => {
     const made = await reports.add({ isEnabled: false })
     expect(made.nextRunAt).toBeNull()
     t.clock.advance(2 * day)
@@ -66,7 +66,7 @@ describe('a schedule', () => {
     expect(await reports.runNow(made.id)).toMatchObject({ state: 'completed', reason: 'manual' })
   })
 
-  it('runs once, late, and says so, when no server ran at its times', async () => {
+  it('runs once and notes the delay when no server was running', async () => {
     const made = await reports.add()
     const first = Date.parse(made.nextRunAt as string)
     t.clock.advance(first - t.clock.now() + 3 * day + 2 * hour)
@@ -77,13 +77,15 @@ describe('a schedule', () => {
       {
         dueAt: newest,
         missed: 3,
-        note: expect.stringMatching(/^Late: it was due .* UTC, and no server ran\. 3 earlier times were missed\.$/),
+        note: expect.stringMatching(
+          /^Late: it was due .* UTC, but no server was running\. 3 earlier times were missed\.$/,
+        ),
       },
     ])
     expect((await reports.schedule(made.id)).nextRunAt).toBe(new Date(first + 4 * day).toISOString())
   })
 
-  it('of the time since the run before leaves no gap: not for a failed run, nor for one by hand', async () => {
+  it('for the time since the previous run leaves no gap after failed or manual runs', async () => {
     const made = await reports.add({ range: 'previous', list: 'events' })
     const first = Date.parse(made.nextRunAt as string)
     const at = (n: number): string => new Date(first + n * day).toISOString()
@@ -106,7 +108,7 @@ describe('a schedule', () => {
   })
 })
 
-describe('over a change of the clocks', () => {
+describe('at a clock change', () => {
   it.each([
     [
       'Europe/Berlin',
@@ -127,7 +129,7 @@ describe('over a change of the clocks', () => {
       ['2031-02-28T11:00'],
     ],
   ] as const)(
-    'in %s each day has its run',
+    'each day in %s has its run',
     async (_name, start, cadence, expected) => {
       const clock = createFakeClock(Date.parse(start))
       const other = await startTestApp({ clock })
@@ -159,7 +161,7 @@ describe('over a change of the clocks', () => {
   )
 })
 
-/** Orders a run whose job no server takes before the test has done something to it; a server takes a job at once. */
+/** Creates a run whose job no server takes until the test has changed it; else a server takes it at once. */
 const untaken = async (scheduleId: string): Promise<{ runId: string; jobId: string }> => {
   const { db } = t.server
   await db.execute(sql`
@@ -173,8 +175,8 @@ const untaken = async (scheduleId: string): Promise<{ runId: string; jobId: stri
   }
 }
 
-describe('with several servers, and servers that end', () => {
-  it('two replicas make one run of one time', async () => {
+describe('with several servers, and after crashes', () => {
+  it('two replicas create one run per scheduled time', async () => {
     const second = await startTestApp({ database: t.database, clock: t.clock, keyDir: t.keyDir })
     try {
       const made = await Promise.all(Array.from({ length: 6 }, () => reports.add({ folder: 'replicas' })))
@@ -189,7 +191,7 @@ describe('with several servers, and servers that end', () => {
     }
   })
 
-  it('a time that comes again, because a clock was set back, holds up no other schedule', async () => {
+  it('a time that repeats after a clock was set back does not delay other schedules', async () => {
     const [first, other] = [await reports.add(), await reports.add()]
     t.clock.advance(Date.parse(first.nextRunAt as string) - t.clock.now())
     await t.server.reports.tick()
@@ -202,10 +204,10 @@ describe('with several servers, and servers that end', () => {
     expect((await reports.runs(first.id)).length).toBeGreaterThanOrEqual(1)
   })
 
-  it('a run whose server ended half way is made anew by another, whole', async () => {
+  it('a run interrupted by a crash is made again completely by another server', async () => {
     const made = await reports.add()
     const { runId, jobId } = await untaken(made.id)
-    // As a server leaves it that ended after its first piece.
+    // The state after a crash with one chunk stored.
     await t.server.db.execute(sql`
       update jobs set lease_id = ${randomUUID()}::uuid, lease_until = ${new Date(t.clock.now() + 60_000)}, attempts = 1, done = 7,
         cursor = '{"phase":"make","rows":7}' where job_id = ${jobId}::uuid`)
@@ -226,9 +228,9 @@ describe('with several servers, and servers that end', () => {
     expect(job.json()).toMatchObject({ state: 'completed', done: 50, total: 50 })
   })
 
-  it('a run whose server ended while it delivered goes on there: one file, made once', async () => {
+  it('a run interrupted during delivery continues there, with one file made once', async () => {
     const made = await reports.add({ folder: 'again' })
-    // The database goes away in the transaction that ends the run.
+    // The database fails in the transaction that ends the run.
     await t.server.db.execute(sql`
       create function away() returns trigger language plpgsql as $$ begin raise exception 'gone' using errcode = '57P01'; end $$`)
     await t.server.db.execute(sql`
@@ -252,7 +254,7 @@ describe('with several servers, and servers that end', () => {
     expect(readFileSync(join(t.keyDir, 'reports', 'again', name)).length).toBe(run?.bytes)
   })
 
-  it('a server that stops in the middle gives the run back, and the next one makes it', async () => {
+  it('a server that stops releases its run, and the next one makes it', async () => {
     const second = await startTestApp({ database: t.database, clock: t.clock, keyDir: t.keyDir })
     const made = await Promise.all((['pdf', 'csv', 'pdf'] as const).map((format) => reports.add({ format })))
     for (const { id } of made) await (await second.admin()).post(`${reportsBase}/schedules/${id}/run`)
@@ -270,7 +272,7 @@ describe('with several servers, and servers that end', () => {
       ])
   }, 60_000)
 
-  it('a job that is given up ends its run, and a cancelled one says so', async () => {
+  it('a job that is given up or cancelled ends its run with the reason', async () => {
     const made = await reports.add()
     const first = await untaken(made.id)
     await t.server.db.execute(sql`
@@ -283,14 +285,14 @@ describe('with several servers, and servers that end', () => {
     await reports.serve()
     expect((await reports.runs(made.id))[0]).toMatchObject({
       state: 'cancelled',
-      error: 'It was cancelled.',
+      error: 'Cancelled.',
       hasFile: false,
     })
   })
 })
 
-describe('what is kept', () => {
-  it('are the newest files of a schedule, 30 days at most; the history a year', async () => {
+describe('retention', () => {
+  it('keeps the newest files of a schedule for 30 days and the history for a year', async () => {
     const made = await reports.add({ keepFiles: 2, folder: 'kept', isEnabled: false })
     const names: string[] = []
     for (let n = 0; n < 4; n++) {
@@ -308,11 +310,11 @@ describe('what is kept', () => {
     expect(readdirSync(join(t.keyDir, 'reports', 'kept'))).toHaveLength(2)
     t.clock.advance(335 * day)
     await t.server.reports.maintain()
-    // Those two are needed to know which files are to go next.
+    // These two runs are needed to find the next files to delete.
     expect(await kept()).toEqual([false, false])
   })
 
-  it('survives the schedule, as long as it would have', async () => {
+  it('keeps files of a deleted schedule as long as before', async () => {
     const made = await reports.add()
     const run = await reports.runNow(made.id)
     expect((await (await t.admin()).delete(`${reportsBase}/schedules/${made.id}`)).json()).toEqual({ deleted: true })

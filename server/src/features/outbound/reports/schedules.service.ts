@@ -29,7 +29,7 @@ export interface SchedulesDeps {
   clock: Clock
   audit: Audit
   files: FilesApi
-  /** Whether mail goes to such an address at all. */
+  /** Returns whether the text is a mail address. */
   isAddress(text: string): boolean
   isMailConfigured(): Promise<boolean>
   folderRoot: string
@@ -42,7 +42,7 @@ const isoOf = (at: Date | number | null): string | null => (at === null ? null :
 
 export type SchedulesService = ReturnType<typeof createSchedules>
 
-/** Schedules of reports: checked whole when they are saved, so that a run finds nothing but the rights of its owner to fail on. */
+/** Manages schedules. Saving checks everything, so that a run can fail only for its owner's permissions. */
 export const createSchedules = (deps: SchedulesDeps) => {
   const { db, clock, audit, files } = deps
 
@@ -50,11 +50,17 @@ export const createSchedules = (deps: SchedulesDeps) => {
     assertMayRead(actor, list)
     files.prepare({ list, filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
     if ((cadence.every === 'week') !== (cadence.weekday !== undefined))
-      throw invalid('body.cadence.weekday', cadence.every === 'week' ? 'is required for `week`' : 'is for `week` only')
+      throw invalid(
+        'body.cadence.weekday',
+        cadence.every === 'week' ? 'is required for `week`' : 'is allowed for `week` only',
+      )
     if ((cadence.every === 'month') !== (cadence.day !== undefined))
-      throw invalid('body.cadence.day', cadence.every === 'month' ? 'is required for `month`' : 'is for `month` only')
+      throw invalid(
+        'body.cadence.day',
+        cadence.every === 'month' ? 'is required for `month`' : 'is allowed for `month` only',
+      )
     if (!isZone(cadence.timeZone))
-      throw invalid('body.cadence.timeZone', 'is no name of the IANA time zone database, such as Europe/Berlin')
+      throw invalid('body.cadence.timeZone', 'is not a name in the IANA time zone database, such as Europe/Berlin')
     if (range !== 'all' && reportLists[list].time === null)
       throw invalid('body.range', `must be all: rows of ${reportLists[list].title} have no time`)
   }
@@ -77,10 +83,10 @@ export const createSchedules = (deps: SchedulesDeps) => {
   function assertInput(actor: Actor, input: ReportScheduleInput): void {
     assertContent(actor, input)
     if (isOddText(input.name) || cleanText(input.name) !== input.name)
-      throw invalid('body.name', 'must be one line without control characters, and without spaces at its ends')
+      throw invalid('body.name', 'must be one line without control characters or surrounding spaces')
     const seen = new Set<string>()
     input.recipients.forEach((recipient, i) => {
-      if (!deps.isAddress(recipient)) throw invalid(`body.recipients[${i}]`, 'is no mail address')
+      if (!deps.isAddress(recipient)) throw invalid(`body.recipients[${i}]`, 'is not a mail address')
       if (seen.has(recipient.toLowerCase())) throw invalid(`body.recipients[${i}]`, 'is given more than once')
       seen.add(recipient.toLowerCase())
     })
@@ -112,7 +118,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
 
   async function one(id: string): Promise<ReportSchedule> {
     const found = (await list()).find((schedule) => schedule.id === id)
-    if (found === undefined) throw notFound('There is no schedule with this id.')
+    if (found === undefined) throw notFound('No schedule has this id.')
     return found
   }
 
@@ -132,13 +138,13 @@ export const createSchedules = (deps: SchedulesDeps) => {
       })
     } catch (error) {
       if (isPgError(error, '23505', 'report_schedules_name_unique'))
-        throw new AppError('conflict', { detail: `There is a schedule named ${input.name} already.` })
+        throw new AppError('conflict', { detail: `A schedule named ${input.name} already exists.` })
       throw error
     }
     await deps.hint(tx, 'reports')
   }
 
-  /** What the record of a change says: where rows of which list go. */
+  /** Describes a schedule in the audit trail: its list and where the rows go. */
   const inWords = (input: ReportScheduleInput): string =>
     [
       `${input.format} of ${input.list}`,
@@ -146,7 +152,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
       `every ${input.cadence.every} at ${input.cadence.time} ${input.cadence.timeZone}`,
       `recipients ${input.recipients.join(', ') || 'none'}`,
       `folder ${input.folder ?? 'none'}`,
-      input.isEnabled ? 'enabled' : 'not enabled',
+      input.isEnabled ? 'enabled' : 'disabled',
     ].join('; ')
 
   return {
@@ -164,7 +170,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
         await store.lockAll()
         if ((await store.count()) >= reportLimits.schedules)
           throw new AppError('unprocessable', {
-            detail: `There are ${reportLimits.schedules} schedules, the most there can be.`,
+            detail: `The limit of ${reportLimits.schedules} schedules is reached. Delete one first.`,
           })
         await put(tx, actor, id, input)
         await audit.write(tx, actor, { action: 'report_schedule.created', entity: input.name, details: inWords(input) })
@@ -176,7 +182,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
       assertInput(actor, input)
       await db.transaction(async (tx) => {
         const before = isId(id) ? await createReportsStore(tx).schedule(id) : undefined
-        if (before === undefined) throw notFound('There is no schedule with this id.')
+        if (before === undefined) throw notFound('No schedule has this id.')
         await put(tx, actor, id, input)
         const renamed = before.name === input.name ? '' : `was ${before.name}; `
         const owned = before.owner_id === actor.accountId ? '' : `; taken over from ${before.owner_name}`
@@ -193,7 +199,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
       await db.transaction(async (tx) => {
         const store = createReportsStore(tx)
         const before = isId(id) ? await store.schedule(id) : undefined
-        if (before === undefined) throw notFound('There is no schedule with this id.')
+        if (before === undefined) throw notFound('No schedule has this id.')
         await store.delete(id)
         await deps.hint(tx, 'reports')
         await audit.write(tx, actor, { action: 'report_schedule.deleted', entity: before.name })

@@ -7,10 +7,10 @@ import type { Folders } from './folder.ts'
 import { createReportsStore } from './reports.store.ts'
 
 const dayMs = 86_400_000
-/** Of deleted schedules, all until they are too old. */
+/** Files of deleted schedules stay until they are too old. */
 const mostFiles = 2_147_483_647
 
-/** Removes what is no longer kept: files beyond the newest of a schedule or too old, and old history. */
+/** Deletes expired files and history. */
 export const createUpkeep = ({ db, clock, log, folders }: { db: Db; clock: Clock; log: Log; folders: Folders }) => {
   const store = createReportsStore(db)
   const before = (days: number): Date => new Date(clock.now() - days * dayMs)
@@ -27,14 +27,14 @@ export const createUpkeep = ({ db, clock, log, folders }: { db: Db; clock: Clock
         await store.folderFileGone(run_id)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        log.warn({ folder, file: folder_file, reason: error.message }, 'an old report could not be removed')
+        log.warn({ folder, file: folder_file, reason: error.message }, 'cannot delete an old report')
       }
     await dropFiles(scheduleId, keep)
   }
 
   return {
     ofSchedule,
-    /** All of it; every hour, on any replica. */
+    /** Deletes everything that expired; every hour, on any replica. */
     all: async (): Promise<void> => {
       for (const { schedule_id, definition } of await store.schedules())
         await ofSchedule(schedule_id, definition.keepFiles)

@@ -1,4 +1,4 @@
-/** Times of day in a zone of the IANA database, and the instants they are. */
+/** Converts times of day in IANA time zones to instants and back. */
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -24,7 +24,7 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
   return format
 }
 
-/** Whether the zone has a name in the database; an offset such as +02:00 has none. */
+/** Returns whether the IANA database has this zone; an offset such as +02:00 is not a zone. */
 export const isZone = (zone: string): boolean => {
   if (!/^[A-Za-z][\w+/-]{0,63}$/.test(zone)) return false
   try {
@@ -35,7 +35,7 @@ export const isZone = (zone: string): boolean => {
   }
 }
 
-/** What clocks in the zone show, as if it were UTC. */
+/** Returns the time on the zone's clocks, as if it were UTC. */
 export const wallOf = (instant: number, zone: string): number => {
   const parts: Record<string, number> = {}
   for (const { type, value } of formatOf(zone).formatToParts(instant)) parts[type] = Number(value)
@@ -52,11 +52,11 @@ export const wallOf = (instant: number, zone: string): number => {
 const offsetAt = (instant: number, zone: string): number => wallOf(instant, zone) - Math.floor(instant / 1000) * 1000
 
 /**
- * The first instant at which clocks in the zone show this, a whole minute as if it were UTC; where they never do, because
- * they are put forward over it, the instant at which they are.
+ * Returns the first instant at which the zone's clocks show a time, given in whole minutes as if it were UTC. For a
+ * time that is skipped when clocks go forward, returns the instant of that change.
  */
 export const instantOf = (wall: number, zone: string): number => {
-  // No offset is above 14 hours, and none changes twice within two days.
+  // No offset exceeds 14 hours, and none changes twice within two days.
   const before = offsetAt(wall - dayMs, zone)
   const after = offsetAt(wall + dayMs, zone)
   for (const candidate of [wall - Math.max(before, after), wall - Math.min(before, after)])

@@ -1,8 +1,8 @@
-/** What a column asks for, in points. */
+/** Widths that a column asks for, in points. */
 export interface WantedWidth {
-  /** Its heading, which is never broken. */
+  /** Width of the heading, which is never broken. */
   head: number
-  /** Its widest cell. */
+  /** Width of the widest cell. */
   widest: number
 }
 
@@ -11,7 +11,7 @@ export interface Paper {
   height: number
 }
 
-/** A4 to A0, lying. A list of all columns needs the last. */
+/** A4 to A0 in landscape. A list of all columns needs A0. */
 const papers: readonly Paper[] = [
   { width: 841.89, height: 595.28 },
   { width: 1190.55, height: 841.89 },
@@ -20,12 +20,12 @@ const papers: readonly Paper[] = [
   { width: 3370.39, height: 2383.94 },
 ]
 
-/** Width that a column of long texts gets before paper is taken larger for it: some 25 letters. */
+/** Width that a column of long texts gets before larger paper is chosen: about 25 letters. */
 const enough = 100
-/** Width beyond which a text is broken although there is room. */
+/** Width beyond which a text is broken even if there is room. */
 const most = 320
 
-/** The smallest paper on which every column has enough room, or A4, and the columns' widths on it. */
+/** Returns the smallest paper on which all columns have enough room, or A4, and the column widths on it. */
 export const fitColumns = (
   wanted: readonly WantedWidth[],
   margins: number,
@@ -35,7 +35,7 @@ export const fitColumns = (
   const liked = wanted.map(({ head, widest }) => Math.max(head, Math.min(widest, most)))
   const needed = least.reduce((sum, width) => sum + width, margins)
   const largest = papers.at(-1) as Paper
-  // More than A0: no printer takes it, but every reader does (the format ends at 14,400 points).
+  // Beyond A0: printers reject it, but every PDF reader accepts it (the format ends at 14,400 points).
   const paper = papers.find(({ width }) => isA4 || width >= needed) ?? {
     width: Math.min(needed, 14_400),
     height: largest.height,
@@ -43,7 +43,7 @@ export const fitColumns = (
   const room = paper.width - margins
   const heads = wanted.reduce((sum, { head }) => sum + head, 0)
   if (needed > paper.width && heads < room) {
-    // Headings keep their width; what the cells want beyond it is shared out.
+    // Headings keep their width; the cells share the rest.
     const part = (room - heads) / (needed - margins - heads)
     return { paper, widths: least.map((width, i) => (wanted[i]?.head ?? 0) * (1 - part) + width * part) }
   }

@@ -1,4 +1,4 @@
-/** Reads rows in the text form of PostgreSQL's COPY, wherever the chunks are cut. */
+/** Reads rows in the text form of PostgreSQL's COPY from chunks cut anywhere. */
 
 const lineFeed = 10
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }

@@ -1,6 +1,6 @@
 /**
- * The order in which a line of mixed directions is drawn: the part of Unicode's bidirectional algorithm that is left when
- * no formatting characters are (visible-text.ts names them instead of obeying them).
+ * Computes the visual order of a line of mixed directions: the part of Unicode's bidirectional algorithm that remains
+ * without formatting characters (visible-text.ts replaces those by their names).
  */
 
 const rightToLeft =
@@ -13,18 +13,20 @@ export const hasRightToLeft = (text: string): boolean => rightToLeft.test(text)
 type Class = 'L' | 'R' | 'D' | 'N'
 
 const classOf = (character: string): Class => {
-  // Digits before scripts: those of Arabic run to the right, too.
+  // Digits before scripts, because Arabic digits run to the right too.
   if (digit.test(character)) return 'D'
   if (rightToLeft.test(character)) return 'R'
   return letter.test(character) ? 'L' : 'N'
 }
 
-/** The side of a neighbour: outside the text and letters run to the right; digits among letters to the left count as these. */
+/**
+ * Returns the direction of a neighbour. The text's edges and letters to the right count as L; so do digits among them.
+ */
 const sideOf = (neighbour: Class | undefined): 'L' | 'R' => (neighbour === undefined || neighbour === 'L' ? 'L' : 'R')
 
 /**
- * Level of each character: even runs to the right, odd to the left. A cell itself runs to the right, like the table it
- * stands in, whatever letter it begins with.
+ * Returns the level of each character: even runs to the right, odd to the left. A cell as a whole runs to the right,
+ * like its table, whatever its first letter.
  */
 export const levelsOf = (characters: readonly string[]): number[] => {
   let strong: Class = 'L'
@@ -44,7 +46,7 @@ export const levelsOf = (characters: readonly string[]): number[] => {
   return resolved.map((c) => level[c])
 }
 
-/** Runs of one level, from left to right as they are drawn. */
+/** Orders runs from left to right, as they are drawn. */
 export const visualRuns = <T extends { level: number }>(runs: readonly T[]): T[] => {
   const order = [...runs]
   const highest = Math.max(0, ...runs.map((run) => run.level))
@@ -72,5 +74,5 @@ const mirrored: Readonly<Record<string, string>> = {
   '»': '«',
 }
 
-/** The character that is drawn for it in a run to the left. */
+/** Returns the character to draw in a run to the left. */
 export const mirror = (character: string): string => mirrored[character] ?? character

@@ -4,15 +4,15 @@ import { fitColumns } from './column-widths.ts'
 import { type EmbeddedFont, emptyDocument, type Fonts } from './fonts.ts'
 import { createTypeSetter, type SetLine, type TypeSetter, type Weight } from './type-setter.ts'
 
-/** A table to print. All texts may come from outside. */
+/** A table to print. All texts may come from outside the server. */
 export interface TableJob {
   title: string
-  /** Lines below the title of the first page; `{rows}` in the last becomes the number of rows. */
+  /** Lines below the title on the first page; `{rows}` in the last becomes the number of rows. */
   cover: readonly string[]
   columns: readonly { heading: string; isNumber: boolean; form: CellForm }[]
-  /** Whether the paper is A4, however wide the columns are. */
+  /** Forces A4 paper, however wide the columns are. */
   isA4?: boolean
-  /** When it was asked for, in milliseconds. */
+  /** Time of the request, in milliseconds. */
   at: number
 }
 
@@ -22,19 +22,19 @@ const cellSize = 7
 const titleSize = 14
 const coverSize = 8
 const footSize = 7
-/** Distance of lines, in font sizes. */
+/** Line height, in font sizes. */
 const leading = 1.25
-/** Lines of a cell; what is longer ends in an ellipsis. */
+/** Lines per cell; a longer text ends in an ellipsis. */
 const maxLines = 8
-/** Where the baseline lies below the top of a line, in font sizes. */
+/** Distance from the top of a line to its baseline, in font sizes. */
 const ascent = 0.93
 
 const hundredths = (value: number): number => Math.round(value * 100)
 const n = (value: number): string => String(hundredths(value) / 100)
 
-/** Content of one page: operators in PDF's text form, downwards from the top left corner as pdfkit turns the page. */
+/** Builds the operators of one page in PDF's text form, downwards from the top left, as pdfkit flips the page. */
 const createCanvas = () => {
-  // Text is turned back upright once; every line then begins by a step from where the last one began.
+  // Text is flipped back once; each line then starts relative to the previous one.
   let texts = 'BT\n1 0 0 -1 0 0 Tm\n'
   let rules = '0.8 G 0.4 w\n'
   const fonts = new Map<string, EmbeddedFont>()
@@ -61,7 +61,7 @@ const createCanvas = () => {
       const line = `${n(from)} ${n(y)} m ${n(to)} ${n(y)} l S\n`
       rules += gray === 0.8 ? line : `${gray} G ${line}0.8 G\n`
     },
-    /** Compressed by the fastest level: it takes a third of the time of the usual one. */
+    /** Uses the fastest compression level, which takes a third of the default's time. */
     end: (): { content: Buffer; fonts: ReadonlyMap<string, EmbeddedFont> } => ({
       content: deflateSync(Buffer.from(`${rules}0 g\n${texts}ET`, 'latin1'), { level: 1 }),
       fonts,
@@ -71,7 +71,7 @@ const createCanvas = () => {
 
 type Canvas = ReturnType<typeof createCanvas>
 
-/** Width of each cell at font size 1, row by row; texts have to be shown ones. */
+/** Returns the width of each cell at font size 1, row by row, for visible texts. */
 const cellWidths = (type: TypeSetter, rows: readonly (readonly string[])[], count: number): Float32Array => {
   const widths = new Float32Array(rows.length * count)
   rows.forEach((row, r) => {
@@ -80,7 +80,7 @@ const cellWidths = (type: TypeSetter, rows: readonly (readonly string[])[], coun
   return widths
 }
 
-/** Members of a page that pdfkit's types leave out. */
+/** Members of a page missing in pdfkit's types. */
 interface PageInside {
   fonts: Record<string, unknown>
   content: unknown
@@ -88,13 +88,13 @@ interface PageInside {
 }
 
 export interface Printing {
-  /** Takes the file piece by piece. */
+  /** Receives the file in chunks. */
   emit(bytes: Buffer): void
-  /** True once nobody waits for the file any more. */
+  /** Returns true once the reader has left. */
   isCancelled(): boolean
 }
 
-/** Draws rows under a repeated head; the file leaves page by page. */
+/** Prints rows under a repeated header and emits the file page by page. */
 export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit, isCancelled }: Printing): void => {
   const pdf = emptyDocument({
     margin: 0,
@@ -125,7 +125,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     2 * margin,
     job.isA4,
   )
-  /** Room for text in each column, at font size 1. */
+  /** Text width of each column, at font size 1. */
   const rooms = widths.map((width) => (width - 2 * padding) / cellSize)
   const broken = rooms.flatMap((room, i) => ((widest[i] as number) > room ? [i] : []))
   const lineHeight = cellSize * leading
@@ -160,7 +160,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
   const headHeight = lineHeight + padding
   const bottom = paper.height - margin - footSize * leading - 4
 
-  // Where each page begins has to be known before the first is drawn: it says how many there are.
+  // Pagination comes before drawing, because every page shows the number of pages.
   const heights = rows.map(heightOf)
   const starts = [0]
   let y = margin + coverHeight + headHeight
@@ -178,7 +178,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     })
     return top + lines.length * size * leading
   }
-  /** Lines of cells by column: few columns of a list have a new text in each row. */
+  /** Broken lines of cells by column: most columns repeat their texts. */
   const known = job.columns.map(() => new Map<string, SetLine[]>())
   function linesOf(column: number, text: string): SetLine[] {
     const lines = known[column]?.get(text) ?? type.lines(text, 'regular', rooms[column] as number, maxLines)
@@ -233,7 +233,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
     const { content, fonts: used } = canvas.end()
     const page = pdf.page as unknown as PageInside
     for (const [id, font] of used) page.fonts[id] = font.ref()
-    // Beside pdfkit's own, which turns the page and would be compressed by the slowest level.
+    // Replaces pdfkit's own stream, which would be compressed with the slowest level.
     const stream = pdf.ref({ Filter: 'FlateDecode' })
     page.dictionary.data.Contents = [page.content, stream]
     stream.end(content)

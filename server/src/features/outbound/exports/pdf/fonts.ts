@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { inflateSync } from 'node:zlib'
 import PDFDocument from 'pdfkit'
 
-/** A glyph as the font engine below pdfkit gives it; widths in font units. */
+/** A glyph of the font engine below pdfkit; widths are in font units. */
 interface EngineGlyph {
   id: number
   advanceWidth: number
   codePoints: number[]
 }
 
-/** A font opened by that engine: what pdfkit's types leave out, and its exact version fixes. */
+/** A font of that engine. These members are missing in pdfkit's types; the exact version pins them. */
 export interface EngineFont {
   hasGlyphForCodePoint(codePoint: number): boolean
   glyphForCodePoint(codePoint: number): EngineGlyph
@@ -23,7 +23,7 @@ export interface EngineFont {
   ): { glyphs: EngineGlyph[]; positions: { xAdvance: number; xOffset: number; yOffset: number }[] }
 }
 
-/** A font inside one document: what of it is used so far. */
+/** A font inside one document with the glyphs used so far. */
 export interface EmbeddedFont {
   id: string
   font: EngineFont
@@ -34,19 +34,19 @@ export interface EmbeddedFont {
   ref(): unknown
 }
 
-/** Puts a font into a document; only the glyphs that are used end up in the file. */
+/** Embeds a font into a document. The file contains only the glyphs in use. */
 export const embed = (document: PDFKit.PDFDocument, font: EngineFont | Buffer): EmbeddedFont => {
   document.font(font as Buffer)
   return (document as unknown as { _font: EmbeddedFont })._font
 }
 
-/** A new document without a page and without the standard fonts, which have Latin letters only. */
+/** Creates a document without a page and without the standard fonts, which have Latin letters only. */
 export const emptyDocument = (options: PDFKit.PDFDocumentOptions = {}): PDFKit.PDFDocument =>
   new PDFDocument({ autoFirstPage: false, font: '', ...options })
 
 const open = (file: Buffer): EngineFont => embed(emptyDocument(), file).font
 
-/** Unpacks WOFF, whose tables the engine would inflate by JavaScript each time it opens them: 46 ms once, for 14 MB. */
+/** Unpacks WOFF once: 46 ms for 14 MB. The engine would inflate the tables in JavaScript for each document. */
 const unpackWoff = (woff: Buffer): Buffer => {
   const count = woff.readUInt16BE(12)
   const headSize = 12 + 16 * count
@@ -61,7 +61,7 @@ const unpackWoff = (woff: Buffer): Buffer => {
     }
   })
   const font = Buffer.alloc(tables.reduce((size, { body }) => size + Math.ceil(body.length / 4) * 4, headSize))
-  // The fields for binary search stay 0: the engine reads the directory from end to end.
+  // The fields for binary search stay 0, because the engine reads the directory sequentially.
   woff.copy(font, 0, 4, 8)
   font.writeUInt16BE(count, 4)
   let offset = headSize
@@ -77,7 +77,7 @@ const unpackWoff = (woff: Buffer): Buffer => {
   return font
 }
 
-/** The shipped fonts (ADR 0010). What the first does not have, the last does: nearly all of Unicode's Basic Multilingual Plane, and emoji. */
+/** The shipped fonts (ADR 0010). The fallback covers nearly all of Unicode's Basic Multilingual Plane, and emoji. */
 export interface Fonts {
   regular: EngineFont
   bold: EngineFont

@@ -1,6 +1,6 @@
 import type { TableJob } from './document.ts'
 
-/** What the main thread says to the worker; one job at a time. */
+/** Messages from the main thread to the worker; one job at a time. */
 export type ToWorker =
   | {
       kind: 'job'
@@ -11,7 +11,7 @@ export type ToWorker =
   | { kind: 'rows'; bytes: Uint8Array }
   | { kind: 'end' }
 
-/** What the worker says. */
+/** Messages from the worker. */
 export type FromWorker =
   | { kind: 'bytes'; bytes: Uint8Array }
   | { kind: 'done' }

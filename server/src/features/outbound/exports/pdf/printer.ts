@@ -5,25 +5,25 @@ import { guarded } from '#platform/list/stream.ts'
 import type { TableJob } from './document.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-/** Files printed at the same time: a second one does not wait for a large first one, a third would only slow both. */
+/** Concurrent files: a small one need not wait for a large one, while a third would only slow both. */
 const atOnce = 2
-/** Files that wait for their turn, a second each. */
+/** Queued files; each takes about a second. */
 const mostWaiting = 8
-/** Files asked for and not yet taken by their readers, who may be slow: some 3 MB each. */
+/** Files that their readers, who may be slow, have not finished reading; about 3 MB each. */
 const mostOpen = 32
 /** Text of all rows: 10,000 rows of 6 KB. */
 const mostRowBytes = 64 * 1024 * 1024
-/** No file takes a tenth of it; a thread that does hangs. */
+/** Time limit of a file. Files take less than a tenth of it; a slower thread hangs. */
 const mostMs = 30_000
 
 const busy = (): AppError => new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
 
 export interface PrintRequest {
   job: TableJob
-  /** Rows in COPY's text form; asked for when the turn comes, one row more than `maxRows` tells that there are too many. */
+  /** Opens the rows in COPY's text form when printing starts. More than `maxRows` rows are refused. */
   rows(): Readable
   maxRows: number
-  /** What a table above that is refused with. */
+  /** Builds the error for a table with too many rows. */
   tooLarge(): AppError
 }
 
@@ -33,7 +33,7 @@ interface Task extends PrintRequest {
 
 export type Printer = ReturnType<typeof createPrinter>
 
-/** Prints tables as PDF in threads of their own, which open the fonts once and stay. */
+/** Prints tables as PDF in long-lived worker threads, which open the fonts once. */
 export const createPrinter = () => {
   const idle: Worker[] = []
   const all = new Set<Worker>()
@@ -44,9 +44,8 @@ export const createPrinter = () => {
 
   function start(): Worker {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      // A thread that needs more ends by itself, and only its file fails.
+      // A thread that needs more memory ends, and only its file fails.
       resourceLimits: { maxOldGenerationSizeMb: 512 },
-      // It opens the fonts and nothing else.
       env: {},
     })
     worker.unref()
@@ -60,7 +59,7 @@ export const createPrinter = () => {
     return worker
   }
 
-  /** Resolves with what the thread said last; what it prints goes to the body. */
+  /** Resolves with the last message of the thread; the PDF itself goes to the body. */
   const answerOf = (worker: Worker, body: Task['body'], signal: AbortSignal): Promise<FromWorker> =>
     new Promise((resolve, reject) => {
       function hear(message: FromWorker): void {
@@ -68,7 +67,7 @@ export const createPrinter = () => {
         else end(() => resolve(message))
       }
       const fail = (error: unknown): void => end(() => reject(error))
-      const onExit = (): void => fail(new Error('the printing thread ended'))
+      const onExit = (): void => fail(new Error('the PDF thread ended unexpectedly'))
       const onAbort = (): void => fail(signal.reason)
       function end(say: () => void): void {
         worker.off('message', hear).off('error', fail).off('exit', onExit)
@@ -104,7 +103,7 @@ export const createPrinter = () => {
         feed(worker, rows, tooLarge),
       ])
       if (answer.kind === 'tooMany') throw tooLarge()
-      if (answer.kind === 'failed') throw new Error(`a PDF could not be printed: ${answer.message}`)
+      if (answer.kind === 'failed') throw new Error(`cannot print a PDF: ${answer.message}`)
       body.end()
     } finally {
       body.off('close', onLeave)
@@ -124,7 +123,7 @@ export const createPrinter = () => {
             if (!isClosed) idle.push(worker)
           },
           (error: Error) => {
-            // Whatever it was in the middle of, the next one begins with a clean thread.
+            // The next job starts with a clean thread.
             worker.terminate()
             task.body.destroy(error)
           },
@@ -137,7 +136,7 @@ export const createPrinter = () => {
   }
 
   return {
-    /** The file, as it is printed. Refused when too many wait already. */
+    /** Returns the file while it is printed. Throws if too many wait already. */
     print: (request: PrintRequest): Readable => {
       if (isClosed || waiting.length >= mostWaiting || open >= mostOpen) throw busy()
       const body = guarded()

@@ -2,15 +2,15 @@ import { hasRightToLeft, levelsOf, mirror, visualRuns } from './direction.ts'
 import { type EmbeddedFont, type EngineFont, embed, type Fonts } from './fonts.ts'
 import { visibleText } from './visible-text.ts'
 
-/** A line of text ready to be drawn. */
+/** A line of text ready to draw. */
 export interface SetLine {
-  /** From left to right. */
+  /** Pieces from left to right. */
   pieces: readonly Piece[]
   /** Width at font size 1. */
   width: number
 }
 
-/** What is drawn with one font. */
+/** A part of a line in one font. */
 interface Piece {
   font: EmbeddedFont
   /** Operand and operator: `(…) Tj` or `[…] TJ`. */
@@ -19,7 +19,7 @@ interface Piece {
 
 interface Glyph {
   font: EmbeddedFont
-  /** Its two bytes inside a literal string, escaped, one character per byte. */
+  /** The two bytes of the glyph in a literal string, escaped, one character per byte. */
   code: string
   /** Width at font size 1. */
   width: number
@@ -27,13 +27,13 @@ interface Glyph {
 
 export type Weight = 'regular' | 'bold'
 
-/** Longest text of a cell that is looked at; what is behind is cut off visibly. */
+/** Longest text of a cell; the rest is visibly cut off. */
 const maxLength = 2_000
 const ellipsis = '…'
 const printable = /^[\x20-\x7e]*$/
-/** Letters whose form or place depends on their neighbours. */
+/** Returns whether letters depend on their neighbours in form or position. */
 const needsShaping = (text: string): boolean => !printable.test(text) && (hasRightToLeft(text) || /\p{M}/u.test(text))
-/** Behind these a line may end; what people compare (ids, addresses) is not torn elsewhere unless it must. */
+/** A line may end after these; ids and addresses, which people compare, break elsewhere only if they must. */
 const breakBehind = /[\s\-/\\,;|&*:.?!_)\]}]|[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFFEF]/u
 const breaksInAscii = Array.from({ length: 128 }, (_, code) => breakBehind.test(String.fromCharCode(code)))
 const mayBreakBehind = (codePoint: number): boolean =>
@@ -47,13 +47,13 @@ const round = (n: number): number => Math.round(n * 100) / 100
 
 export type TypeSetter = ReturnType<typeof createTypeSetter>
 
-/** Sets text of any script in one document: fonts by character, directions, shapes of Arabic letters, line breaks. */
+/** Sets text of any script in one document: fonts by character, directions, Arabic shaping and line breaks. */
 export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => {
   const fallback = embed(document, fonts.fallback)
   const stackOf = (font: EngineFont) => ({
     first: embed(document, font),
     glyphs: new Map<number, Glyph>(),
-    /** Those of ASCII, by their code: all but every text consists of them. */
+    /** ASCII glyphs by their code: nearly all texts consist of them. */
     plain: [] as (Glyph | undefined)[],
   })
   const stacks: Record<Weight, ReturnType<typeof stackOf>> = {
@@ -86,7 +86,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return made
   }
 
-  /** Character by character, as they come. */
+  /** Sets text character by character, without shaping. */
   function setPlain(text: string, weight: Weight): SetLine {
     const pieces: Piece[] = []
     let font: EmbeddedFont | undefined
@@ -111,7 +111,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return { pieces, width }
   }
 
-  /** One run of one font and one direction, by the font's own rules. */
+  /** Sets one run of one font and direction by the font's shaping rules. */
   function setShaped(font: EmbeddedFont, text: string, isToLeft: boolean): { piece: Piece; width: number } {
     const { glyphs, positions } = font.font.layout(text, undefined, undefined, undefined, isToLeft ? 'rtl' : 'ltr')
     const { scale } = font
@@ -120,7 +120,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     glyphs.forEach((glyph, i) => {
       const { xAdvance, xOffset } = positions[i] as { xAdvance: number; xOffset: number }
       const code = include(font, glyph)
-      // Numbers in TJ move to the left, in thousandths of the size.
+      // TJ moves to the left, in thousandths of the font size.
       if (xOffset !== 0) show += ` ${round(-xOffset * scale)} `
       show += `(${code})`
       const rest = glyph.advanceWidth - xAdvance + xOffset
@@ -130,7 +130,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return { piece: { font, show: `[${show}] TJ` }, width }
   }
 
-  /** A line with letters that look at their neighbours or run to the left. */
+  /** Sets a line that needs shaping or runs to the left. */
   function setComplex(characters: readonly string[], levels: readonly number[], weight: Weight): SetLine {
     const { first } = stacks[weight]
     const runs: { font: EmbeddedFont; level: number; text: string }[] = []
@@ -179,23 +179,23 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return width
   }
 
-  /** What may stand on paper of a text. */
+  /** Returns the printable form of a text. */
   function shown(text: string): string {
     if (printable.test(text)) return text.length <= maxLength ? text : `${text.slice(0, maxLength)}${ellipsis}`
     const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}${ellipsis}`
     return visibleText(cut, has)
   }
 
-  /** Width of a shown text at font size 1; never too small by more than shaping makes letters narrower. */
+  /** Returns the width of a visible text at font size 1, without shaping, which only makes letters narrower. */
   const widthOf = (text: string, weight: Weight): number =>
     needsShaping(text) ? set(text, weight).width : plainWidth(text, weight)
 
-  /** Where each line of a text begins. */
+  /** Returns the start of each line of a text. */
   function breaksOf(text: string, weight: Weight, width: number, maxLines: number): number[] {
     const starts = [0]
     let start = 0
     let used = 0
-    /** Behind the last character that a line may end with, and how much of the line stands before. */
+    /** Position after the last possible line end, and the width of the line before it. */
     let candidate = 0
     let usedThere = 0
     for (let i = 0; i < text.length; i++) {
@@ -219,7 +219,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return starts
   }
 
-  /** As much of the beginning as leaves room for the ellipsis. */
+  /** Cuts a text so that the ellipsis fits. */
   function cutTo(text: string, weight: Weight, width: number): string {
     let used = glyphOf(weight, ellipsis.charCodeAt(0)).width
     for (let i = 0; i < text.length; i++) {
@@ -231,7 +231,7 @@ export const createTypeSetter = (document: PDFKit.PDFDocument, fonts: Fonts) => 
     return text
   }
 
-  /** A shown text in lines of at most `width` (at font size 1); what is more than `maxLines` is cut off visibly. */
+  /** Breaks a visible text into lines of at most `width` (at font size 1); beyond `maxLines` it is visibly cut off. */
   function lines(text: string, weight: Weight, width: number, maxLines: number): SetLine[] {
     const whole = set(text, weight)
     if (whole.width <= width) return [whole]

@@ -4,7 +4,7 @@ import { levelsOf, mirror, visualRuns } from './direction.ts'
 import { visibleText } from './visible-text.ts'
 
 describe('a text on paper', () => {
-  it('hides nothing and turns nothing, whatever it is', () => {
+  it('hides no character and changes no direction, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         const shown = visibleText(text, (codePoint) => codePoint < 0x3000)
@@ -22,18 +22,18 @@ describe('a text on paper', () => {
     ['two\nlines', 'two[LF]lines'],
     ['a\u0301\u0302\u0303', 'a\u0301\u0302\u0303'],
     ['a\u0301\u0302\u0303\u0304\u0305', 'a\u0301\u0302\u0303[M+ ×2]'],
-  ])('names what %j hides: %j', (text, expected) => {
+  ])('names the hidden characters of %j: %j', (text, expected) => {
     expect(visibleText(text, () => true)).toBe(expected)
   })
 
   it.each(['SanDisk Cruzer Fit', 'Clavier français', 'キーボード', 'لوحة مفاتيح', 'हिन्दी'])(
-    'leaves %s as it is',
+    'keeps %s unchanged',
     (text) => {
       expect(visibleText(text, () => true)).toBe(text)
     },
   )
 
-  /** Right-to-left letters as capitals, as in the annex of the algorithm. */
+  /** Right-to-left letters are written as capitals, as in the annex of the algorithm. */
   const drawn = (text: string): string => {
     const characters = [...text].map((c) => (/[A-Z]/.test(c) ? String.fromCharCode(c.charCodeAt(0) - 65 + 0x5d0) : c))
     const levels = levelsOf(characters)
@@ -58,7 +58,7 @@ describe('a text on paper', () => {
     expect(drawn(text)).toBe(expected)
   })
 
-  it('is drawn whole, in whatever order', () => {
+  it('draws every character in any order', () => {
     const unit = fc.constantFrom('a', 'b', 'א', 'ב', 'ع', '1', '٢', ' ', '(', ')', '-')
     fc.assert(
       fc.property(fc.array(unit, { maxLength: 30 }), (characters) => {

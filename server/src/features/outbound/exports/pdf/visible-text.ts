@@ -1,16 +1,16 @@
 /**
- * Strings of devices and hosts as they may stand on paper: nothing invisible, nothing that turns the direction, nothing
- * that draws over its neighbours. What cannot be shown is named in brackets, as the console does in titles.
+ * Makes strings of devices and hosts printable: nothing invisible, nothing that changes the direction, nothing that
+ * draws over its neighbours. Unprintable characters are named in brackets, as in the console's titles.
  */
 
 /**
- * Control, format, private and unassigned characters; line and paragraph separators; blanks that are not the blank;
- * letters that are drawn empty; variation selectors; the replacement character.
+ * Control, format, private and unassigned characters; line and paragraph separators; blanks other than the space;
+ * letters without a visible glyph; variation selectors; the replacement character.
  */
 const hidden =
   /[\p{C}\p{Zl}\p{Zp}\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000\u115F\u1160\u3164\uFFA0\u2800\uFFFD]|[\uFE00-\uFE0F]/u
 const combining = /\p{M}/u
-/** More combining marks on one letter draw over other rows; no written language needs a fourth. */
+/** More combining marks would draw over other rows; no written language needs four. */
 const combiningAllowed = 3
 const names: Readonly<Record<number, string>> = {
   0: 'NUL',
@@ -28,7 +28,7 @@ const printable = /^[\x20-\x7e]*$/
 const labelOf = (codePoint: number): string =>
   names[codePoint] ?? `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** The text with what it hides named; `has` tells whether a font can draw a character. */
+/** Replaces hidden characters of a text by their names; `has` returns whether a font has a glyph. */
 export const visibleText = (text: string, has: (codePoint: number) => boolean): string => {
   if (printable.test(text)) return text
   let shown = ''

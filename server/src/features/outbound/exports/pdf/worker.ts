@@ -1,4 +1,4 @@
-/** A thread that prints tables; it opens the fonts once and stays. */
+/** Worker thread that prints tables. It opens the fonts once. */
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { createCopyReader } from './copy-rows.ts'
@@ -6,7 +6,7 @@ import { printTable } from './document.ts'
 import { openFonts } from './fonts.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-// Linux gives threads priorities of their own: a file that is printed does not keep hosts and people waiting.
+// Linux has priorities per thread: printing must not slow requests of hosts and people.
 if (process.platform === 'linux') setPriority(10)
 const fonts = openFonts()
 let asked: Extract<ToWorker, { kind: 'job' }> | undefined
@@ -27,7 +27,7 @@ const print = (): void => {
   }
   const flag = new Int32Array(cancelled)
   printTable(fonts, job, rows, {
-    // A copy of its own, so that it can be handed over without another one.
+    // A copy with a buffer of its own, which can be transferred.
     emit: (bytes) => {
       const own = new Uint8Array(bytes)
       say({ kind: 'bytes', bytes: own }, [own.buffer])
