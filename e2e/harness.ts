@@ -76,7 +76,7 @@ export const brokenAnswers = (): string[] =>
     const from = one.told
     // The last line may be incomplete.
     one.told = Math.max(0, lines.length - 1)
-    return lines.slice(from, one.told).filter((line) => line.includes('answers what its contract does not say'))
+    return lines.slice(from, one.told).filter((line) => line.includes('does not match the contract'))
   })
 
 /** Starts the real server, which may refuse to start. */

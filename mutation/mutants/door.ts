@@ -14,7 +14,7 @@ export const doorMutants: readonly Mutant[] = [
     ...matrix,
     does: 'The server does not look at the permissions of the caller',
     file: `${http}/authorise.ts`,
-    find: '    assertProfile(actor, audience)\n    // Before the scope: no scope opens these operations to a token.\n    if (operation.fresh === true) assertFresh(actor, options.clock.now())\n    assertPermission(actor, audience)\n',
+    find: '    assertProfile(actor, audience)\n    // Before the scope, because no scope gives a token access to these operations.\n    if (operation.fresh === true) assertFresh(actor, options.clock.now())\n    assertPermission(actor, audience)\n',
     replace: '    void [assertProfile, assertFresh, assertPermission]\n',
   },
   {

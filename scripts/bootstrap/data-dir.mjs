@@ -17,7 +17,7 @@ export function assertDataDirReachable(env = process.env) {
     if (((mode >> (uid === user.uid ? 6 : gid === user.gid ? 3 : 0)) & 1) === 0)
       throw new Refusal(
         `The database runs as the user ${user.name}, who cannot enter ${dir}, which contains the data directory ${dataDir}. ` +
-          `Run \`chmod o+x ${dir}\`, or choose another data directory with PORTCULLIS_DATA_DIR.`,
+          `Run \`chmod o+x ${dir}\`, or set PORTCULLIS_DATA_DIR to another directory.`,
       )
     if (dir === dirname(dir)) return
   }

@@ -157,7 +157,7 @@ export const approvalGuards = defineGuards({
     does: 'A queued mail with a set-password link is sent only to the mail server that was configured when it was queued',
     test: {
       file: 'server/src/features/outbound/mail/mail.test.ts',
-      name: 'finding 4b: is not sent to a mail server that was changed after it was queued',
+      name: 'is not sent to a mail server that was changed after it was queued',
     },
     removedBy: [
       {

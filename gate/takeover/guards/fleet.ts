@@ -48,7 +48,7 @@ export const fleetGuards = defineGuards({
     does: 'The server limits connections without a credential, per address and in total, and never closes an authenticated connection to make room for them',
     test: {
       file: 'server/src/platform/http/connections.test.ts',
-      name: 'finding 5: are limited per address, and those of agents and of other addresses stay open',
+      name: 'are limited per address, and those of agents and of other addresses stay open',
     },
     removedBy: [
       { file: 'server/src/platform/http/lifecycle.ts', find: '  connections.watch(fastify.server)\n', replace: '' },
@@ -155,7 +155,7 @@ export const fleetGuards = defineGuards({
     does: 'Routes of machines verify the credential and the quota before they read a body; a stranger gets 16 KiB',
     test: {
       file: 'server/src/platform/http/unread-bodies.test.ts',
-      name: 'finding 5: is answered by every operation without being read',
+      name: 'is answered by every operation without being read',
     },
     removedBy: [
       {

@@ -84,7 +84,7 @@ export const peopleGuards = defineGuards({
     does: 'Nobody can read the path or query of a webhook, which may contain a token, or redirect them to another host',
     test: {
       file: 'server/src/features/outbound/notifications/groups.test.ts',
-      name: 'finding 8: never show the path or query of a webhook, and keep them when the masked URL is saved',
+      name: 'never show the path or query of a webhook, and keep them when the masked URL is saved',
     },
     removedBy: [
       {
@@ -127,7 +127,7 @@ export const peopleGuards = defineGuards({
     does: 'Request bodies in transit share a fixed amount of memory, and other people can keep working',
     test: {
       file: 'server/src/platform/http/held-bytes.test.ts',
-      name: 'those of people fill 128 MiB at most, and others can keep working',
+      name: 'bodies of people use at most 128 MiB, and others can keep working',
     },
     removedBy: [
       {

@@ -4,7 +4,7 @@ import { createAccountQueue } from './account-queue.ts'
 
 const options = { atOnce: 2, perAccount: 1, waitingPerAccount: 2, waitMs: 60_000, retryAfter: 5 }
 
-/** Enters and notes it; `leave` ends the turn. */
+/** Enters and records it; `leave` ends the turn. */
 const enterer = (queue: ReturnType<typeof createAccountQueue>) => {
   const entered: string[] = []
   const leaves = new Map<string, () => void>()
@@ -13,14 +13,14 @@ const enterer = (queue: ReturnType<typeof createAccountQueue>) => {
     entered.push(name)
     leaves.set(name, leave)
   }
-  /** Enters and waits on, also after the test: the refusal of then is nobody's. */
+  /** Enters and keeps waiting after the test, so the later refusal is ignored. */
   const ask = (name: string): void => void enter(name).catch(() => {})
   return { entered, enter, ask, leave: (name: string) => leaves.get(name)?.() }
 }
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-describe('a queue of accounts', () => {
-  it('gives accounts their turns one after the other, whoever asked more often', async () => {
+describe('an account queue', () => {
+  it('lets accounts take turns, however many calls each has', async () => {
     const { entered, enter, leave } = enterer(createAccountQueue({ ...options, atOnce: 1 }))
     const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => enter(name))
     await settled()
@@ -32,7 +32,7 @@ describe('a queue of accounts', () => {
     expect(entered).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
   })
 
-  it('keeps an account to its share and starts another one at once', async () => {
+  it('limits an account to its share and starts another one at once', async () => {
     const { entered, ask } = enterer(createAccountQueue(options))
     ask('a1')
     ask('a2')
@@ -41,7 +41,7 @@ describe('a queue of accounts', () => {
     expect(entered).toEqual(['a1', 'b1'])
   })
 
-  it('refuses callers beyond the bound of their account only, and ends a turn once', async () => {
+  it('refuses callers only beyond the limit of their account, and ends a turn once', async () => {
     const { entered, enter, leave, ask } = enterer(createAccountQueue({ ...options, atOnce: 1 }))
     for (const name of ['a1', 'a2', 'a3']) ask(name)
     await expect(enter('a4')).rejects.toMatchObject({ code: 'too_many_requests', headers: { 'retry-after': '5' } })
@@ -53,7 +53,7 @@ describe('a queue of accounts', () => {
     expect(entered).toEqual(['a1', 'a2'])
   })
 
-  it('forgets a caller whose connection closes', async () => {
+  it('drops a caller whose connection closes', async () => {
     const { entered, enter, leave, ask } = enterer(createAccountQueue(options))
     const connection = new EventEmitter()
     ask('a1')
@@ -66,7 +66,7 @@ describe('a queue of accounts', () => {
     expect(entered).toEqual(['a1', 'a3'])
   })
 
-  it('blames the account for a long wait only where it holds its share', async () => {
+  it('blames the account for a long wait only if it uses its share', async () => {
     const { enter, ask } = enterer(createAccountQueue({ ...options, atOnce: 1, waitMs: 1 }))
     ask('a1')
     await expect(enter('a2')).rejects.toMatchObject({ code: 'too_many_requests' })

@@ -2,10 +2,10 @@ import type { EventEmitter } from 'node:events'
 import { AppError } from './app-error.ts'
 
 export interface AccountQueueOptions {
-  /** Pieces of work that run at once: of all accounts, and of one. */
+  /** Tasks that run at once: in total, and per account. */
   atOnce: number
   perAccount: number
-  /** Callers of one account that wait. The next one is refused. */
+  /** Waiting callers per account. The next one is refused. */
   waitingPerAccount: number
   /** Longest wait, in milliseconds. */
   waitMs: number
@@ -13,10 +13,10 @@ export interface AccountQueueOptions {
   retryAfter: number
 }
 
-/** Runs a bounded amount of work at once. Accounts take turns, so one account cannot keep the others waiting. */
+/** Limits concurrent work. Accounts take turns, so one account cannot keep the others waiting. */
 export const createAccountQueue = (options: AccountQueueOptions) => {
   const { atOnce, perAccount, waitingPerAccount, waitMs, retryAfter } = options
-  /** Callers by account, the account whose turn is next first. */
+  /** Waiting callers by account; the next account comes first. */
   const waiting = new Map<string, Set<() => void>>()
   const running = new Map<string, number>()
   let total = 0
@@ -26,7 +26,7 @@ export const createAccountQueue = (options: AccountQueueOptions) => {
 
   const refusal = (account: string): AppError =>
     new AppError(
-      // The account is over its share, or others keep the server busy.
+      // Distinguishes an account over its share from a busy server.
       runningOf(account) >= perAccount ? 'too_many_requests' : 'unavailable',
       { seconds: retryAfter },
       { headers: { 'retry-after': String(retryAfter) } },
@@ -42,7 +42,7 @@ export const createAccountQueue = (options: AccountQueueOptions) => {
       if (!hasPlace(account)) continue
       const [go] = callers
       if (go === undefined) continue
-      // The account goes behind the others.
+      // The account moves behind the others.
       waiting.delete(account)
       callers.delete(go)
       if (callers.size > 0) waiting.set(account, callers)
@@ -86,10 +86,10 @@ export const createAccountQueue = (options: AccountQueueOptions) => {
 
   return {
     /**
-     * Waits for a turn of the account, for as long as the connection is open. Returns the function that ends the turn.
+     * Waits for the account's turn while the connection is open. Returns the function that ends the turn.
      *
-     * @throws AppError `too_many_requests` when too many callers of the account wait already, or when none of them ended
-     * in time; `unavailable` when other accounts took all turns
+     * @throws AppError `too_many_requests` if too many callers of the account wait, or if none of them finished in time;
+     * `unavailable` if other accounts took all turns
      */
     enter: async (account: string, connection: EventEmitter): Promise<() => void> => {
       if (hasPlace(account)) start(account)

@@ -1,6 +1,6 @@
 const mappedOf = (ip: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? ip
 
-/** The eight groups of an IPv6 address, without leading zeros. */
+/** Returns the eight groups of an IPv6 address, without leading zeros. */
 const groupsOf = (ip: string): string[] => {
   const [head = '', tail] = ip.split('%')[0]?.toLowerCase().split('::') ?? []
   const left = head === '' ? [] : head.split(':')
@@ -9,12 +9,16 @@ const groupsOf = (ip: string): string[] => {
   return [...left, ...Array.from({ length: zeros }, () => '0'), ...right].map((group) => group.replace(/^0+(?=.)/, ''))
 }
 
-/** The address that limits count by: an IPv6 network of 64 bits is one customer; a mapped IPv4 address is itself. */
+/**
+ * Returns the address by which limits count. An IPv6 /64 network is one customer; a mapped IPv4 address counts as IPv4.
+ */
 export const addressBucket = (given: string): string => {
   const ip = mappedOf(given)
   return ip.includes(':') ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip
 }
 
-/** The network of an address bucket, which whoever holds many addresses usually holds as a whole: /24 or /48. */
+/**
+ * Returns the network of an address bucket, /24 or /48: an attacker with many addresses usually holds a whole network.
+ */
 export const networkOf = (bucket: string): string =>
   bucket.includes(':') ? `${bucket.split(':').slice(0, 3).join(':')}::/48` : bucket.split('.').slice(0, 3).join('.')

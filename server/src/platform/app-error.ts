@@ -1,16 +1,16 @@
 import { type ErrorCode, errorTable, type FieldError, type Problem, problemDetail } from '@portcullis/contract'
 
 export interface AppErrorOptions {
-  /** Faults by place, for `errors[]`. */
+  /** Faults by field, for `errors[]`. */
   errors?: readonly FieldError[]
-  /** Headers of the answer, such as Retry-After. */
+  /** Response headers, such as Retry-After. */
   headers?: Readonly<Record<string, string>>
   /** Further members of the problem (RFC 9457, 3.2). */
   extensions?: Pick<Problem, 'revocation' | 'commandKeys'>
   cause?: unknown
 }
 
-/** The only error that features throw on purpose; its code decides status and texts by the contract's table. */
+/** The error that features throw on purpose. Its code selects status and texts from the contract's table. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
@@ -18,7 +18,7 @@ export class AppError extends Error {
   readonly extensions: NonNullable<AppErrorOptions['extensions']>
 
   constructor(code: ErrorCode, params: Readonly<Record<string, string | number>> = {}, options: AppErrorOptions = {}) {
-    // Nobody reads where a refusal came from, and to write it down took a tenth of what 5,000 bad tokens a second cost.
+    // Nobody reads the stack of a refusal, and capturing it took a tenth of the cost of 5,000 bad tokens a second.
     const frames = Error.stackTraceLimit
     if (errorTable[code].status < 500) Error.stackTraceLimit = 0
     super(problemDetail(code, params), options.cause === undefined ? {} : { cause: options.cause })
@@ -35,9 +35,9 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 about one place in the request. */
+/** Returns a 400 for one field of the request. */
 export const invalid = (field: string, message: string): AppError =>
   new AppError('validation_failed', { detail: `${field}: ${message}` }, { errors: [{ field, message }] })
 
-/** A 404 about one object. */
+/** Returns a 404 for one object. */
 export const notFound = (what: string): AppError => new AppError('not_found', { detail: what })

@@ -1,7 +1,9 @@
 import { AppError } from './app-error.ts'
 import { DestinationError } from './destinations.ts'
 
-/** Refuses a host the server never connects to, before it is stored. An unresolved name may be registered later. */
+/**
+ * Rejects a host that the server never connects to, before it is stored. An unresolved name may be registered later.
+ */
 export const assertDestination = async (host: string, resolve: (host: string) => Promise<unknown>): Promise<void> => {
   if (host === '') return
   try {

@@ -10,20 +10,20 @@ export interface CommandSigner {
 }
 
 export interface CommandKeys {
-  /** The newest key, which new hosts pin. */
+  /** Returns the newest key, which new hosts pin. */
   newest(): { number: number; publicKey: string; id: string }
-  /** Signs for a host that holds a key: with that key until it is retired, otherwise with the newest. */
+  /** Returns the signer for a host: the key that it holds until that is retired, then the newest. */
   signerFor(number: number, now: number): CommandSigner
-  /** Number of the key with this SHA-256 (hex); undefined: none of this server. */
+  /** Returns the number of the key with this SHA-256 (hex), or undefined if it is not a key of this server. */
   numberOf(id: string): number | undefined
-  /** Rotations after a key, oldest first. */
+  /** Returns the rotations after a key, oldest first. */
   rotationsAfter(number: number): CommandKeyRotation[]
-  /** Whether the key of this number signed a text. A retired key vouches for nothing: someone else may hold it. */
+  /** Returns whether a key signed a text. A retired key verifies nothing, because someone else may hold it. */
   isSignedBy(number: number, text: string, signature: string, now: number): boolean
   list(): readonly StoredCommandKey[]
-  /** Makes a new key, signed by the newest, which goes on signing for hosts that hold it for `keepMs`. */
+  /** Creates a key, signed by the newest one, which keeps signing for hosts that hold it for `keepMs`. */
   rotate(now: number, keepMs: number): CommandKeyRotation
-  /** Removes the private halves of expired keys from the file. Returns how many. */
+  /** Removes the private halves of expired keys from the file. Returns their number. */
   forgetRetired(now: number): number
 }
 
@@ -32,7 +32,7 @@ const spkiOf = (key: KeyObject): string =>
 const privateKeyOf = (base64: string): KeyObject =>
   createPrivateKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'pkcs8' })
 
-/** Keys that sign commands, policies and revocations to hosts; read again when the file changes, whoever changed it. */
+/** Manages the keys that sign commands, policies and revocations for hosts. Reads the file again when it changes. */
 export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
   let known: readonly StoredCommandKey[] = []
   let signers = new Map<number, CommandSigner>()
@@ -112,7 +112,7 @@ export const createCommandKeys = (file: KeyFileAccess): CommandKeys => {
         const retiresAt = new Date(now + keepMs).toISOString()
         return {
           ...content,
-          // Releases without rotations read the key from here.
+          // Releases without rotations read this key.
           commandPrivateKey: next,
           commandKeys: [
             ...keys.slice(0, -1),

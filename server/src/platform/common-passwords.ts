@@ -1,6 +1,6 @@
 /**
- * Common passwords of 12 characters and more (shorter ones are refused anyway), without a network. Kept as what people
- * build them from: words and the endings they put behind them, keyboard walks, runs and repetitions.
+ * Lists common passwords of 12 or more characters (shorter ones are rejected anyway), without a network. Builds them as
+ * people do: from words and endings, keyboard walks, runs and repetitions.
  */
 const words =
   `password passwort passw0rd p@ssword p@ssw0rd pa$$word pa$$w0rd motdepasse contrasena senha wachtwoord parola
@@ -86,7 +86,7 @@ const build = (): ReadonlySet<string> => {
 
 const common = build()
 
-/** Whether nothing but a pattern of up to four characters is repeated: `aaaaaaaaaaaa`, `abcabcabcabc`. */
+/** Returns whether a text repeats a pattern of up to four characters: `aaaaaaaaaaaa`, `abcabcabcabc`. */
 const repeats = (text: string): boolean =>
   [1, 2, 3, 4].some(
     (length) =>
@@ -97,7 +97,7 @@ const repeats = (text: string): boolean =>
         .slice(0, text.length),
   )
 
-/** Whether a password is on the list, whatever its case, or is one short pattern repeated. */
+/** Returns whether a password is on the list, ignoring case, or repeats one short pattern. */
 export const isCommonPassword = (password: string): boolean => {
   const folded = password.normalize('NFC').toLowerCase()
   return common.has(folded) || repeats(folded)

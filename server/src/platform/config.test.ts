@@ -13,7 +13,7 @@ describe('PORTCULLIS_OUTBOUND_ALLOW', () => {
     ['127.0.0.0/8', ['127.0.0.0/8']],
     [' 127.0.0.1 , ::1 ', ['127.0.0.1', '::1']],
     ['127.1.2.0/24,::1/128', ['127.1.2.0/24', '::1/128']],
-  ])('takes %j', (text, expected) => {
+  ])('accepts %j', (text, expected) => {
     expect(allow(text)).toEqual(expected)
   })
 
@@ -34,7 +34,7 @@ describe('PORTCULLIS_OUTBOUND_ALLOW', () => {
     'fe80::1',
     '::1%lo',
     '::ffff:127.0.0.1',
-  ])('refuses %j, and names it', (text) => {
+  ])('rejects %j and names it', (text) => {
     const start = () => allow(`127.0.0.1,${text}`)
     expect(start).toThrow(StartError)
     expect(start).toThrow(`not "${text}"`)
@@ -44,7 +44,7 @@ describe('PORTCULLIS_OUTBOUND_ALLOW', () => {
 describe('PORTCULLIS_DRAIN_SECONDS', () => {
   const drain = (text: string): number => loadConfig({ PORTCULLIS_DRAIN_SECONDS: text }, false).drainSeconds
 
-  it('is none, or up to a minute', () => {
+  it('is zero by default, and at most a minute', () => {
     expect([loadConfig({}, false).drainSeconds, drain('0'), drain('5'), drain('60')]).toEqual([0, 0, 5, 60])
   })
 
@@ -64,7 +64,7 @@ describe('secrets in files', () => {
   })
   afterAll(() => rmSync(dir, { recursive: true }))
 
-  it('are read where <name>_FILE says, without the end of the line', () => {
+  it('are read from the file in <name>_FILE, without the line end', () => {
     const url = 'postgres://portcullis:s3cret@db/portcullis'
     expect(loadConfig({ DATABASE_URL_FILE: file(`${url}\n`) }, false).databaseUrl?.reveal()).toBe(url)
     expect(loadConfig({ NATS_URL_FILE: file('nats://n\n') }, false).natsUrl?.reveal()).toBe('nats://n')
@@ -75,9 +75,9 @@ describe('secrets in files', () => {
   it.each([
     ['is missing', () => ({ DATABASE_URL_FILE: '/nowhere/secret' }), 'DATABASE_URL_FILE cannot be read'],
     ['is empty', () => ({ DATABASE_URL_FILE: file('\n') }), 'which is empty'],
-    ['is one of two', () => ({ DATABASE_URL_FILE: file('x'), DATABASE_URL: 'y' }), 'must not be given together'],
+    ['is one of two', () => ({ DATABASE_URL_FILE: file('x'), DATABASE_URL: 'y' }), 'are both set'],
     ['holds a short password', () => ({ PORTCULLIS_ADMIN_PASSWORD_FILE: file('short') }), '12 to 128'],
-  ])('are refused when the file %s', (_what, env, message) => {
+  ])('are rejected when the file %s', (_what, env, message) => {
     expect(() => loadConfig(env(), false)).toThrow(StartError)
     expect(() => loadConfig(env(), false)).toThrow(message)
   })

@@ -6,40 +6,40 @@ import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 import { type TracingConfig, tracingConfig } from './tracing/index.ts'
 
-/** Everything the environment decides, read once. */
+/** All settings from the environment, read once. */
 export interface Config {
   host: string
   port: number
   dataDir: string
-  /** An outside PostgreSQL; null means the embedded one. */
+  /** URL of an external PostgreSQL; null: the embedded one. */
   databaseUrl: Secret | null
-  /** Password of the first administrator; null means one is made and shown once. */
+  /** Password of the first administrator; null: generated and shown once. */
   adminPassword: Secret | null
   tls: { certFile: string; keyFile: string } | null
   keyFile: string
-  /** PEM file with the public keys of who may issue licences. */
+  /** PEM file with the public keys of licence issuers. */
   licenceKeysFile: string
-  /** Public file of the key that signs agent builds; null: the agent build of this server says which. */
+  /** Public key file for agent builds; null: the key in this server's agent build. */
   releaseKeyFile: string | null
-  /** Folder that reports are put into, each into a folder of its schedule. */
+  /** Root of the report folders, one per schedule. */
   reportsDir: string
-  /** Folder that checkpoints of the audit trail are kept in, outside of the database. */
+  /** Folder for checkpoints of the audit trail, outside of the database. */
   auditDir: string
-  /** Whether a person named it: then it has to be there. */
+  /** Whether it was configured; then it must exist. */
   isAuditDirGiven: boolean
   trustedProxies: string[]
-  /** Networks on loopback that names in the configuration may lead to. */
+  /** Loopback networks that configured destinations may use. */
   outboundAllow: string[]
-  /** NATS JetStream that assets are published to, with its credentials; null: none. */
+  /** NATS JetStream for assets, with credentials; null: none. */
   natsUrl: Secret | null
   kafkaBrokers: string[]
-  /** Null: depends on where the log goes. */
+  /** Null: the default depends on the log's destination. */
   logLevel: string | null
-  /** Checks every JSON answer against the contract before it leaves. */
+  /** Checks every JSON response against the contract before it is sent. */
   validateResponses: boolean
-  /** How long a stopping server serves on while it says that it is not ready. */
+  /** How long a stopping server keeps serving after it reports not ready. */
   drainSeconds: number
-  /** Where traces go; null: nowhere. */
+  /** Destination of traces; null: none. */
   tracing: TracingConfig | null
 }
 
@@ -65,15 +65,15 @@ const known = [
   'PORTCULLIS_CHROMIUM',
 ] as const
 
-/** systemd kills a service 90 s after it asked it to stop. */
+/** systemd kills a service 90 s after the stop request. */
 const maxDrainSeconds = 60
 
-/** What may also stand in a file that `<name>_FILE` names: a container or unit hands secrets over so, off the process list. */
+/** Variables whose value may come from a file named by `<name>_FILE`, so that secrets stay out of the process list. */
 export const secretVariables = ['DATABASE_URL', 'PORTCULLIS_ADMIN_PASSWORD', 'NATS_URL'] as const
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Names that begin with PORTCULLIS_ and mean nothing to the server. */
+/** Returns the names that start with PORTCULLIS_ and are unknown to the server. */
 export const unknownVariables = (env: Environment): string[] =>
   Object.keys(env).filter(
     (name) =>
@@ -85,14 +85,14 @@ export const unknownVariables = (env: Environment): string[] =>
 const secretOf = (env: Environment, name: (typeof secretVariables)[number]): string | undefined => {
   const file = env[`${name}_FILE`]
   if (file === undefined || file === '') return env[name]
-  if (env[name]) throw new StartError(`${name} and ${name}_FILE must not be given together.`)
+  if (env[name]) throw new StartError(`${name} and ${name}_FILE are both set. Set only one of them.`)
   let text: string
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
     throw new StartError(`${name}_FILE cannot be read: ${(error as Error).message}.`)
   }
-  if (text === '') throw new StartError(`${name}_FILE names ${file}, which is empty.`)
+  if (text === '') throw new StartError(`The file ${file}, named by ${name}_FILE, is empty.`)
   return text
 }
 
@@ -112,7 +112,7 @@ const loopbackList = (text: string | undefined): string[] => {
   return networks
 }
 
-/** Reads and checks the environment; refuses with one clear sentence. */
+/** Reads and checks the environment. Throws a StartError that names the first problem. */
 export const loadConfig = (env: Environment, isRoot: boolean): Config => {
   const unknown = unknownVariables(env)
   if (unknown.length > 0)
@@ -127,7 +127,7 @@ export const loadConfig = (env: Environment, isRoot: boolean): Config => {
   const certFile = env.PORTCULLIS_TLS_CERT
   const keyFile = env.PORTCULLIS_TLS_KEY
   if ((certFile === undefined) !== (keyFile === undefined))
-    throw new StartError('PORTCULLIS_TLS_CERT and PORTCULLIS_TLS_KEY must be given together.')
+    throw new StartError('PORTCULLIS_TLS_CERT and PORTCULLIS_TLS_KEY must be set together.')
   const password = secretOf(env, 'PORTCULLIS_ADMIN_PASSWORD')
   if (password !== undefined && (password.length < 12 || password.length > 128))
     throw new StartError('PORTCULLIS_ADMIN_PASSWORD must have 12 to 128 characters.')

@@ -1,17 +1,17 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
 /**
- * Reading of CSV files. Our own eighty lines instead of csv-parse 7.0.3: its line numbers are wrong behind a quoted CRLF,
- * and after a broken quote it drops good records that stood before it in the same chunk.
+ * Reads CSV files. Own code instead of csv-parse 7.0.3, whose line numbers are wrong after a quoted CRLF, and which
+ * drops valid records before a broken quote in the same chunk.
  */
-/** One record of a file, or what is wrong with it. `line` is its first line; the first line of the file is 1. */
+/** One record of a file, or its fault. `line` is its first line; the file starts with line 1. */
 export type CsvRecord = { line: number; cells: string[] } | { line: number; fault: string }
 
-/** Bytes of one record; more are a fault, so that an open quote does not swallow the file. */
+/** Bytes per record. A larger one is a fault, so that an open quote does not swallow the file. */
 const maxRecordSize = 64 * 1024
-/** Faulty records after which the rest is not read: each may cost a look at `maxRecordSize` bytes. */
+/** Faulty records after which reading stops, because each may scan `maxRecordSize` bytes. */
 const maxFaults = 1_000
-/** Bytes that are looked at in one go: some 10 ms of what is done with them, a thousand rows with a fault in each. */
+/** Bytes scanned per batch: about 10 ms of work, for a thousand rows with a fault each. */
 const bytesAtOnce = 8 * 1024
 
 const quote = 34
@@ -21,12 +21,12 @@ const cr = 13
 
 interface Scanned {
   cells: string[]
-  /** Where the next record begins. */
+  /** Start of the next record. */
   next: number
   fault: string | null
 }
 
-/** Whether a cell ends here, and how long what ends it is: comma 1, LF 1, CR 1, CRLF 2, end of the file 0. */
+/** Returns the length of the separator if a cell ends here: comma 1, LF 1, CR 1, CRLF 2, end of file 0. */
 const endAt = (bytes: Buffer, at: number): number | null => {
   if (at >= bytes.length) return 0
   const byte = bytes[at]
@@ -34,7 +34,7 @@ const endAt = (bytes: Buffer, at: number): number | null => {
   return byte === cr ? (bytes[at + 1] === lf ? 2 : 1) : null
 }
 
-/** Index behind the closing quote of the cell that opens at `at`; -1 when it is not closed within the bound. */
+/** Returns the index after the closing quote of the cell at `at`, or -1 if it is not closed within the bound. */
 const closeQuote = (bytes: Buffer, at: number, bound: number): number => {
   for (let i = at + 1; i < bound; i++) {
     if (bytes[i] !== quote) continue
@@ -58,11 +58,11 @@ const scanRecord = (bytes: Buffer, start: number): Scanned => {
       end = closeQuote(bytes, at, bound)
       if (end < 0) return fault(`has a quote that is not closed within ${maxRecordSize} bytes`)
       cells.push(bytes.toString('utf8', at + 1, end - 1).replaceAll('""', '"'))
-      if (endAt(bytes, end) === null) return fault('has text behind a closing quote')
+      if (endAt(bytes, end) === null) return fault('has text after a closing quote')
     } else {
       end = at
       while (endAt(bytes, end) === null) {
-        if (bytes[end] === quote) return fault('has a quote inside a cell that does not begin with one')
+        if (bytes[end] === quote) return fault('has a quote inside a cell that does not start with one')
         if (++end > bound) return fault(`is longer than ${maxRecordSize} bytes`)
       }
       cells.push(bytes.toString('utf8', at, end))
@@ -73,18 +73,18 @@ const scanRecord = (bytes: Buffer, start: number): Scanned => {
   }
 }
 
-/** Lines that end in a range: LF, CRLF and a lone CR each end one. */
+/** Counts the lines that end in a range: LF, CRLF and a lone CR each end one. */
 const linesIn = (bytes: Buffer, from: number, to: number): number => {
   let lines = 0
   for (let i = from; i < to; i++) if (bytes[i] === lf || (bytes[i] === cr && bytes[i + 1] !== lf)) lines++
   return lines
 }
 
-/** A file: its first record, and those behind it in batches of what is looked at in one go. */
+/** A file: its first record, and the others in batches. */
 export interface CsvFile {
-  /** Absent when nothing but blank lines stands in the first `maxRecordSize` bytes. */
+  /** Absent if the first `maxRecordSize` bytes contain only blank lines. */
   header: CsvRecord | undefined
-  /** To be gone through once. */
+  /** Can be iterated once. */
   batches: AsyncIterable<readonly CsvRecord[]>
 }
 
@@ -98,7 +98,10 @@ function* recordsOf(bytes: Buffer): Generator<{ record: CsvRecord | null; looked
     const record = fault !== null ? { line, fault } : isBlank ? null : { line, cells }
     yield { record, looked: Math.max(next - at, fault === null ? 0 : maxRecordSize) }
     if (fault !== null && ++faults >= maxFaults) {
-      const rest = { line: line + 1, fault: `and what follows was not read: ${maxFaults} lines are broken` }
+      const rest = {
+        line: line + 1,
+        fault: `and the rest of the file were not read, because ${maxFaults} lines are invalid`,
+      }
       yield { record: rest, looked: 0 }
       return
     }
@@ -124,10 +127,10 @@ async function* batched(all: ReturnType<typeof recordsOf>): AsyncGenerator<CsvRe
 }
 
 /**
- * Records of a CSV file in UTF-8 (RFC 4180; LF, CRLF or CR; a byte order mark is dropped), blank lines left out. A record
- * with broken quotes is a fault of its first line; reading goes on behind that line. Between two batches it lets others
- * have their turn: twelve megabytes of rows with faults held up a whole server for 13 seconds. In batches, because a
- * promise for each record costs more than the record: 3.2 s for 1.9 million rows, 1.9 s without.
+ * Parses a CSV file in UTF-8 (RFC 4180; LF, CRLF or CR; a byte order mark is dropped) and skips blank lines. A record
+ * with broken quotes is a fault of its first line; parsing continues after that line. It yields to the event loop
+ * between batches: twelve megabytes of faulty rows blocked a whole server for 13 seconds. Batches, because a promise
+ * per record costs more than the record: 3.2 s for 1.9 million rows, 1.9 s without.
  */
 export const readCsv = (bytes: Buffer): CsvFile => {
   const all = recordsOf(bytes)

@@ -10,7 +10,7 @@ const read = (text: string): Promise<CsvRecord[]> => allCsvRecords(Buffer.from(t
 const quote = (cell: string) => (/[",\r\n]/.test(cell) || cell === '' ? `"${cell.replaceAll('"', '""')}"` : cell)
 
 describe('defuse', () => {
-  it('leaves nothing that begins like a formula, and is undone exactly', () => {
+  it('leaves no text that starts like a formula, and is reversible', () => {
     const start = fc.constantFrom('', "'", "''", '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠', 'a')
     fc.assert(
       fc.property(start, fc.string({ unit: 'grapheme' }), (head, tail) => {
@@ -24,7 +24,7 @@ describe('defuse', () => {
 })
 
 describe('crlf', () => {
-  it('ends rows by CRLF and leaves quoted text, wherever the chunks are cut', async () => {
+  it('ends rows with CRLF and keeps quoted text, wherever the chunks are split', async () => {
     const text = 'a,"x,\ny ""q""\n",b,\n,,,\nc,d,e,\n'
     for (let cut = 0; cut <= text.length; cut++) {
       const out: Buffer[] = []
@@ -38,7 +38,7 @@ describe('crlf', () => {
 })
 
 describe('readCsv', () => {
-  it('reads what was written, with the first line of each record', async () => {
+  it('reads back what was written, with the first line of each record', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\r\n', '\n', 'ü', '😀', "'", '='), maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(
@@ -59,7 +59,7 @@ describe('readCsv', () => {
     )
   })
 
-  it('goes on behind a broken line', async () => {
+  it('continues after an invalid line', async () => {
     expect(await read('\ufeffh,i\n1,"bad"q\n2,ok\n\n3,"x\ny"\n"4,open\n5,last')).toEqual([
       { line: 1, cells: ['h', 'i'] },
       { line: 2, fault: expect.stringContaining('quote') },
@@ -70,7 +70,7 @@ describe('readCsv', () => {
     ])
   })
 
-  it('bounds a record and the number of faults', async () => {
+  it('limits a record and the number of faults', async () => {
     const records = await read(`a,b\n"${'x'.repeat(70_000)}",1\n2,ok\n${'"a\n'.repeat(5_000)}`)
     expect(records.slice(0, 3)).toEqual([
       { line: 1, cells: ['a', 'b'] },
@@ -79,7 +79,7 @@ describe('readCsv', () => {
     ])
     expect(records.length).toBeLessThan(1_100)
   })
-  it('bounds a record of many cells', async () => {
+  it('limits a record with many cells', async () => {
     expect(await read(`a,b\n${','.repeat(70_000)}\n2,ok`)).toEqual([
       { line: 1, cells: ['a', 'b'] },
       { line: 2, fault: expect.stringContaining('longer') },
@@ -87,7 +87,7 @@ describe('readCsv', () => {
     ])
   })
 
-  it('lets others have their turn, among blank lines, too', async () => {
+  it('yields to the event loop, also within blank lines', async () => {
     for (const text of ['a,b\n'.repeat(200_000), '\n'.repeat(800_000)]) {
       let turns = 0
       let isOver = false

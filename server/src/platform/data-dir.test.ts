@@ -15,13 +15,13 @@ afterEach(() => {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true })
 })
 
-test('a folder is ones own while nobody else may write it', () => {
+test('a folder is private while nobody else may write to it', () => {
   for (const mode of [0o700, 0o750, 0o755]) expect(isOwnFolder(folder(mode)), mode.toString(8)).toBe(true)
   for (const mode of [0o770, 0o775, 0o707, 0o777, 0o1777])
     expect(isOwnFolder(folder(mode)), mode.toString(8)).toBe(false)
 })
 
-test('what is not there, is no folder, or belongs to another account is not ones own', () => {
+test('a missing folder, a file, and a folder of another account are not private', () => {
   const dir = folder(0o700)
   expect(isOwnFolder(join(dir, 'absent'))).toBe(false)
   writeFileSync(join(dir, 'file'), '')
@@ -29,7 +29,7 @@ test('what is not there, is no folder, or belongs to another account is not ones
   expect(isOwnFolder(process.getuid?.() === 0 ? '/tmp' : '/')).toBe(false)
 })
 
-test('compiled code is kept where nobody else can put any, whatever the umask was', () => {
+test('compiled code is stored where nobody else can write, whatever the umask', () => {
   const dir = folder(0o711)
   expect(codeCacheOf(join(dir, 'absent'))).toBe(null)
   expect(codeCacheOf(folder(0o777))).toBe(null)
@@ -43,7 +43,7 @@ test('compiled code is kept where nobody else can put any, whatever the umask wa
   expect([codeCacheOf(dir), readdirSync(cache)]).toEqual([cache, ['own']])
 })
 
-test('the data directory is the one that is named, else the usual one', () => {
+test('the data directory is the configured one, or the default', () => {
   expect(dataDirOf({ PORTCULLIS_DATA_DIR: '/srv/p' }, true)).toBe('/srv/p')
   expect(dataDirOf({}, true)).toBe('/var/lib/portcullis')
   expect(dataDirOf({}, false)).toMatch(/\.local\/share\/portcullis$/)

@@ -3,19 +3,19 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { StartError } from './start-error.ts'
 
-/** Data directory of a server: the one that is named, or the usual one of who runs it. */
+/** Returns the data directory: the configured one, or the default of the user. */
 export const dataDirOf = (env: NodeJS.ProcessEnv, isRoot: boolean): string =>
   env.PORTCULLIS_DATA_DIR ?? (isRoot ? '/var/lib/portcullis' : join(homedir(), '.local/share/portcullis'))
 
-/** Whether a folder is there and only the account of this process can put anything into it (root aside). */
+/** Returns whether a folder exists and only this process's account (and root) can write to it. */
 export const isOwnFolder = (dir: string): boolean => {
   const there = statSync(dir, { throwIfNoEntry: false })
   return there?.isDirectory() === true && there.uid === process.getuid?.() && (there.mode & 0o022) === 0
 }
 
 /**
- * The folder of compiled code in a data directory; null when others may write there, or the directory is not there yet.
- * What is kept in it is run as code: Node makes it as the umask says, and one that others could write to may hold theirs.
+ * Returns the folder for compiled code in a data directory; null if the directory is missing or others may write to it.
+ * Its content runs as code. Node creates it by the umask, and a folder that others can write to may hold their code.
  */
 export const codeCacheOf = (dataDir: string): string | null => {
   if (!isOwnFolder(dataDir)) return null
@@ -29,8 +29,8 @@ export const codeCacheOf = (dataDir: string): string | null => {
 }
 
 /**
- * Makes the data directory when it is missing and answers its real path.
- * @throws StartError when it cannot be made or written.
+ * Creates the data directory if it is missing and returns its real path.
+ * @throws StartError if it cannot be created or written
  */
 export function prepareDataDir(dataDir: string): string {
   try {
@@ -39,7 +39,7 @@ export function prepareDataDir(dataDir: string): string {
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(
-      `The data directory ${dataDir} cannot be written (${(error as NodeJS.ErrnoException).code ?? error}): choose another with PORTCULLIS_DATA_DIR.`,
+      `The data directory ${dataDir} is not writable (${(error as NodeJS.ErrnoException).code ?? error}). Set PORTCULLIS_DATA_DIR to another one.`,
       { cause: error },
     )
   }
@@ -47,15 +47,15 @@ export function prepareDataDir(dataDir: string): string {
 }
 
 /**
- * Node's recursive mkdir never returns where a directory cannot be made although its parent is there and writable to
- * us (seen with 24.21 below /proc), so the parents are made here, each tried once.
+ * Creates a directory and its missing parents, each tried once. Node's recursive mkdir never returns if a directory
+ * cannot be created in an existing, writable parent (seen with 24.21 below /proc).
  */
 export function makeDirs(dir: string, mode = 0o700): void {
   const found = statSync(dir, { throwIfNoEntry: false })
   if (found?.isDirectory()) return
-  if (found !== undefined) throw new StartError(`${dir} is not a directory: choose another with PORTCULLIS_DATA_DIR.`)
+  if (found !== undefined) throw new StartError(`${dir} is not a directory. Set PORTCULLIS_DATA_DIR to another path.`)
   if (dirname(dir) !== dir) makeDirs(dirname(dir), 0o755)
   mkdirSync(dir, { mode })
-  // Whatever the umask says: the database user has to pass through what root makes on the way.
+  // Overrides the umask, because the database user must traverse parents that root creates.
   chmodSync(dir, mode)
 }

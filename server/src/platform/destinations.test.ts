@@ -59,7 +59,7 @@ describe('a destination', () => {
   })
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1'])(
-    'finding 11: is never %s without PORTCULLIS_OUTBOUND_ALLOW, spelled out or behind a name',
+    'is never %s without PORTCULLIS_OUTBOUND_ALLOW, spelled out or behind a name',
     async (address) => {
       expect(await faultOf(resolveDestination(address))).toBe('refused')
       for (const name of ['localhost', 'LOCALHOST.', 'rebind.example.org', '127.1', '0x7f.1', '2130706433'])
@@ -80,7 +80,7 @@ describe('a destination', () => {
     },
   )
 
-  it('is loopback behind a name where the operator named it, and there only', async () => {
+  it('is loopback behind a name only if the operator allowed it', async () => {
     const within = (allow: string[], ...addresses: string[]) =>
       createDestinations(allow, answers(...addresses).resolver)
     const host = 'mail.example.org'
@@ -92,11 +92,11 @@ describe('a destination', () => {
     expect(await faultOf(within(['127.0.5.0/24'], '127.0.6.1')(host))).toBe('refused')
     for (const never of ['169.254.169.254', '0.0.0.0', 'fe80::1'])
       expect(await faultOf(within(['127.0.0.0/8', '::1'], never)(host))).toBe('refused')
-    // Somewhere else is no loopback, though some of its addresses are.
+    // Another host is not loopback, although some of its addresses are.
     expect(await within(['127.0.0.0/8'], '127.0.0.1', '10.1.2.3')(host)).toMatchObject({ isAllowedLoopback: false })
   })
 
-  it('keeps what is allowed of several addresses', async () => {
+  it('keeps the allowed ones of several addresses', async () => {
     const { resolver } = answers('fe80::1', '10.1.2.3', '169.254.169.254')
     expect(await resolveDestination('directory.example.org', { resolver })).toMatchObject({
       address: '10.1.2.3',
@@ -112,14 +112,14 @@ describe('a destination', () => {
     expect(await faultOf(resolveDestination('directory.example.org', { resolver: failing }))).toBe('unresolved')
   })
 
-  it('is connected to as it was judged, although the name points elsewhere by then', async () => {
+  it('is connected to at the checked address, although the name changed meanwhile', async () => {
     const server = createServer((socket) => socket.end('here'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
     const { asked, resolver } = answers('127.0.0.1')
     const destination = await createDestinations(['127.0.0.0/8'], resolver)('localhost')
     const said = await new Promise<string>((resolve, reject) => {
-      // A name that nobody resolves: only the pinned address can answer.
+      // Nothing resolves this name: only the pinned address can answer.
       connect({ host: 'name.invalid', port, lookup: destination.lookup })
         .on('data', (data) => resolve(data.toString()))
         .on('error', reject)

@@ -1,6 +1,6 @@
 /**
- * Where the server itself connects to, because somebody wrote it into the configuration: mail, directories, providers,
- * webhooks. A name is resolved once, its addresses are judged, and the connection goes to what was judged.
+ * Destinations that the server itself connects to, because the configuration names them: mail servers, directories,
+ * providers, webhooks. It resolves a name once, checks the addresses, and connects only to checked ones.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -11,20 +11,20 @@ export interface DestinationAddress {
   family: 4 | 6
 }
 
-/** A host that was resolved and may be connected to. */
+/** A resolved host that connections are allowed to. */
 export interface Destination extends DestinationAddress {
-  /** As it was configured, without brackets: the name a certificate has to hold. */
+  /** The configured name without brackets, which the certificate must contain. */
   host: string
-  /** For `lookup` of connect options in net, tls, http and https: gives what was judged, never asks again. */
+  /** `lookup` for connect options in net, tls, http and https: returns the checked addresses without another query. */
   lookup: LookupFunction
-  /** True when all its addresses are of this machine and the operator named them by PORTCULLIS_OUTBOUND_ALLOW. */
+  /** Whether all its addresses are on this machine and PORTCULLIS_OUTBOUND_ALLOW contains them. */
   isAllowedLoopback: boolean
 }
 
-/** Resolves a host (name or address, IPv6 with or without brackets) and judges it. Throws `DestinationError`. */
+/** Resolves and checks a host (name or address, IPv6 with or without brackets). Throws `DestinationError`. */
 export type ResolveDestination = (host: string) => Promise<Destination>
 
-/** `unresolved`: no such name, or no answer; `refused`: an address the server does not connect to. */
+/** `unresolved`: unknown name, or no answer; `refused`: an address that the server does not connect to. */
 export type DestinationFault = 'unresolved' | 'refused'
 
 export class DestinationError extends Error {
@@ -35,8 +35,8 @@ export class DestinationError extends Error {
       fault === 'unresolved'
         ? `${host} cannot be resolved.`
         : fault === 'loopback'
-          ? `${host} is an address this server does not connect to: it is on this machine, and PORTCULLIS_OUTBOUND_ALLOW does not name it.`
-          : `${host} is an address this server does not connect to.`,
+          ? `This server does not connect to ${host}: the address is on this machine and not in PORTCULLIS_OUTBOUND_ALLOW.`
+          : `This server does not connect to the address ${host}.`,
       cause === undefined ? {} : { cause },
     )
     this.name = 'DestinationError'
@@ -45,10 +45,10 @@ export class DestinationError extends Error {
   }
 }
 
-/** All addresses of a name, in the order of the system. */
+/** Returns all addresses of a name in the order of the system. */
 export type Resolver = (host: string) => Promise<readonly DestinationAddress[]>
 
-/** Resolvers of the system give up after tens of seconds only. */
+/** Time limit, because the system's resolver gives up only after tens of seconds. */
 const resolveMs = 5_000
 
 const systemResolver: Resolver = async (host) =>
@@ -57,7 +57,7 @@ const systemResolver: Resolver = async (host) =>
 const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer of the resolver')), resolveMs)
+    timer = setTimeout(() => reject(new Error('the resolver did not answer')), resolveMs)
   })
   try {
     return await Promise.race([work, limit])
@@ -93,14 +93,14 @@ const resolveWith = async (given: string, resolver: Resolver, allowed: LoopbackN
       const fitting = usable.filter((one) => family === 0 || one.family === family)
       const [one] = fitting
       if (one === undefined) done(Object.assign(new Error(`no address of ${host}`), { code: 'ENOTFOUND' }), '', 0)
-      // All of them: Node tries the next when one does not answer.
+      // All addresses, so that Node tries the next if one does not answer.
       else if (options.all === true) done(null, [...fitting])
       else done(null, one.address, one.family)
     },
   }
 }
 
-/** The way of this process to its destinations, handed out by compose; `allow` is PORTCULLIS_OUTBOUND_ALLOW. */
+/** Creates the resolver of destinations for this process; `allow` is PORTCULLIS_OUTBOUND_ALLOW. */
 export const createDestinations = (
   allow: readonly string[],
   resolver: Resolver = systemResolver,

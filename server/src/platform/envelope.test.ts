@@ -16,7 +16,7 @@ const key = (): Secret<Buffer> => new Secret(randomBytes(32))
 const envelope = createEnvelope(keyring(key()))
 
 describe('a sealed secret', () => {
-  it('comes back as it was, and no two boxes are alike', () => {
+  it('is returned unchanged, and no two ciphertexts are equal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, place) => {
         const box = envelope.seal(new Secret(text), place)
@@ -39,7 +39,7 @@ describe('a sealed secret', () => {
     expect(() => envelope.open(Buffer.alloc(0), 'x')).toThrow()
   })
 
-  it('is wrapped anew by a new key of the file, on every replica, and opens without the old one then', () => {
+  it('is wrapped again with a new key on every replica, and then opens without the old one', () => {
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-keys-'))
     try {
       const [one, two] = [loadKeys(join(dir, 'key')), loadKeys(join(dir, 'key'))]
@@ -47,7 +47,7 @@ describe('a sealed secret', () => {
       const box = first.seal(new Secret('hunter2'), 'a')
       expect([first.rewrap(box, 'a'), one.sealing.current().id]).toEqual([null, 0])
       expect(one.sealing.add().id).toBe(1)
-      // The other replica seals by it at once.
+      // The other replica seals with it at once.
       expect([two.sealing.current().id, second.rewrap(second.seal(new Secret('x'), 'a'), 'a')]).toEqual([1, null])
       const again = first.rewrap(box, 'a') as Buffer
       expect(() => first.rewrap(box, 'b')).toThrow()

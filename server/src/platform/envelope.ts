@@ -3,17 +3,18 @@ import type { SealingKeys } from './keys.ts'
 import { Secret } from './secret.ts'
 
 /**
- * Secrets at rest: each is encrypted by a key of its own (AES-256-GCM), and that key by one outside the database. Both are
- * bound to the row and member they stand in, so that a box cannot be moved to another row and be used there.
+ * Secrets at rest: each has its own key (AES-256-GCM), which is encrypted by a key outside the database. Both are bound
+ * to their row and column, so a ciphertext copied to another row cannot be opened.
  *
- * Box: version (1 byte), number of the outer key (4), nonce and wrapped key (12 + 32 + 16), nonce, text and tag (12 + n + 16).
+ * Format: version (1 byte), number of the outer key (4), nonce and wrapped key (12 + 32 + 16), nonce, text and tag (12
+ * + n + 16).
  */
 export interface Envelope {
-  /** @param place names row and member (`connection 0197… password`) */
+  /** @param place names the row and column (`connection 0197… password`) */
   seal(secret: Secret, place: string): Buffer
-  /** @throws when the box was made by another key, for another place, or was changed */
+  /** @throws if another key or place was used, or the ciphertext was changed */
   open(box: Buffer, place: string): Secret
-  /** The box with its key wrapped by the newest outer key; null when it is. What is in it is not looked at. */
+  /** Wraps the inner key with the newest outer key; null if it already is. Does not decrypt the content. */
   rewrap(box: Buffer, place: string): Buffer | null
 }
 
@@ -47,9 +48,9 @@ export const createEnvelope = (keys: Pick<SealingKeys, 'current' | 'byId'>): Env
   }
   function unwrap(box: Buffer, place: string): Buffer {
     if (box[0] !== version || box.length < headSize + wrappedSize + nonceSize + tagSize)
-      throw new Error('not a sealed secret')
+      throw new Error('invalid sealed secret')
     const outer = keys.byId(box.readUInt32BE(1))
-    if (outer === undefined) throw new Error('sealed by a key that is not in the key file')
+    if (outer === undefined) throw new Error('sealed with a key that is not in the key file')
     return decrypt(outer.reveal(), box.subarray(headSize, headSize + wrappedSize), `key of ${place}`)
   }
   return {

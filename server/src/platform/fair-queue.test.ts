@@ -25,7 +25,7 @@ const setUp = (given: { atOnce?: number; strangersAtOnce?: number; waiting?: num
 }
 
 describe('a fair queue', () => {
-  it('runs no more than its number at once', async () => {
+  it('limits concurrent work', async () => {
     const { ask, most, order } = setUp({ atOnce: 2, waiting: 100, perKey: 100 })
     await Promise.all(Array.from({ length: 50 }, (_, i) => ask(`192.0.2.${i}`)))
     expect(most()).toBe(2)
@@ -33,19 +33,19 @@ describe('a fair queue', () => {
     await ask('192.0.2.1')
   })
 
-  it('finding 6: gives an address its turn after one of each other address', async () => {
+  it('gives an address its turn after one of each other address', async () => {
     const { ask, order } = setUp()
     await Promise.all([...Array.from({ length: 8 }, () => ask('192.0.2.1')), ask('198.51.100.1')])
     expect(order.indexOf('198.51.100.1')).toBe(2)
   })
 
-  it('finding 6: gives a network its turn after one of each other network', async () => {
+  it('gives a network its turn after one of each other network', async () => {
     const { ask, order } = setUp()
     await Promise.all([...Array.from({ length: 8 }, (_, i) => ask(`192.0.2.${i}`)), ask('198.51.100.1')])
     expect(order.indexOf('198.51.100.1')).toBe(2)
   })
 
-  it('finding 6: gives known callers every second turn', async () => {
+  it('gives known callers every second turn', async () => {
     const { ask, order } = setUp()
     await Promise.all([
       ...Array.from({ length: 8 }, (_, i) => ask(`192.0.${i}.1`)),
@@ -56,7 +56,7 @@ describe('a fair queue', () => {
     expect(order.indexOf('198.51.101.1')).toBe(3)
   })
 
-  it('finding 6: keeps one place for known callers', async () => {
+  it('reserves one slot for known callers', async () => {
     const { ask, most, order } = setUp({ atOnce: 2, strangersAtOnce: 1 })
     await Promise.all(Array.from({ length: 8 }, (_, i) => ask(`192.0.${i}.1`)))
     expect(most()).toBe(1)
@@ -65,17 +65,17 @@ describe('a fair queue', () => {
     expect(order.indexOf('198.51.100.1')).toBeLessThan(10)
   })
 
-  it('finding 6: refuses the greediest address when it is full, not the newcomer', async () => {
+  it('refuses the address with most callers when full, not the newcomer', async () => {
     const { ask, order } = setUp({ waiting: 5 })
     const flood = Array.from({ length: 6 }, () => ask('192.0.2.1'))
     const settled = Promise.allSettled([...flood, ask('198.51.100.1'), ask('203.0.113.1')])
     const states = (await settled).map(({ status }) => status)
-    // One runs and five wait; the two newcomers take the places of the two that came last.
+    // One runs and five wait; the two newcomers displace the two that came last.
     expect(states).toEqual([...Array(4).fill('fulfilled'), 'rejected', 'rejected', 'fulfilled', 'fulfilled'])
     expect(order).toHaveLength(6)
   })
 
-  it('finding 6: counts addresses of one network together when it is full', async () => {
+  it('counts addresses of one network together when it is full', async () => {
     const { ask } = setUp({ waiting: 5 })
     const flood = Array.from({ length: 6 }, (_, i) => ask(`2001:db8:1:${i}::/64`))
     const states = (await Promise.allSettled([...flood, ask('198.51.100.1')])).map(({ status }) => status)
@@ -83,7 +83,7 @@ describe('a fair queue', () => {
     expect(states.filter((state) => state === 'rejected')).toHaveLength(1)
   })
 
-  it('refuses the newcomer when no address is greedier', async () => {
+  it('refuses the newcomer if no address has more callers', async () => {
     const { ask } = setUp({ waiting: 2 })
     const all = [ask('192.0.2.1'), ask('198.51.100.1'), ask('203.0.113.1'), ask('100.64.0.1')]
     await expect(all[3]).rejects.toBe(refusal)

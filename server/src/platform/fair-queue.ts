@@ -1,27 +1,27 @@
 import { networkOf } from './address.ts'
 
 /**
- * The caller. `known`: signed in, or at an address from which an account has signed in. The two lanes take turns, so
- * strangers delay known callers by one piece of work at most.
+ * The caller. `known`: signed in, or at an address from which an account signed in before. The two lanes take turns, so
+ * strangers delay known callers by at most one task.
  */
 export interface Source {
   lane: 'known' | 'stranger'
-  /** Address bucket, or the id of an account that is signed in. */
+  /** Address bucket, or id of the account that is signed in. */
   key: string
 }
 
-/** A person who is signed in. */
+/** Returns the source of a signed-in person. */
 export const signedInSource = (accountId: string): Source => ({ lane: 'known', key: accountId })
 
 export interface FairQueueOptions {
-  /** Number of pieces of work that run at once, and how many of them strangers may use. */
+  /** Tasks that run at once, and how many of them strangers may use. */
   atOnce: number
   strangersAtOnce: number
-  /** Callers that wait, per lane. */
+  /** Waiting callers per lane. */
   waiting: number
-  /** Callers that wait, per key. */
+  /** Waiting callers per key. */
   perKey: number
-  /** The error for refused callers. */
+  /** Builds the error for refused callers. */
   refusal: () => Error
 }
 
@@ -37,7 +37,7 @@ const sizeOf = (keys: ReadonlyMap<string, Waiter[]>): number => {
   return size
 }
 
-/** The entry with the largest size; on a tie the preferred one. */
+/** Returns the entry with the largest size; on a tie, the preferred one. */
 const greediest = <T>(entries: Iterable<[string, T]>, size: (value: T) => number, preferred: string): string => {
   let [found, most] = ['', -1]
   for (const [name, value] of entries) {
@@ -53,8 +53,8 @@ const rotate = <T>(map: Map<string, T>, name: string, value: T, isEmpty: boolean
 }
 
 /**
- * Runs a bounded amount of work at once and shares the turns: between the lanes, then between networks, then between the
- * addresses of a network. When a lane is full, the newest caller of the greediest address is turned away, not the newcomer.
+ * Limits concurrent work and shares the turns: between lanes, then between networks, then between the addresses of a
+ * network. If a lane is full, the newest caller of the address with most callers is refused, not the newcomer.
  */
 export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refusal }: FairQueueOptions) => {
   const lanes: Record<Source['lane'], Lane> = { known: new Map(), stranger: new Map() }
@@ -105,7 +105,7 @@ export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refu
     return waiter
   }
 
-  /** Starts what may run now: the lanes take turns. */
+  /** Starts everything that may run now; the lanes take turns. */
   function dispatch(): void {
     const other = last === 'known' ? 'stranger' : 'known'
     const lane = ([other, last] as const).find((one) => waits[one] > 0 && hasPlace(one))
@@ -118,7 +118,7 @@ export const createFairQueue = ({ atOnce, strangersAtOnce, waiting, perKey, refu
   }
 
   return {
-    /** Runs `work` when its turn has come; rejects with the refusal when too many wait. */
+    /** Runs `work` in its turn. Rejects with the refusal if too many callers wait. */
     turn: async <T>(source: Source, work: () => Promise<T>): Promise<T> => {
       const turn = wait(source)
       dispatch()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A UUIDv7: sorts by the time it was made, so that new rows lie together in every index. */
+/** Returns a UUIDv7, which sorts by creation time, so that new rows are adjacent in every index. */
 export const newId = (now: number): string => {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(now, 0, 6)
@@ -10,6 +10,6 @@ export const newId = (now: number): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Whether a text is an id in the form we write: anything else names nothing, upper case included. */
+/** Returns whether a text is an id in our form. Any other text, including upper case, identifies nothing. */
 export const isId = (text: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)

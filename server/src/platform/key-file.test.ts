@@ -9,7 +9,7 @@ const content: KeyFile = { version: 1, root: 'root', commandPrivateKey: 'first' 
 const real = fs.fsyncSync
 let folder: string
 let file: string
-/** The key file when its folder was flushed last: what a power loss leaves. */
+/** The key file at the last flush of its folder, which is the state after a power loss. */
 let left: KeyFile | undefined
 
 beforeEach(() => {
@@ -29,18 +29,18 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true })
 })
 
-it('survives a power loss from the moment at which it is there', () => {
+it('the key file survives a power loss once it exists', () => {
   createKeyFile(file, content)
   expect(left).toEqual(content)
 })
 
-it('survives a power loss as another server wrote it', () => {
+it('the key file of another server survives a power loss', () => {
   fs.writeFileSync(file, JSON.stringify(content))
   expect(createKeyFile(file, { ...content, root: 'other' })).toEqual(content)
   expect(left).toEqual(content)
 })
 
-it('survives a power loss with its new content once it was changed', () => {
+it('a changed key file survives a power loss with its new content', () => {
   createKeyFile(file, content)
   openKeyFile(file).change((before) => ({ ...before, commandPrivateKey: 'second' }))
   expect(left?.commandPrivateKey).toBe('second')

@@ -15,13 +15,13 @@ import { dirname } from 'node:path'
 import { systemClock } from './clock.ts'
 import { StartError } from './start-error.ts'
 
-/** A command key as the key file has it; the first has no signature, one that was retired no private half. */
+/** A command key in the key file. The first has no signature; a retired one has no private half. */
 export interface StoredCommandKey {
   number: number
   /** Base64 SPKI DER. */
   publicKey: string
   createdAt: string
-  /** By the key before it. */
+  /** Signature by the previous key. */
   signature: string | null
   /** Base64 PKCS #8 DER. */
   privateKey: string | null
@@ -29,27 +29,27 @@ export interface StoredCommandKey {
   retiresAt: string | null
 }
 
-/** The key file of an installation, outside of its database. */
+/** The key file of an installation, stored outside of its database. */
 export interface KeyFile {
   version: 1
   root: string
-  /** The command key in force; Base64 PKCS #8 DER. */
+  /** The current command key; Base64 PKCS #8 DER. */
   commandPrivateKey: string
-  /** All command keys, newest last; absent: there was no rotation. */
+  /** All command keys, newest last; absent without a rotation. */
   commandKeys?: readonly StoredCommandKey[]
-  /** Newest last; absent: the one derived from the root. */
+  /** Newest last; absent: derived from the root. */
   sealing?: { id: number; key: string }[]
 }
 
 export interface KeyFileAccess {
   read(): KeyFile
-  /** Replaces the content; processes that do so at once wait for each other. */
+  /** Replaces the content. Concurrent processes wait for each other. */
   change(next: (content: KeyFile) => KeyFile): void
-  /** Changes when the file does, whoever changed it. */
+  /** Returns a text that changes when the file does. */
   state(): string
 }
 
-/** Makes a link or a rename beside a file survive a power loss. */
+/** Makes a link or rename in the file's folder survive a power loss. */
 const flushFolderOf = (file: string): void => {
   const fd = openSync(dirname(file), 'r')
   try {
@@ -59,7 +59,7 @@ const flushFolderOf = (file: string): void => {
   }
 }
 
-/** Whole or not at all, and for whom it was for: a command of root must not take the file from its server. */
+/** Writes the file atomically and keeps its owner: a command run as root must not take the file from its server. */
 const writeKeyFile = (file: string, content: KeyFile): void => {
   writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
   chmodSync(`${file}.new`, 0o600)
@@ -70,8 +70,8 @@ const writeKeyFile = (file: string, content: KeyFile): void => {
 }
 
 /**
- * Writes the file unless there is one, and gives back what it holds then. Two servers that start at once would otherwise
- * work with different keys: a link, unlike a rename, never replaces.
+ * Creates the file unless it exists, and returns its content. A link, unlike a rename, never replaces a file, so two
+ * servers that start at once get the same keys.
  */
 export const createKeyFile = (file: string, content: KeyFile): KeyFile => {
   const own = `${file}.${process.pid}`
@@ -82,7 +82,7 @@ export const createKeyFile = (file: string, content: KeyFile): KeyFile => {
     return content
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // Whoever wrote it may not have come to that yet.
+    // Its writer may not have flushed the folder yet.
     flushFolderOf(file)
     return JSON.parse(readFileSync(file, 'utf8')) as KeyFile
   } finally {
@@ -107,8 +107,7 @@ const withLock = (file: string, work: () => void): void => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
       if (since !== undefined && Math.abs(systemClock.now() - since) > staleLockMs) rmSync(lock, { force: true })
-      else if (i >= lockTries)
-        throw new StartError(`The key file ${file} is being changed by another process. Try again.`)
+      else if (i >= lockTries) throw new StartError(`The key file ${file} is locked by another process. Try again.`)
       else pause(lockTryMs)
     }
   }
@@ -124,7 +123,7 @@ export const openKeyFile = (file: string): KeyFileAccess => {
   return {
     read,
     change: (next) => withLock(file, () => writeKeyFile(file, next(read()))),
-    // Two writes within one tick of the kernel's clock (4 ms) have the same time: file number and length count, too.
+    // Two writes within one tick of the kernel's clock (4 ms) have the same time, so file number and length count too.
     state: () => {
       const { ino, size, mtimeMs } = statSync(file)
       return `${ino} ${size} ${mtimeMs}`

@@ -13,32 +13,32 @@ import { createKeyFile, type KeyFile, type KeyFileAccess, openKeyFile } from './
 import { Secret } from './secret.ts'
 import { StartError } from './start-error.ts'
 
-/** Keys of this installation. All come from one file outside the database, so that its thief can neither sign nor read. */
+/** Keys of this installation. All derive from one file outside the database, so that a stolen database reveals none. */
 export interface Keys {
-  /** 32 bytes for one purpose, derived by HKDF-SHA256 from the root key. */
+  /** Derives 32 bytes for one purpose from the root key by HKDF-SHA256. */
   derive(purpose: string): Secret<Buffer>
   /** Ed25519 pairs that sign commands to agents. */
   command: CommandKeys
-  /** Ed25519 pair that signs checkpoints of the audit trail, and nothing else. */
+  /** Ed25519 pair that signs only checkpoints of the audit trail. */
   audit: { privateKey: KeyObject; publicKey: KeyObject }
-  /** Keys that secrets at rest are sealed by. */
+  /** Keys that seal secrets at rest. */
   sealing: SealingKeys
 }
 
 export interface SealingKey {
-  /** 0: derived from the root key; later ones are made by a rotation. */
+  /** 0: derived from the root key; later ones come from rotations. */
   id: number
   key: Secret<Buffer>
 }
 
-/** The newest seals, older ones open until everything is sealed anew. */
+/** The newest key seals; older ones open secrets until all are sealed again. */
 export interface SealingKeys {
   current(): SealingKey
-  /** Undefined when no file knows it; another replica may have made it, so the file is read again first. */
+  /** Returns undefined for an unknown key. Reads the file again first, because another replica may have added it. */
   byId(id: number): Secret<Buffer> | undefined
-  /** Makes a new key and writes the file; from now on it seals. */
+  /** Creates a key and writes the file; from now on it seals. */
   add(): SealingKey
-  /** Takes keys before this one out of the file. */
+  /** Removes the keys before this one from the file. */
   forgetBefore(id: number): void
 }
 
@@ -53,8 +53,8 @@ const fresh = (): KeyFile => ({
 const rotationsOf = ({ commandKeys = [] }: KeyFile): number => commandKeys.at(-1)?.number ?? 0
 
 /**
- * How a key file compares to another: of another server, of the same one, or of the same one before its command key was
- * rotated. Sealing keys may differ, after a rotation of theirs.
+ * Compares a key file to another: of the same server, of the same server before a rotation of its command key, or of
+ * another server. Sealing keys may differ after their own rotation.
  */
 export const compareKeyFiles = (one: string, other: string): 'same' | 'older' | 'foreign' => {
   try {
@@ -71,7 +71,7 @@ const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): Sealin
   let known: readonly SealingKey[] = []
   function load({ sealing = [] }: KeyFile): void {
     known = [
-      // Forgotten once something newer is there alone.
+      // Dropped once only newer keys exist.
       ...(sealing.some(({ id }) => id === 0) || sealing.length === 0 ? [{ id: 0, key: derived }] : []),
       ...sealing
         .filter(({ id }) => id !== 0)
@@ -84,7 +84,10 @@ const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): Sealin
     load(file.read())
   }
   refresh()
-  /** The newest of the file: another replica may have turned to a new key a moment ago, and what is sealed by an old one is lost. */
+  /**
+   * Returns the newest key of the file: another replica may have just rotated, and secrets sealed with an old key are
+   * lost.
+   */
   function current(): SealingKey {
     if (file.state() !== seen) refresh()
     return known.at(-1) as SealingKey
@@ -110,25 +113,27 @@ const createSealingKeys = (file: KeyFileAccess, derived: Secret<Buffer>): Sealin
   }
 }
 
-/** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410). Derived, it is in every key file and backup there is. */
+/**
+ * PKCS #8 header of an Ed25519 key before its 32 bytes (RFC 8410). The derived key needs no entry in files and backups.
+ */
 const ed25519Seed = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** Reads the key file, or makes it (0600) when there is none. */
+/** Reads the key file, or creates it (0600) if it is missing. */
 export const loadKeys = (file: string): Keys => {
   let content: KeyFile
   try {
     content = JSON.parse(readFileSync(file, 'utf8')) as KeyFile
     if (content.version !== 1 || Buffer.from(content.root, 'base64').length !== 32)
-      throw new StartError(`The key file ${file} is not one of this server.`)
+      throw new StartError(`The key file ${file} has an unknown format. Restore the server's own key file.`)
   } catch (error) {
     if (error instanceof StartError) throw error
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw new StartError(`The key file ${file} cannot be read: ${(error as Error).message}.`)
+      throw new StartError(`Cannot read the key file ${file}: ${(error as Error).message}.`)
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
       content = createKeyFile(file, fresh())
     } catch (cause) {
-      throw new StartError(`The key file ${file} cannot be written: ${(cause as Error).message}.`)
+      throw new StartError(`Cannot write the key file ${file}: ${(cause as Error).message}.`)
     }
   }
   const root = Buffer.from(content.root, 'base64')

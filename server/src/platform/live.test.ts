@@ -21,7 +21,7 @@ const watch = async (token: string) => {
 }
 
 describe('a live stream', () => {
-  it('ends with the rights it was opened by, others go on', async () => {
+  it('ends when its caller loses access, while others continue', async () => {
     const admin = await t.admin()
     const add = async (userName: string) => {
       const password = 'a long enough one'
@@ -45,7 +45,7 @@ describe('a live stream', () => {
     expect(other.isOpen()).toBe(true)
   })
 
-  it('finding B7: one account has at most 20; one more is refused until one of them ends, others are not affected', async () => {
+  it('is limited to 20 per account; another one is refused until one ends, without affecting other accounts', async () => {
     const [one, other] = [await person(t), await person(t)]
     const ask = async (token: string) => {
       const abort = new AbortController()

@@ -5,19 +5,19 @@ import type { Tx } from './db/db.ts'
 import { answered } from './http/answer.ts'
 import type { HttpApp } from './http/http-app.ts'
 
-/** Ids in one message; more are told as "many", and the console asks again for what it shows. */
+/** Ids per message. With more, the message says "many", and the console reloads what it shows. */
 const idsPerMessage = 100
-/** Changes are gathered for this long, so that a busy fleet costs a viewer four messages a second. */
+/** Changes are batched for this long, so that a busy fleet sends a viewer four messages per second. */
 const gatherMs = 250
 const pingMs = 15_000
-/** Viewers of one server. */
+/** Viewers per server. */
 const maxViewers = 1_000
-/** Viewers of one account: a page that is open in so many tabs. */
+/** Viewers per account: the number of tabs that one person may have open. */
 const maxPerAccount = 20
-/** Seconds after which a refused viewer may ask again. */
+/** Seconds after which a refused viewer may retry. */
 const retryAfter = 60
 
-/** Life of an access token, too: whoever watches on asks with a new one. */
+/** Equals the lifetime of an access token: a viewer reconnects with a new one. */
 const viewMs = 15 * 60_000
 
 interface Viewer {
@@ -26,16 +26,16 @@ interface Viewer {
   close(): void
 }
 
-/** Tells every open console, at COMMIT, whose rows changed; that something happened, when nobody is named. */
+/** Notifies every open console at COMMIT whose rows changed, or just that something changed if nothing is named. */
 export type Announce = (
   tx: Tx,
   change: { agents?: readonly string[]; peripherals?: readonly string[] },
 ) => Promise<void>
 
-/** Tells every open console, at COMMIT, that something of this kind is to be read again. */
+/** Notifies every open console at COMMIT that it should reload this kind of data. */
 export type Hint = (tx: Tx, hint: LiveHint) => Promise<void>
 
-/** Changes of the fleet, told to every open console of every replica. */
+/** Sends changes of the fleet to every open console of every replica. */
 export const createLive = (app: HttpApp, bus: Bus) => {
   const viewers = new Set<Viewer>()
   const gathered = {
@@ -91,7 +91,7 @@ export const createLive = (app: HttpApp, bus: Bus) => {
 
   app.register(live, async ({ actor, reply, request }) => {
     const own = [...viewers].filter(({ accountId }) => accountId === actor.accountId)
-    // Refused, not taken from the oldest: pages that open a lost stream again would take it from each other for ever.
+    // Refused, instead of closing the oldest: pages that reconnect would take the place of each other forever.
     if (own.length >= maxPerAccount)
       throw new AppError(
         'too_many_requests',
@@ -109,7 +109,7 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     })
     const viewer: Viewer = {
       accountId: actor.accountId,
-      // A viewer that does not read is cut off; it reconnects and asks anew.
+      // A viewer that does not read is disconnected; it reconnects and reloads.
       send: (text) => {
         if (!raw.write(text) && raw.writableLength > 256 * 1024) raw.destroy()
       },
@@ -132,7 +132,7 @@ export const createLive = (app: HttpApp, bus: Bus) => {
     announce: ((tx, { agents = [], peripherals = [] }) =>
       bus.publish(tx, 'fleet', { agents: short(agents), peripherals: short(peripherals) })) satisfies Announce,
     hint: ((tx, hint) => bus.publish(tx, 'hint', { hint })) satisfies Hint,
-    /** Ends what these accounts watch (null: all), because their rights changed; who still may asks again. */
+    /** Ends the streams of these accounts (null: all) after a change of rights. Those who still may can reconnect. */
     endViews: (accountIds: readonly string[] | null): void => {
       for (const viewer of viewers)
         if (accountIds === null || (viewer.accountId !== null && accountIds.includes(viewer.accountId))) viewer.close()

@@ -11,7 +11,7 @@ const setUp = () => {
 const failure = (code: string) => Object.assign(new Error('failed'), { code })
 
 describe('folding of log lines', () => {
-  it('finding 6: writes the first line in full and counts the others', () => {
+  it('writes the first line in full and counts the others', () => {
     const { log, flush, lines } = setUp()
     for (let i = 0; i < 10_000; i++) log.error({ route: '/a', traceId: i, err: failure('E1') }, 'request failed')
     expect(lines).toHaveLength(1)
@@ -36,7 +36,7 @@ describe('folding of log lines', () => {
     expect(lines[2]).toMatchObject({ err: { code: 'E1', reason: 'failed' } })
   })
 
-  it('tells lines apart by level, message, error and route, also of child loggers', () => {
+  it('distinguishes lines by level, message, error and route, also of child loggers', () => {
     const { log, lines } = setUp()
     for (let i = 0; i < 2; i++) {
       log.error({ err: failure('E1') }, 'a')
@@ -49,7 +49,7 @@ describe('folding of log lines', () => {
     expect(lines).toHaveLength(6)
   })
 
-  it('loses no first line and no count, however many kinds there are', () => {
+  it('loses no first line and no count, however many kinds exist', () => {
     const { log, flush, lines } = setUp()
     for (let i = 0; i < 5_000; i++) for (let n = 0; n < 3; n++) log.warn(`kind ${i}`)
     flush()
@@ -57,7 +57,7 @@ describe('folding of log lines', () => {
     expect(lines.reduce((sum, { folded = 0 }) => sum + Number(folded), 0)).toBe(10_000)
   })
 
-  it('leaves information as it is until it repeats often', () => {
+  it('keeps information lines until they repeat often', () => {
     const { log, flush, lines } = setUp()
     for (let i = 0; i < 25; i++) log.info({ job: i }, 'job ended')
     flush()

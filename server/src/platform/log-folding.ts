@@ -1,11 +1,11 @@
 import type { LogFn, Logger } from 'pino'
 
-/** Kinds of lines that are told apart; beyond that the one unused for longest is forgotten. */
+/** Kinds of lines tracked; beyond that, the least recently used one is dropped. */
 const kindsKept = 1_000
-/** Lines of a kind that are written in full in each interval. */
+/** Lines of a kind written in full per interval. */
 const inFull = { warning: 1, information: 20 } as const
 const warning = 40
-/** Quiet intervals after which a kind is new again, stack trace included. */
+/** Quiet intervals after which a kind is new again, including its stack trace. */
 const quietIntervals = 20
 
 interface Kind {
@@ -27,15 +27,17 @@ const codeOf = (error: unknown): string => {
   return String(code ?? name ?? '')
 }
 
-/** An error as fields, without its stack. No member is called `message`: pino would take it for an error again. */
+/**
+ * Returns an error as fields, without its stack. No member is named `message`, because pino would treat it as an error.
+ */
 const withoutStack = (error: unknown): unknown =>
   error instanceof Error
     ? { type: error.name, reason: error.message, ...('code' in error ? { code: error.code } : {}) }
     : error
 
 /**
- * Folds repeated lines: the first of a kind is written at once and in full, the others of the interval become one line
- * with their number. A kind is a level, a message, an error code or class, and a route, none of which strangers choose.
+ * Folds repeated lines: writes the first of a kind at once and in full, and the others of an interval as one line with
+ * their number. A kind is a level, message, error code or class, and route, none of which strangers choose.
  */
 export const createFolding = () => {
   const kinds = new Map<string, Kind>()
@@ -59,7 +61,7 @@ export const createFolding = () => {
   }
 
   return {
-    /** For `hooks.logMethod` of pino. */
+    /** Hook for `hooks.logMethod` of pino. */
     logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
       const [first, second] = args as unknown as [unknown, unknown]
       const fields: Fields = typeof first === 'object' && first !== null && !(first instanceof Error) ? first : {}
@@ -84,7 +86,7 @@ export const createFolding = () => {
       }
     },
 
-    /** Ends an interval: writes how many lines of each kind were folded. */
+    /** Ends an interval: writes the number of folded lines of each kind. */
     flush: (): void => {
       for (const [key, kind] of kinds) {
         tell(kind)

@@ -3,15 +3,15 @@ import { createFolding } from './log-folding.ts'
 
 export type Log = pino.Logger
 
-/** Milliseconds in which repeated lines become one. */
+/** Interval in which repeated lines become one. */
 const foldingMs = 30_000
 
 /** Returns the log level when none is configured. People at a terminal see only warnings and errors. */
 export const defaultLogLevel = (isTerminal: boolean): string => (isTerminal ? 'warn' : 'info')
 
 /**
- * Structured log to stdout, repeated lines folded; control characters are escaped by JSON, secrets have a type that
- * refuses to be written.
+ * Creates the structured log to stdout, with repeated lines folded. JSON escapes control characters, and secrets have a
+ * type that cannot be written.
  */
 export const createLog = (level: string): Log => {
   const { logMethod, flush } = createFolding()

@@ -1,4 +1,4 @@
-/** Figures for Prometheus, in its text format 0.0.4. A registry per process; features get theirs from compose. */
+/** Metrics for Prometheus, in its text format 0.0.4. One registry per process, which compose passes to features. */
 
 type Labels = Readonly<Record<string, string>>
 
@@ -9,7 +9,7 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void
 }
 
-/** One of several values of a figure. */
+/** One of several values of a metric. */
 export interface Sample {
   labels: Labels
   value: number
@@ -17,10 +17,10 @@ export interface Sample {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Seconds: from a page out of memory to the statement timeout. */
+/** Seconds: from a page served from memory to the statement timeout. */
 const secondBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
-/** A label that takes ever new values would grow the registry without end; further ones are counted under `other`. */
+/** A label with ever new values would grow the registry without limit; further ones count as `other`. */
 const seriesLimit = 1_000
 
 const escapeValue = (text: string): string =>
@@ -31,7 +31,7 @@ const labelText = (labels: Labels): string => {
   return parts.length === 0 ? '' : `{${parts.join(',')}}`
 }
 
-/** Prometheus waits ten seconds for all of them. */
+/** Time limit for reading values; Prometheus waits ten seconds for all of them. */
 const readLimitMs = 4_000
 
 type Figure = number | readonly Sample[]
@@ -44,7 +44,7 @@ export const createMetrics = () => {
   }
   function seriesOf<T>(make: () => T, labelNames: readonly string[]) {
     const series = new Map<string, { labels: Labels; value: T }>()
-    // Without labels there is one series, and it is there from the start: a figure that is missing reads as an outage.
+    // Without labels there is one series, present from the start: a missing metric looks like an outage.
     if (labelNames.length === 0) series.set('', { labels: {}, value: make() })
     return {
       series,
@@ -71,7 +71,6 @@ export const createMetrics = () => {
       }
     },
 
-    /** In seconds. */
     histogram: (name: string, help: string, labelNames: readonly string[] = [], buckets = secondBuckets): Histogram => {
       const { series, get } = seriesOf(() => ({ counts: buckets.map(() => 0), sum: 0, n: 0 }), labelNames)
       add(name, 'histogram', help, async () =>
@@ -94,7 +93,7 @@ export const createMetrics = () => {
       }
     },
 
-    /** A figure that somebody else keeps, read when it is asked for; one that fails, or takes too long, is left out. */
+    /** Adds a metric that is read on request; one that fails or takes too long is left out. */
     read: (name: string, type: 'counter' | 'gauge', help: string, value: () => Figure | Promise<Figure>): void =>
       add(name, type, help, async () => {
         const read = Promise.resolve()
@@ -109,7 +108,7 @@ export const createMetrics = () => {
       }),
 
     text: async (): Promise<string> => {
-      // Together: while the database is away each of them waits as long.
+      // In parallel, because each of them waits during a database outage.
       const texts = await Promise.all(
         [...families].map(async ([name, { type, help, write }]) =>
           [

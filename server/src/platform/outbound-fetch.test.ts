@@ -60,9 +60,9 @@ describe('a request that leaves the server', () => {
     expect([(await get(url)).status, asked]).toEqual([302, 0])
   })
 
-  it('ends an answer that is too long, or takes too long', async () => {
+  it('aborts a response that is too long or too slow', async () => {
     const long = await serve((_request, response) => response.end('x'.repeat(1_001)))
-    expect(await codeOf(get(long))).toBe('the answer has more than 1000 bytes')
+    expect(await codeOf(get(long))).toBe('the response has more than 1000 bytes')
     const stalled = await serve((_request, response) => void response.write('x'))
     const stop = new AbortController()
     const pending = codeOf(get(stalled, { signal: stop.signal }))
@@ -70,7 +70,7 @@ describe('a request that leaves the server', () => {
     expect(await pending).toBe('ETIMEDOUT')
   })
 
-  it('speaks https only, to whom the certificate names, and never to a refused address', async () => {
+  it('uses https only, verifies the certificate, and never connects to a forbidden address', async () => {
     expect(await codeOf(get('http://127.0.0.1:1'))).toBe('EINSECURE')
     expect(await codeOf(get(await serve(() => {}, ['other.example.org'])))).toBe('ERR_TLS_CERT_ALTNAME_INVALID')
     const untrusting = createOutboundFetch({

@@ -4,16 +4,16 @@ import { isIP } from 'node:net'
 import type { ResolveDestination } from './destinations.ts'
 
 export interface OutboundOptions {
-  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  /** PEM certificates to trust instead of the system's; empty: the system's. */
   ca: readonly string[]
-  /** Milliseconds of a whole exchange. */
+  /** Time limit of a whole exchange in milliseconds. */
   timeoutMs: number
-  /** Bytes of an answer. */
+  /** Largest response in bytes. */
   mostBytes: number
-  /** What an answer is that is longer, or does not end in time: an error, or taken as far as it came. */
+  /** Handling of a response that is too long or too slow: an error, or cut where it stopped. */
   excess?: 'error' | 'cut'
   resolve: ResolveDestination
-  /** True: http, too, to what the operator named on loopback. For addresses that a person configured, not another server. */
+  /** Whether http is allowed to permitted loopback addresses. Only for addresses that a person configured. */
   plainOnLoopback?: boolean
 }
 
@@ -29,14 +29,14 @@ const bytesOf = (body: unknown): Buffer | null => {
   return body instanceof Uint8Array ? Buffer.from(body) : Buffer.from(String(body))
 }
 
-const insecure = (): Error => Object.assign(new Error('only https is spoken here'), { code: 'EINSECURE' })
+const insecure = (): Error => Object.assign(new Error('only https is allowed'), { code: 'EINSECURE' })
 
-/** A status whose answer has no body, or that `Response` does not know. */
+/** Returns whether a response with this status has no body, or `Response` rejects the status. */
 const isBodiless = (status: number): boolean => status === 204 || status === 205 || status === 304
 
 /**
- * `fetch` for addresses that come from the configuration: https only, the host judged and pinned, the certificate checked,
- * no redirect followed, the answer bounded in time and size. Throws `DestinationError`, or the error of the socket.
+ * `fetch` for configured addresses: https only, with a checked and pinned host and certificate verification. It follows
+ * no redirects and limits the response in time and size. Throws `DestinationError`, or the error of the socket.
  */
 export const createOutboundFetch =
   ({ ca, timeoutMs, mostBytes, excess = 'error', resolve: find, plainOnLoopback = false }: OutboundOptions) =>
@@ -55,13 +55,13 @@ export const createOutboundFetch =
         headers: { ...headers, connection: 'close' },
         agent: false,
         lookup,
-        // As a name to ask for, an address is not allowed (RFC 6066); the certificate is checked against it all the same.
+        // RFC 6066 forbids an address as server name; the certificate is still checked against it.
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(ca.length === 0 ? {} : { ca: [...ca] }),
         minVersion: 'TLSv1.2',
         rejectUnauthorized: true,
       })
-      /** Takes an answer as far as it came. */
+      /** Accepts the part of a response that arrived. */
       let cut = (): void => {}
       function stop(why: string): void {
         cut()
@@ -82,7 +82,7 @@ export const createOutboundFetch =
         function finish(): void {
           const status = answer.statusCode ?? 0
           if (status < 200 || status > 599) {
-            reject(new Error('the answer is no HTTP answer'))
+            reject(new Error('the response is not valid HTTP'))
             return
           }
           const given = Object.entries(answer.headers).flatMap(([name, value]) =>
@@ -97,8 +97,8 @@ export const createOutboundFetch =
           parts.push(part)
           if (size <= mostBytes) return
           cut()
-          // Before the socket: the whole of the answer may have come already.
-          reject(new Error(`the answer has more than ${mostBytes} bytes`))
+          // Before the socket, because the whole response may have arrived.
+          reject(new Error(`the response has more than ${mostBytes} bytes`))
           sent.destroy()
         })
         answer.on('error', reject)

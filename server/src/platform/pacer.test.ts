@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createPacer } from './pacer.ts'
 
-it('finding 6: sends refusals at a bounded rate, and occasional ones at once', () => {
+it('sends refusals at a bounded rate, and occasional ones at once', () => {
   let now = 0
   const { delay } = createPacer({ perSecond: 100, mostMs: 5_000 }, () => now)
   expect(delay()).toBe(0)

@@ -1,18 +1,18 @@
 export interface PacerOptions {
-  /** Refusals a second, of all callers together. */
+  /** Refusals per second, of all callers together. */
   perSecond: number
   /** Maximum delay of a refusal, in milliseconds. */
   mostMs: number
 }
 
 /**
- * Sends refusals at a bounded rate. Attackers that retry as soon as they are refused wait for each other; an occasional
- * refusal is sent at once. A waiting refusal holds a connection and a timer.
+ * Sends refusals at a limited rate. Attackers that retry immediately wait for each other; an occasional refusal is sent
+ * at once. A waiting refusal holds a connection and a timer.
  */
 export const createPacer = ({ perSecond, mostMs }: PacerOptions, clock: () => number = () => performance.now()) => {
   const step = 1000 / perSecond
   let next = 0
-  /** Milliseconds that the next refusal has to wait. */
+  /** Returns the delay of the next refusal in milliseconds. */
   function delay(): number {
     const now = clock()
     next = Math.min(Math.max(next, now) + step, now + mostMs)

@@ -24,13 +24,13 @@ describe('password hashes', () => {
     expect(await verify('correct horse batterY', one)).toBe(false)
   })
 
-  it('verify a hash of another implementation', async () => {
-    // The reference implementation's: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32
+  it('match a hash of another implementation', async () => {
+    // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32
     const known = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await createPasswords(cheap).verify('password', known)).toBe(true)
   })
 
-  it('take what was hashed and nothing else', async () => {
+  it('match only the hashed password', async () => {
     const { hash, verify } = createPasswords(cheap)
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 200 }), async (a, b) => {
@@ -42,13 +42,13 @@ describe('password hashes', () => {
     )
   })
 
-  it('never match without a hash, or with one that is none', async () => {
+  it('never match a missing or malformed hash', async () => {
     const { verify } = createPasswords(cheap)
     for (const hash of [null, '', 'x', '$argon2id$v=19$m=1,t=1,p=1$$', '$2b$10$abcdefghijklmnopqrstuv'])
       expect(await verify('', hash)).toBe(false)
   })
 
-  it('do the same work for an unknown name', async () => {
+  it('take the same work for an unknown name', async () => {
     const { hash, verify } = createPasswords()
     const hashed = await hash('correct horse battery')
     const median = async (given: string | null) => {
@@ -62,7 +62,7 @@ describe('password hashes', () => {
     }
     await median(null)
     const [known, unknown] = [await median(hashed), await median(null)]
-    // A missing hash would take no time at all; on a busy machine the two differ by some per cent.
+    // A missing hash would take no time at all; on a busy machine the two differ by a few per cent.
     expect(unknown).toBeGreaterThan(known / 3)
     expect(unknown).toBeLessThan(known * 3)
   })
@@ -89,7 +89,7 @@ describe('common passwords', () => {
   ])('knows %s', (password) => expect(isCommonPassword(password)).toBe(true))
 
   it.each(['correct horse battery', 'Tr0ub4dor&3-and-more', 'vK9#mQ2$xL5w', 'a perfectly fine one'])(
-    'leaves %s alone',
+    'accepts %s',
     (password) => expect(isCommonPassword(password)).toBe(false),
   )
 })

@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from './app-error.ts'
 import { createFairQueue, type Source } from './fair-queue.ts'
 
-/** Work of one hash: memory in KiB, passes, lanes. */
+/** Cost of one hash: memory in KiB, passes, lanes. */
 export interface PasswordCost {
   memory: number
   passes: number
@@ -13,8 +13,8 @@ export interface PasswordCost {
 const defaultCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 }
 
 /**
- * At most 2 at once: the thread pool has 4 threads, and name look-ups and files need some of them. Strangers get 1 of
- * them, which is the most that they can make the server spend: one core. 200 of them wait 200 × 30 ms = 6 s.
+ * Limits hashing to 2 at once: the thread pool has 4 threads, and name look-ups and files need some. Strangers may use
+ * 1, so they can cost the server at most one core. 200 of them wait 200 × 30 ms = 6 s.
  */
 const queue = { atOnce: 2, strangersAtOnce: 1, waiting: 200, perKey: 100 } as const
 
@@ -40,7 +40,7 @@ const derive = (password: string, salt: Buffer, cost: PasswordCost, length: numb
   new Promise((resolve, reject) => {
     argon2(
       'argon2id',
-      // NFC: the same keys give the same password on every keyboard driver.
+      // NFC, so that the same keys give the same password with every keyboard driver.
       { message: password.normalize('NFC'), nonce: salt, tagLength: length, ...cost },
       (error, result) => (error === null ? resolve(Buffer.from(result)) : reject(error)),
     )
@@ -50,17 +50,17 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/={1,
 
 export type Passwords = ReturnType<typeof createPasswords>
 
-/** What a turn may do; there is no other way to hash. */
+/** Operations within a turn, the only way to hash. */
 export interface PasswordWork {
   hash(password: string): Promise<string>
   /**
-   * Whether the password is the hashed one. Without a hash (no such account, or no password set) it does the same work on
-   * a hash of nothing, so that the time does not tell which names exist.
+   * Returns whether the password matches the hash. Without a hash (no such account, or no password set) it does the
+   * same work on a dummy hash, so that the time does not reveal which names exist.
    */
   verify(password: string, hash: string | null): Promise<boolean>
 }
 
-/** Hashing of passwords: argon2id in PHC form, in the turns of one fair queue. */
+/** Hashes passwords: argon2id in PHC form, in the turns of one fair queue. */
 export const createPasswords = (cost: PasswordCost = defaultCost) => {
   const { turn } = createFairQueue({
     ...queue,
@@ -82,11 +82,13 @@ export const createPasswords = (cost: PasswordCost = defaultCost) => {
   }
 
   return {
-    /** Runs `work` when its turn has come. Refuses with 503 when too many wait. A turn inside a turn could wait for itself. */
+    /**
+     * Runs `work` in its turn. Answers 503 if too many wait. Do not nest turns: the inner one could wait for the outer.
+     */
     turn: <T>(source: Source, work: (passwords: PasswordWork) => Promise<T>): Promise<T> =>
       turn(source, () => work({ hash, verify })),
 
-    /** Makes the hash of nothing now, so that the first unknown name is not slower than the next. */
+    /** Computes the dummy hash now, so that the first unknown name is not slower than the next. */
     warm: async (): Promise<void> => {
       dummy ??= hash(randomBytes(32).toString('hex'))
       await dummy

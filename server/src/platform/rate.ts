@@ -1,10 +1,10 @@
-/** Events per second over the last minute, by counting into a ring of sixty seconds. */
+/** Events per second over the last minute, counted in a ring of sixty seconds. */
 export interface Rate {
   add(count: number): void
   perSecond(): number
 }
 
-/** `seconds` is a clock that only goes forward. */
+/** `seconds` is a monotonic clock. */
 export const createRate = (seconds: () => number = () => performance.now() / 1000): Rate => {
   const slots = new Float64Array(60)
   const startedAt = Math.floor(seconds())
@@ -21,7 +21,7 @@ export const createRate = (seconds: () => number = () => performance.now() / 100
     },
     perSecond: () => {
       move()
-      // In the first minute there is less than a minute to look at.
+      // During the first minute, less than a minute has been counted.
       const span = Math.min(60, Math.max(1, at - startedAt + 1))
       return slots.reduce((sum, slot) => sum + slot, 0) / span
     },

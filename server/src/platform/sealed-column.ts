@@ -1,17 +1,17 @@
 import type { Queryable, Tx } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
 
-/** A column of sealed secrets. The feature that owns the table declares it; changing the sealing key rewrites it. */
+/** A column of sealed secrets, declared by the feature that owns the table. A change of the sealing key rewrites it. */
 export interface SealedColumn {
   table: string
-  /** SQL for what names a row, as text; unique in the table. */
+  /** SQL expression that identifies a row as text; unique in the table. */
   key: string
   column: string
-  /** What a box of this row is bound to. */
+  /** Returns the context to which the ciphertext of a row is bound. */
   place(key: string): string
 }
 
-/** Number of sealed secrets in a column. */
+/** Counts the sealed secrets in a column. */
 export const countBoxes = async (q: Queryable, { table, column }: SealedColumn): Promise<number> => {
   const [row] = await q.query<{ n: number }>(
     sql`select count(*)::int as n from ${raw(table)} t where t.${raw(column)} is not null`,
@@ -19,7 +19,7 @@ export const countBoxes = async (q: Queryable, { table, column }: SealedColumn):
   return row?.n ?? 0
 }
 
-/** Boxes behind a row, in the order of their keys, locked until the transaction ends. */
+/** Returns the ciphertexts after a row, in the order of their keys, and locks the rows until the transaction ends. */
 export const lockBoxes = (
   tx: Tx,
   { table, key, column }: SealedColumn,
@@ -30,7 +30,7 @@ export const lockBoxes = (
     select ${raw(key)} as key, t.${raw(column)} as box from ${raw(table)} t
     where t.${raw(column)} is not null and ${raw(key)} > ${after}::text order by ${raw(key)} limit ${limit}::int for update of t`)
 
-/** Writes boxes of locked rows. */
+/** Writes the ciphertexts of locked rows. */
 export const writeBoxes = async (
   tx: Tx,
   { table, key, column }: SealedColumn,

@@ -1,15 +1,15 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that cannot be logged, serialised or shown by accident: every way of turning it into text gives `[secret]`,
- * JSON refuses aloud, because a silent `"[secret]"` in an answer would hide a defect.
+ * A value that cannot be logged, serialised or shown by accident: conversions to text return `[secret]`. JSON throws,
+ * because a silent `"[secret]"` in a response would hide a defect.
  */
 export class Secret<T = string> {
   readonly #value: T
   constructor(value: T) {
     this.#value = value
   }
-  /** The value itself; the name is meant to be searched for in review. */
+  /** Returns the value; reviews search for this name. */
   reveal(): T {
     return this.#value
   }

@@ -11,7 +11,7 @@ const outcome = (work: Promise<void>) =>
   )
 
 describe('semaphore', () => {
-  it('lets so many in, the others in their order, and the rest come back later', async () => {
+  it('admits callers up to the limit, the next ones in order, and refuses the rest with a retry time', async () => {
     const semaphore = createSemaphore({ atOnce: 2, waiting: 2, waitMs: 60_000, comeBack })
     const order: number[] = []
     const enter = async (n: number) => {
@@ -33,7 +33,7 @@ describe('semaphore', () => {
     expect(order).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  it('gives up waiting, and that costs no slot', async () => {
+  it('gives up waiting without using a slot', async () => {
     const semaphore = createSemaphore({ atOnce: 1, waiting: 5, waitMs: 1, comeBack })
     await semaphore.enter()
     expect(await outcome(semaphore.enter())).toBe('unavailable true')

@@ -1,17 +1,17 @@
 import { AppError } from './app-error.ts'
 
 export interface SlotsOptions {
-  /** How many may be under way. */
+  /** Maximum number of concurrent holders. */
   atOnce: number
-  /** How many may wait for one; the others are told at once to come back. */
+  /** Maximum number of waiting callers; others are refused with a retry time. */
   waiting: number
-  /** How long one waits, in milliseconds. */
+  /** Longest wait in milliseconds. */
   waitMs: number
-  /** Seconds after which those who got none ask again, spread so that they do not come back together. */
+  /** Seconds after which refused callers may retry, spread so that they do not return together. */
   comeBack: { after: number; spread: number }
 }
 
-/** Lets so many through at a time, the others in the order in which they came. */
+/** Limits concurrent work; waiting callers continue in the order of their arrival. */
 export const createSemaphore = ({ atOnce, waiting, waitMs, comeBack }: SlotsOptions) => {
   let taken = 0
   const queue = new Set<() => void>()
@@ -36,13 +36,13 @@ export const createSemaphore = ({ atOnce, waiting, waitMs, comeBack }: SlotsOpti
     })
 
   return {
-    /** Takes a slot; refused with a time to come back when there is none for too long. */
+    /** Takes a slot. Throws with a retry time if none becomes free in time. */
     enter: async (): Promise<void> => {
       if (taken < atOnce) taken++
       else if (queue.size >= waiting) throw later()
       else await wait()
     },
-    /** Gives it back: to who waits longest. */
+    /** Releases the slot to the caller that waits longest. */
     leave: (): void => {
       const [next] = queue
       if (next === undefined) taken--

@@ -1,7 +1,7 @@
 import { severityNames } from '@portcullis/contract'
 import { invalid } from './app-error.ts'
 
-/** Syslog number of a severity given by name (any case) or number; anything else is a 400 that lists the names. */
+/** Returns the syslog number of a severity given by name (any case) or number; otherwise a 400 lists the names. */
 export const requireSeverity = (field: string, text: string): number => {
   const byName = severityNames.findIndex((name) => name.toLowerCase() === text.toLowerCase())
   const number = byName >= 0 ? byName : /^[0-7]$/.test(text) ? Number(text) : -1

@@ -14,7 +14,7 @@ const parseTime = (text: string): TimeSpan | null => {
   }
 }
 
-/** A moment to the millisecond, in all the forms that clients write it. */
+/** A time to the millisecond, in all the forms that clients use. */
 const moment = fc.date({
   min: new Date('1900-01-02T00:00:00Z'),
   max: new Date('9999-12-30T00:00:00Z'),
@@ -23,7 +23,7 @@ const moment = fc.date({
 const offset = fc.integer({ min: -14 * 60, max: 14 * 60 })
 
 describe('requireTime', () => {
-  it('reads what Date reads, with T or a blank and any offset', () => {
+  it('parses what Date parses, with T or a space and any offset', () => {
     fc.assert(
       fc.property(
         moment,
@@ -54,7 +54,7 @@ describe('requireTime', () => {
     )
   })
 
-  it('takes no zone for UTC, and a lost + for a +', () => {
+  it('treats a missing zone as UTC, and a lost + as a +', () => {
     fc.assert(
       fc.property(moment, (date) => {
         const text = date.toISOString().slice(0, 23)
@@ -66,7 +66,7 @@ describe('requireTime', () => {
     )
   })
 
-  it('takes a date for the whole day, written either way', () => {
+  it('treats a date as the whole day, in both formats', () => {
     fc.assert(
       fc.property(moment, (date) => {
         const iso = date.toISOString().slice(0, 10)
@@ -80,7 +80,7 @@ describe('requireTime', () => {
   })
 
   it.each(['9999-12-31', '12/31/9999', '9999-12-31T23:59:59Z', '9999-12-31T23:59', '9999-12-31T20:00:00-23:00'])(
-    'stays in years of four digits with %j',
+    'stays within four-digit years with %j',
     (text) => {
       const span = parseTime(text)
       expect(span?.to.toISOString()).toMatch(/^9999-12-31T23:59:59/)
@@ -113,11 +113,11 @@ describe('requireTime', () => {
     '1930000000',
     '2031-05-04T10:11:12Z; drop',
     '٢٠٣١-٠٥-٠٤',
-  ])('reads no time in %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseTime(text)).toBeNull()
   })
 
-  it('never throws and never gives an invalid date', () => {
+  it('never throws and never returns an invalid date', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d:TZ+\- ./]{0,30}$/)), (text) => {
         const span = parseTime(text)

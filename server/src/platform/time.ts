@@ -1,17 +1,17 @@
 import { invalid } from './app-error.ts'
 
-/** `yyyy-MM-ddTHH:mm:ss.fff`, UTC without a zone: the form of the fixed shapes. */
+/** Formats a time as `yyyy-MM-ddTHH:mm:ss.fff` in UTC without a zone, as the fixed schemas require. */
 export const zoneless = (time: Date): string => time.toISOString().slice(0, 23)
 
-/** SQL that writes a timestamptz as `zoneless` does. The argument is an expression of our own source. */
+/** Returns SQL that formats a timestamptz like `zoneless`. The argument is an expression from our own source. */
 export const zonelessSql = (expression: string): string =>
   `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`
 
-/** A timestamptz as SQL text in the form of our own shapes: RFC 3339 with `Z`. Null stays null. */
+/** Returns SQL that formats a timestamptz as RFC 3339 with `Z`, as in our own schemas. Null stays null. */
 export const utcSql = (expression: string): string =>
   `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** A moment as it was written: it covers [from, to) in the unit it is written in. */
+/** A time as precise as it was written: it covers [from, to) in its unit. */
 export interface TimeSpan {
   from: Date
   to: Date
@@ -21,7 +21,10 @@ const iso =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s?(Z|[+-]\d{2}:?\d{2}| \d{2}:?\d{2})?)?$/i
 const american = /^(\d{2})\/(\d{2})\/(\d{4})$/
 
-/** The last moment with a year of four digits: beyond it the database reads other forms. Clients write 9999-12-31 for "no end". */
+/**
+ * The last moment with a four-digit year: later ones have other forms in the database. Clients write 9999-12-31 for "no
+ * end".
+ */
 const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const spanFrom = (at: number, length: number): TimeSpan => ({
   from: new Date(Math.min(at, lastMoment - 1)),
@@ -36,7 +39,9 @@ const fields = (text: string): { year: number; month: number; day: number; rest:
   return { year: Number(match[1]), month: Number(match[2]), day: Number(match[3]), rest: match }
 }
 
-/** Reads a time as clients write it; null when it is none. An offset that lost its `+` in the query counts as `+`. */
+/**
+ * Parses a time in the forms that clients use; null: invalid. An offset that lost its `+` in the query counts as `+`.
+ */
 const parseTime = (text: string): TimeSpan | null => {
   const f = fields(text.trim())
   if (f === null || f.month < 1 || f.month > 12 || f.day < 1) return null
@@ -62,7 +67,7 @@ const parseTime = (text: string): TimeSpan | null => {
   return spanFrom(at, unit)
 }
 
-/** As `parseTime`; what is no time is a 400 that names the field and the forms. */
+/** Like `parseTime`, but an invalid time is a 400 that names the field and the forms. */
 export const requireTime = (field: string, text: string): TimeSpan => {
   const span = parseTime(text)
   if (span === null)

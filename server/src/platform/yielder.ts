@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
-/** For work of many small steps: lets others have their turn when its steps have kept them waiting so long. */
+/** For work in many small steps: yields to the event loop after this many milliseconds without a pause. */
 export const createYielder = (milliseconds: number): (() => Promise<void>) => {
   let since = performance.now()
   return async () => {

@@ -19,7 +19,7 @@ const bytesOf = async (parts: readonly ArchivePart[], passphrase: string | null 
 async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
-/** Parts as they come, rows of a table joined. */
+/** Collects the parts and joins the rows of a table. */
 const readAll = async (bytes: Buffer, passphrase: string | null = null, size = 64): Promise<unknown[]> => {
   const { parts } = await readArchive(pieces(bytes, size), passphrase === null ? null : new Secret(passphrase))
   const found: unknown[] = []
@@ -32,7 +32,7 @@ const readAll = async (bytes: Buffer, passphrase: string | null = null, size = 6
   return found
 }
 
-it('gives back what was put into it, however it is cut', async () => {
+it('an archive returns its content, however its bytes are split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -40,7 +40,7 @@ it('gives back what was put into it, however it is cut', async () => {
         { maxLength: 4 },
       ),
       fc.integer({ min: 1, max: 200 }),
-      // Half of them: a key made of a passphrase is slow on purpose.
+      // Only half of them, because deriving a key from a passphrase is deliberately slow.
       fc.option(fc.string({ minLength: 1 }), { nil: null, freq: 1 }),
       async (tables, size, passphrase) => {
         const parts = tables.flatMap((rows, i): ArchivePart[] => [
@@ -61,7 +61,7 @@ it('gives back what was put into it, however it is cut', async () => {
   )
 })
 
-it('is refused when it is cut off, changed, of a wrong passphrase or no backup', async () => {
+it('a truncated or changed file, a wrong passphrase and other files are rejected', async () => {
   const plain = await bytesOf([
     table('t'),
     { kind: 'data', bytes: Buffer.from('1\t2\n') },
@@ -86,8 +86,8 @@ it('is refused when it is cut off, changed, of a wrong passphrase or no backup',
   expect(sealed.includes('kind')).toBe(false)
 })
 
-it('says that the passphrase may be wrong, also of a file that is longer than what is read at once', async () => {
+it('the error for a wrong passphrase is the same for files longer than one chunk', async () => {
   const bytes = randomBytes(300_000).toString('hex')
   const long = await bytesOf([table('t'), { kind: 'data', bytes: Buffer.from(`${bytes}\n`) }], 'correct horse')
-  await expect(readAll(long, 'wrong', 65_536)).rejects.toThrow('The passphrase is wrong')
+  await expect(readAll(long, 'wrong', 65_536)).rejects.toThrow('The passphrase is incorrect')
 })

@@ -1,6 +1,7 @@
 /**
- * The form of a backup: one line of JSON in the clear (what it is, how it is encrypted), then a gzip stream, encrypted when
- * there is a passphrase. In it: for each table a line `@{json}`, its rows as COPY text, a line `\.`; at last `@{"end":true}`.
+ * The format of a backup: one line of plain JSON (what it is and how it is encrypted), then a gzip stream, encrypted if
+ * there is a passphrase. The stream holds for each table a line `@{json}`, its rows as COPY text and a line `\.`, and
+ * finally `@{"end":true}`.
  */
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { type Duplex, PassThrough, Readable, Transform, type TransformCallback } from 'node:stream'
@@ -8,33 +9,33 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Secret } from '../secret.ts'
 
-/** First line of a file. */
+/** The first line of a file. */
 export interface ArchiveHead {
   format: 'portcullis-backup'
   version: 1
   createdAt: string
-  /** Version of the product that wrote it. */
+  /** Product version that wrote it. */
   product: string
   schema: number
-  /** The key file of the server is in it. */
+  /** Whether it contains the server's key file. */
   hasKeys: boolean
   /** Null: not encrypted. */
   encryption: { salt: string; nonce: string } | null
 }
 
-/** A table as the archive has it. */
+/** A table in the archive. */
 export interface ArchiveTable {
   table: string
   columns: string[]
-  /** Count and checksum of its rows in the snapshot, by the database. */
+  /** Count and checksum of the rows in the snapshot, computed by the database. */
   rows: number
   checksum: string
 }
 
-/** Something of an archive, in order. */
+/** A part of an archive, in order. */
 export type ArchivePart =
   | { kind: 'keys'; content: string }
-  /** Where identity columns stand, and the newest event: its partition has to be there. */
+  /** Positions of identity columns, and the newest event, whose partition must exist. */
   | { kind: 'sequences'; values: Record<string, number>; lastEvent: number }
   | ({ kind: 'table' } & ArchiveTable)
   | { kind: 'data'; bytes: Buffer }
@@ -43,12 +44,12 @@ export type ArchivePart =
 
 export class ArchiveError extends Error {}
 
-const notOpened = 'The passphrase is wrong, or the file was changed.'
+const notOpened = 'The passphrase is incorrect, or the file was changed.'
 const headLimit = 4_096
-/** Of a line between two tables; the longest is that of the key file, of some kilobytes. */
+/** Longest line between two tables. The key file is the longest, with a few kilobytes. */
 const lineLimit = 1024 * 1024
 const tagSize = 16
-/** Some 100 ms and 64 MiB: a guess costs as much. */
+/** About 100 ms and 64 MiB, also for each guess. */
 const scrypt = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1024 * 1024 }
 const keyOf = (passphrase: Secret, salt: Buffer): Buffer =>
   scryptSync(passphrase.reveal().normalize('NFC'), salt, 32, scrypt)
@@ -63,7 +64,7 @@ async function* textOf(parts: AsyncIterable<ArchivePart>): AsyncGenerator<Buffer
   }
 }
 
-/** Encrypts what passes, with the tag at the end. */
+/** Encrypts a stream and appends the tag. */
 const encrypting = (key: Buffer, nonce: Buffer, head: Buffer): Transform => {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(head)
   return new Transform({
@@ -72,7 +73,7 @@ const encrypting = (key: Buffer, nonce: Buffer, head: Buffer): Transform => {
   })
 }
 
-/** Decrypts what passes; fails at the end when anything of it was changed. */
+/** Decrypts a stream. Fails at the end if any byte was changed. */
 const decrypting = (key: Buffer, nonce: Buffer, head: Buffer): Transform => {
   const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(head)
   let held: Buffer = Buffer.alloc(0)
@@ -99,7 +100,7 @@ export interface ArchiveOptions {
   passphrase: Secret | null
 }
 
-/** The bytes of an archive. */
+/** Yields the bytes of an archive. */
 export async function* writeArchive(
   parts: AsyncIterable<ArchivePart>,
   { head, passphrase }: ArchiveOptions,
@@ -112,7 +113,7 @@ export async function* writeArchive(
   yield* through(textOf(parts), [createGzip({ level: 4 }), ...stages])
 }
 
-/** What comes out behind the stages; an error of any of them ends all. */
+/** Yields the output of the stages. An error in any stage ends them all. */
 async function* through(source: AsyncIterable<Buffer>, stages: readonly Duplex[]): AsyncGenerator<Buffer> {
   const output = new PassThrough()
   const failed = pipeline([Readable.from(source), ...stages, output]).then(
@@ -133,7 +134,7 @@ const splitHead = async (source: AsyncIterator<Buffer>): Promise<{ line: Buffer;
     const at = held.indexOf(10)
     if (at >= 0) return { line: held.subarray(0, at + 1), rest: held.subarray(at + 1) }
     const { value, done } = await source.next()
-    if (done === true || held.length > headLimit) throw new ArchiveError('This is no backup of Portcullis.')
+    if (done === true || held.length > headLimit) throw new ArchiveError('This file is not a Portcullis backup.')
     held = Buffer.concat([held, value as Buffer])
   }
 }
@@ -143,26 +144,26 @@ const readHead = (line: Buffer): ArchiveHead => {
     const head = JSON.parse(line.toString('utf8')) as ArchiveHead
     if (head.format === 'portcullis-backup' && head.version === 1) return head
   } catch {}
-  throw new ArchiveError('This is no backup of Portcullis, or one of a newer form.')
+  throw new ArchiveError('This file is not a Portcullis backup, or it has a newer format.')
 }
 
-/** An archive that was opened; nothing of it is to be trusted before `parts` has ended. */
+/** An opened archive. Nothing in it is trusted before `parts` has ended. */
 export interface OpenArchive {
   head: ArchiveHead
   parts: AsyncGenerator<ArchivePart>
 }
 
-/** Opens an archive. @param passphrase null: none was given */
+/** Opens an archive. @param passphrase null: none given */
 export const readArchive = async (source: AsyncIterable<Buffer>, passphrase: Secret | null): Promise<OpenArchive> => {
   const iterator = source[Symbol.asyncIterator]()
   const { line, rest } = await splitHead(iterator)
   const head = readHead(line)
   if (head.encryption !== null && passphrase === null)
-    throw new ArchiveError('This backup is encrypted: give its passphrase.')
-  // Whoever can put another file in its place could have keys of his own restored.
+    throw new ArchiveError('This backup is encrypted. Enter its passphrase.')
+  // An attacker who can replace the file could otherwise restore their own keys.
   if (head.encryption === null && passphrase !== null)
     throw new ArchiveError(
-      'A passphrase was given, but this file is not encrypted: it is not the backup that was made with it.',
+      'A passphrase was given, but this file is not encrypted, so it is not the backup made with that passphrase.',
     )
   async function* remaining(): AsyncGenerator<Buffer> {
     yield rest
@@ -177,7 +178,7 @@ export const readArchive = async (source: AsyncIterable<Buffer>, passphrase: Sec
   return { head, parts: partsOf(bytes, head.encryption !== null) }
 }
 
-/** Lines of JSON and the rows between them. */
+/** Parses the lines of JSON and the rows between them. */
 async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): AsyncGenerator<ArchivePart> {
   let held: Buffer = Buffer.alloc(0)
   let isInTable = false
@@ -187,7 +188,7 @@ async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): As
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
       for (;;) {
         if (isInTable) {
-          // Rows end where a line is the terminator; the part behind the last line end may be the start of one.
+          // A line with the terminator ends the rows. The bytes after the last line end may be the start of one.
           const at = held.subarray(0, 3).equals(terminator) ? 0 : held.indexOf('\n\\.\n')
           if (at < 0) {
             const whole = held.lastIndexOf(10) + 1
@@ -202,7 +203,7 @@ async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): As
           isInTable = false
         } else {
           const at = held.indexOf(10)
-          if (at < 0 && held.length > lineLimit) throw new ArchiveError('The backup has a line without an end.')
+          if (at < 0 && held.length > lineLimit) throw new ArchiveError('The backup has a line that is too long.')
           if (at < 0) break
           const part = JSON.parse(held.toString('utf8', 1, at)) as ArchivePart
           held = held.subarray(at + 1)
@@ -214,9 +215,9 @@ async function* partsOf(source: AsyncIterable<Buffer>, isEncrypted: boolean): As
     }
   } catch (error) {
     if (error instanceof ArchiveError) throw error
-    // Seen before the tag at the end: another key makes bytes that are no gzip stream.
+    // Checked before the tag at the end: a wrong key yields bytes that are not a gzip stream.
     if (isEncrypted) throw new ArchiveError(notOpened)
     throw new ArchiveError(`The backup cannot be read: ${(error as Error).message}.`)
   }
-  if (!isEnded) throw new ArchiveError('The backup ends too early.')
+  if (!isEnded) throw new ArchiveError('The backup is incomplete. Copy the file again.')
 }

@@ -3,13 +3,13 @@ import { copyOut } from '../db/copy-out.ts'
 import type { ArchivePart } from './archive.ts'
 import { columnList, fingerprintOf, sequencesOf, tableName, tablesOf, textSettings } from './tables.ts'
 
-/** Version of the schema of a database. */
+/** Returns the schema version of a database. */
 export const schemaOf = async (client: pg.ClientBase): Promise<number> => {
   const { rows } = await client.query<{ v: number }>('SELECT coalesce(max(version), 0) AS v FROM schema_migrations')
   return rows[0]?.v ?? 0
 }
 
-/** Everything the database holds at one moment, table by table; the server works on meanwhile. */
+/** Yields a snapshot of the whole database, table by table, while the server keeps running. */
 export async function* dump(client: pg.ClientBase, keyFile: string | null): AsyncGenerator<ArchivePart> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   try {
@@ -26,7 +26,7 @@ export async function* dump(client: pg.ClientBase, keyFile: string | null): Asyn
     yield { kind: 'end' }
     await client.query('COMMIT')
   } catch (error) {
-    // Broken off in the middle of a COPY the connection answers nothing any more: whoever lent it closes it.
+    // After an interrupted COPY the connection does not answer; its owner closes it.
     client.query('ROLLBACK').catch(() => {})
     throw error
   }

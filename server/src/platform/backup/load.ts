@@ -9,23 +9,23 @@ import { columnList, fingerprintOf, type TableShape, tableName, tablesOf, textSe
 export interface Loaded {
   tables: number
   rows: number
-  /** Content of the key file, when it was in the backup. */
+  /** Content of the key file, if the backup contains it. */
   keyFile: string | null
 }
 
-/** Events are stored in ranges of so many ids, each a partition that has to be there (migration 0025). */
+/** Events are stored in partitions of this many ids, which must exist (migration 0025). */
 const eventRange = 5_000_000
-/** Ten thousand partitions; more is no number that a server wrote. */
+/** Ten thousand partitions; no server writes a higher number. */
 const lastEventLimit = 50_000_000_000
 
 export interface LoadOptions {
-  /** The archive is encrypted: only such a one may hold keys. */
+  /** Whether the archive is encrypted: only then may it hold keys. */
   mayHoldKeys: boolean
-  /** Stores the key file: before the rows are there for good, so that they never are without it. */
+  /** Stores the key file before the rows are committed, so that they never exist without it. */
   keepKeys: (keyFile: string) => void
 }
 
-/** Fills a database that has the schema of the backup and nothing else: all of it or nothing. */
+/** Loads a backup, completely or not at all, into an empty database with the backup's schema. */
 export const load = async (
   client: pg.ClientBase,
   parts: AsyncIterable<ArchivePart>,
@@ -37,7 +37,7 @@ export const load = async (
     await client.query(textSettings)
     await client.query(restoreMark.take)
     const shapes = new Map((await tablesOf(client)).map((shape) => [shape.table, shape]))
-    // Triggers count and guard what people do; what is loaded was counted and guarded when they did it.
+    // Triggers count and guard changes by people; these rows were counted and guarded when they changed.
     for (const shape of shapes.values()) await client.query(`ALTER TABLE ${tableName(shape)} DISABLE TRIGGER USER`)
     for (const shape of [...shapes.values()].reverse()) await client.query(`DELETE FROM ${tableName(shape)}`)
     const found: ArchiveTable[] = []
@@ -45,7 +45,8 @@ export const load = async (
     let keyFile: string | null = null
     for await (const part of parts) {
       if (part.kind === 'keys') {
-        if (!mayHoldKeys) throw new ArchiveError('Keys stand in a file that is not encrypted: no server writes that.')
+        if (!mayHoldKeys)
+          throw new ArchiveError('The backup contains keys but is not encrypted. No server writes such a file.')
         keyFile = part.content
       } else if (part.kind === 'sequences') {
         sequences = part.values
@@ -53,10 +54,10 @@ export const load = async (
       } else if (part.kind === 'table') {
         const shape = shapes.get(part.table)
         if (shape === undefined || shape.columns.join() !== part.columns.join())
-          throw new ArchiveError(`The backup has a table ${part.table} that its schema does not have.`)
+          throw new ArchiveError(`The backup has a table ${part.table}, which its schema does not have.`)
         found.push(part)
         copy = client.query(copyFrom(`COPY ${tableName(shape)} (${columnList(shape)}) FROM STDIN`))
-        // An error of the database ends the stream; it is thrown where the table ends.
+        // A database error ends the stream and is thrown at the end of the table.
         copy.on('error', () => {})
       } else if (part.kind === 'data') {
         if (copy !== null && !copy.destroyed && !copy.write(part.bytes)) await roomOf(copy)
@@ -76,17 +77,17 @@ export const load = async (
     await client.query('COMMIT')
     return { tables: found.length, rows: found.reduce((sum, { rows }) => sum + rows, 0), keyFile }
   } catch (error) {
-    // A COPY that is not ended keeps the connection waiting for rows.
+    // An unfinished COPY would keep the connection waiting for rows.
     ;(copy as ReturnType<typeof copyFrom> | null)?.destroy(error as Error)
     await client.query('ROLLBACK').catch(() => {})
-    // Rows come before the tag of the file can be checked: changed ones may be no values of their columns.
+    // Rows arrive before the tag of the file is checked, so changed ones may not fit their columns.
     if (/^2[23]/.test(String((error as { code?: unknown }).code)))
       throw new ArchiveError(`The file was changed, or is damaged: ${(error as Error).message}.`)
     throw error
   }
 }
 
-/** Until more can be written; what did not come of the two is listened for no longer. */
+/** Waits until the stream can take more or closes, and removes the other listener. */
 const roomOf = async (copy: ReturnType<typeof copyFrom>): Promise<void> => {
   const waiting = new AbortController()
   const { signal } = waiting
@@ -94,22 +95,25 @@ const roomOf = async (copy: ReturnType<typeof copyFrom>): Promise<void> => {
 }
 
 const makeEventPartitions = async (client: pg.ClientBase, last: number): Promise<void> => {
-  if (!(last <= lastEventLimit)) throw new ArchiveError(`The backup names an event ${last} that there cannot be.`)
+  if (!(last <= lastEventLimit)) throw new ArchiveError(`The backup names an impossible event number: ${last}.`)
   for (let id = 0; id <= last + eventRange; id += eventRange)
     await client.query('SELECT ensure_event_partitions($1)', [id])
 }
 
-/** Throws unless every table of the schema is in the backup and holds what that says it held. */
+/** Throws unless the backup has every table of the schema with the stated content. */
 const check = async (
   client: pg.ClientBase,
   shapes: ReadonlyMap<string, TableShape>,
   found: readonly ArchiveTable[],
 ): Promise<void> => {
   const missing = [...shapes.keys()].filter((name) => !found.some(({ table }) => table === name))
-  if (missing.length > 0) throw new ArchiveError(`The backup lacks ${missing.length} tables, ${missing[0]} for one.`)
+  if (missing.length > 0)
+    throw new ArchiveError(`The backup lacks ${missing.length} tables, for example ${missing[0]}.`)
   for (const { table, rows, checksum } of found) {
     const now = await fingerprintOf(client, shapes.get(table) as TableShape)
     if (now.rows !== rows || now.checksum !== checksum)
-      throw new ArchiveError(`Table ${table} has ${now.rows} rows where the backup says ${rows}, or other ones.`)
+      throw new ArchiveError(
+        `Table ${table} differs from the backup: it has ${now.rows} rows instead of ${rows}, or other content.`,
+      )
   }
 }

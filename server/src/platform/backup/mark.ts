@@ -1,4 +1,4 @@
-/** An empty table that is there from the beginning of a restore until its rows are there for good. */
+/** An empty table that exists from the start of a restore until its commit. */
 export const restoreMark = {
   make: 'CREATE TABLE IF NOT EXISTS public.restore_under_way ()',
   isThere: "SELECT to_regclass('public.restore_under_way') IS NOT NULL AS is",

@@ -12,16 +12,16 @@ const isMarked = async (client: pg.ClientBase): Promise<boolean> => {
 }
 
 /**
- * A server that started on what a broken restore has left would be a new one, with keys and an administrator of its own.
+ * Throws if a restore was interrupted: a server that started on its remains would create new keys and a new administrator.
  * @throws StartError
  */
 export const assertNotHalfRestored = (db: Db): Promise<void> =>
   db.withClient(async (client) => {
     if (await isMarked(client))
-      throw new StartError('A restore into this database was broken off. Restore again, or take an empty database.')
+      throw new StartError('A restore into this database was interrupted. Restore again, or use an empty database.')
   })
 
-/** A schema in which no server ever made an account: a restore that was broken off leaves that, and is tried again. */
+/** Returns whether a schema has no accounts, as after an interrupted restore, which may be repeated. */
 const isUnused = async (client: pg.ClientBase): Promise<boolean> => {
   const { rows: tables } = await client.query<{ is: boolean }>(
     "SELECT to_regclass('public.schema_migrations') IS NOT NULL AND to_regclass('public.accounts') IS NOT NULL AS is",
@@ -31,7 +31,7 @@ const isUnused = async (client: pg.ClientBase): Promise<boolean> => {
   return rows[0]?.is === true
 }
 
-/** Fills an empty database from a backup, of this release or an older one, and brings it to this release's schema. */
+/** Restores a backup of this or an older release into an empty database, and migrates it to this release's schema. */
 export const restore = async (
   db: Db,
   migrations: string,
@@ -43,13 +43,13 @@ export const restore = async (
       "SELECT count(*)::int AS n FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p')",
     )
     if ((rows[0]?.n ?? 0) > 0 && !(await isMarked(client)) && !(await isUnused(client)))
-      throw new StartError('The database is not empty. Restore into a new one.')
+      throw new StartError('The database is not empty. Restore into a new database.')
     await client.query(restoreMark.make)
   })
   const reached = await migrate(db, migrations, head.schema)
   if (reached !== head.schema)
     throw new StartError(
-      `The backup has schema version ${head.schema}, this release knows ${reached}. Restore it with the release that wrote it, or a newer one.`,
+      `The backup has schema version ${head.schema}, but this release knows only ${reached}. Restore it with the release that wrote it or a newer one.`,
     )
   const loaded = await db.withClient((client) =>
     load(client, parts, { mayHoldKeys: head.encryption !== null, keepKeys }),

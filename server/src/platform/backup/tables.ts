@@ -1,14 +1,14 @@
 import type pg from 'pg'
 
-/** A table of the schema; partitions are seen through their parent. */
+/** A table of the schema; it includes its partitions. */
 export interface TableShape {
   table: string
   columns: string[]
 }
 
 /**
- * What is not worth a backup, and stays left out, else older backups would lack a table: it is over in minutes, and sessions that were ended since must not come back.
- * `schema_migrations` is written by the migrations themselves.
+ * Tables that a backup leaves out: their content expires within minutes, or it must not return, such as ended sessions.
+ * The list must not grow, else older backups would lack a table. The migrations write `schema_migrations` themselves.
  */
 export const leftOut = [
   'schema_migrations',
@@ -22,18 +22,18 @@ export const leftOut = [
   'connection_tests',
   'worker_tokens',
   'job_runners',
-  // Numbers of the asset stream are given again after a restore: under another name of the installation, from the beginning.
+  // A restored asset stream starts at the beginning, under a new installation id.
   'asset_stream',
   'asset_consumers',
 ]
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** Settings under which rows become text, the same wherever a checksum is made. */
+/** Settings for rows as text, identical wherever a checksum is computed. */
 export const textSettings =
   "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL statement_timeout = 0"
 
-/** Tables in an order in which each stands behind those it refers to. */
+/** Returns the tables so that each comes after those it refers to. */
 export const tablesOf = async (client: pg.ClientBase): Promise<TableShape[]> => {
   const { rows } = await client.query<{ table: string; columns: string[] }>({
     text: `
@@ -66,7 +66,7 @@ export const tablesOf = async (client: pg.ClientBase): Promise<TableShape[]> => 
 export const columnList = ({ columns }: TableShape): string => columns.map(quoted).join(', ')
 export const tableName = ({ table }: TableShape): string => quoted(table)
 
-/** Count and checksum of a table's rows, whatever their order. */
+/** Returns the count of a table's rows and a checksum that does not depend on their order. */
 export const fingerprintOf = async (
   client: pg.ClientBase,
   shape: TableShape,
@@ -77,7 +77,7 @@ export const fingerprintOf = async (
   return { rows: Number(rows[0]?.n ?? 0), checksum: rows[0]?.sum ?? '0' }
 }
 
-/** Where identity columns stand, by table and column. */
+/** Returns the positions of identity columns, by table and column. */
 export const sequencesOf = async (client: pg.ClientBase): Promise<Record<string, number>> => {
   const { rows } = await client.query<{ name: string; at: string }>(`
     SELECT c.relname || '.' || a.attname AS name, coalesce(s.last_value, 0)::text AS at

@@ -23,7 +23,7 @@ describe('messages between replicas', () => {
   })
   afterAll(() => own.close())
 
-  it('arrive everywhere when the transaction commits, and not when it does not', async () => {
+  it('arrive everywhere when the transaction commits, and only then', async () => {
     const [one, two] = [open(), open()]
     await Promise.all([one.ready(4_000), two.ready(4_000)])
     const heard: BusMessage[] = []
@@ -48,7 +48,7 @@ describe('messages between replicas', () => {
     expect(one.isLive()).toBe(false)
   })
 
-  it('are known to be missed: the connection is not live, comes back by itself, and says so', async () => {
+  it('report a gap after a lost connection, which reconnects by itself', async () => {
     const bus = open()
     await bus.ready(4_000)
     await until(() => bus.isLive())
@@ -68,7 +68,7 @@ describe('messages between replicas', () => {
     await bus.close()
   })
 
-  it('do not stop for a handler that throws', async () => {
+  it('continue after a handler that throws', async () => {
     const bus = open()
     await bus.ready(4_000)
     let heard = 0

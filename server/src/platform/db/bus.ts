@@ -4,9 +4,9 @@ import type { Tx } from './db.ts'
 import { sql } from './sql.ts'
 
 const channel = 'portcullis'
-/** Bytes; PostgreSQL refuses 8,000 and more. */
+/** Limit in bytes; PostgreSQL rejects 8,000 and more. */
 const payloadLimit = 7_900
-/** A silent connection counts as lost after this: below the second in which a revocation must act. */
+/** Silence after which a connection counts as lost: less than the second in which a revocation must take effect. */
 const liveForMs = 900
 const pingEveryMs = 300
 const retryEveryMs = 500
@@ -14,18 +14,18 @@ const retryEveryMs = 500
 export type BusMessage = { topic: string } & Readonly<Record<string, unknown>>
 
 /**
- * Messages between replicas by LISTEN/NOTIFY, on one connection of its own. Nothing may depend on them alone: whoever
- * keeps a cache asks `isLive` first and drops it in `onGap`.
+ * Messages between replicas by LISTEN/NOTIFY, on a connection of its own. Nothing may depend on them alone: a cache
+ * must check `isLive` before use and clear itself in `onGap`.
  */
 export interface Bus {
-  /** Sends to every replica, this one too, when the transaction commits. */
+  /** Sends to every replica, including this one, when the transaction commits. */
   publish(tx: Tx, topic: string, payload?: Readonly<Record<string, unknown>>): Promise<void>
   on(topic: string, handler: (message: BusMessage) => void): void
-  /** Called when messages may have been missed: after every new connection. */
+  /** Registers a handler for possible gaps: after each new connection. */
   onGap(handler: () => void): void
-  /** True while the connection has answered within the last 0.9 s. */
+  /** Returns whether the connection answered within the last 0.9 s. */
   isLive(): boolean
-  /** Resolves when first connected, or after `timeoutMs`: the server starts without it too. */
+  /** Resolves at the first connection or after `timeoutMs`, because the server starts without it too. */
   ready(timeoutMs: number): Promise<void>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
       const message = JSON.parse(text ?? '') as BusMessage
       for (const handler of handlers.get(message.topic) ?? []) handler(message)
     } catch (error) {
-      log.warn({ err: error }, 'a message between replicas could not be handled')
+      log.warn({ err: error }, 'cannot handle a message from a replica')
     }
   }
 
@@ -57,7 +57,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     client = null
     heardAt = Number.NEGATIVE_INFINITY
     if (closed) return
-    log.warn({ reason }, 'listening for other replicas is interrupted; every token is checked in the database')
+    log.warn({ reason }, 'lost the connection for messages from other replicas; every token is checked in the database')
     lost.end().catch(() => {})
     timer = setTimeout(start, retryEveryMs)
   }
@@ -67,7 +67,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     const startedAt = performance.now()
     current.query('select 1').then(
       () => {
-        // As of when it was asked: a slow answer is an old one.
+        // Uses the start time, because a slow answer shows an old state.
         heardAt = startedAt
         if (!closed && client === current) timer = setTimeout(ping, pingEveryMs, current)
       },
@@ -84,7 +84,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
       query_timeout: 2_000,
     })
     next.on('error', (error) => drop(next, error.message))
-    next.on('end', () => drop(next, 'the connection ended'))
+    next.on('end', () => drop(next, 'the connection was closed'))
     next.on('notification', (notification) => deliver(notification.payload))
     try {
       await next.connect()
@@ -101,7 +101,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
       ping(next)
     } catch (error) {
       next.end().catch(() => {})
-      log.warn({ error: (error as Error).message }, 'cannot listen for other replicas yet')
+      log.warn({ error: (error as Error).message }, 'cannot receive messages from other replicas yet')
       if (!closed) timer = setTimeout(start, retryEveryMs)
     }
   }
@@ -115,7 +115,7 @@ export const createBus = ({ connection, log }: { connection: pg.ClientConfig; lo
     publish: async (tx, topic, payload = {}) => {
       const text = JSON.stringify({ ...payload, topic })
       if (Buffer.byteLength(text) >= payloadLimit)
-        throw new Error(`a message on ${topic} has ${Buffer.byteLength(text)} bytes, over ${payloadLimit}`)
+        throw new Error(`a message on ${topic} has ${Buffer.byteLength(text)} bytes, more than ${payloadLimit}`)
       await tx.prepared(sql`select pg_notify(${channel}, ${text})`)
     },
     on: (topic, handler) => {

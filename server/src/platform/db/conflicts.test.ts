@@ -8,7 +8,7 @@ const base = '/prime/webui'
 let t: TestApp
 let agent: TestAgent
 
-/** From now on so many transactions that write to the audit trail find another one in their way. */
+/** Makes the next `many` transactions that write to the audit trail conflict. */
 const conflicts = async (many: number): Promise<void> => {
   await t.server.db.execute(sql`alter sequence conflicts restart`)
   await t.server.db.execute(sql`update conflicts_wanted set many = ${many}::int`)
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { db } = t.server
   await db.execute(sql`create sequence conflicts`)
   await db.execute(sql`create table conflicts_wanted as select 0 as many`)
-  // A sequence counts on when its transaction is rolled back.
+  // A sequence keeps counting when its transaction is rolled back.
   await db.execute(sql`
     create function conflict() returns trigger language plpgsql as $$ begin
       if nextval('conflicts') <= (select many from conflicts_wanted) then
@@ -44,7 +44,7 @@ const csv = (text: string) =>
     '',
   ].join('\r\n')
 
-/** What people order, each within one transaction. */
+/** Changes by people, each within one transaction. */
 const orders: [string, () => Promise<{ statusCode: number; body: string }>][] = [
   [
     'a rule',
@@ -89,15 +89,15 @@ const orders: [string, () => Promise<{ statusCode: number; body: string }>][] = 
   ['no commands', async () => (await t.admin()).post(`${base}/agents/deleteAgentsCommands`, [agent.agentId])],
 ]
 
-describe('two transactions in each other’s way', () => {
-  it.each(orders)('do not keep people from ordering %s', async (_what, order) => {
+describe('conflicting transactions', () => {
+  it.each(orders)('do not make a change by a person fail: %s', async (_what, order) => {
     await t.admin()
     await conflicts(2)
     const answer = await order()
     expect(answer.statusCode, answer.body).toBe(200)
   })
 
-  it('are told of at the third time, and nothing is done', async () => {
+  it('are reported after the third attempt, and nothing is changed', async () => {
     await t.admin()
     await conflicts(3)
     const before = await pageOf(t, 'policy/rules?PageSize=1')
@@ -122,8 +122,8 @@ describe('two transactions in each other’s way', () => {
   })
 })
 
-describe('a change of rules that is in force', () => {
-  it('is not answered by an error when decisions cannot be made right away', async () => {
+describe('a committed change of rules', () => {
+  it('returns no error when decisions have to wait', async () => {
     const { db } = t.server
     await db.execute(sql`
       create function nothing_goes() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = '57014'; end $$`)

@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 
 /**
- * What a COPY … TO STDOUT gives. When its reader leaves before the first row, nobody listens to it any more, and pg still
- * tells it of the end of its connection: unheard of, that error would end the process.
+ * Returns the output of a COPY … TO STDOUT. Handles its errors even after the reader left: pg reports a closed
+ * connection, and an unhandled error event would end the process.
  */
 export const copyOut = (client: Pick<pg.ClientBase, 'query'>, statement: string): Readable => {
   const copy = client.query(copyTo(statement))

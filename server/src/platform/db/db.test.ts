@@ -6,7 +6,7 @@ import { sql } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
 
 describe('prepared statements', () => {
-  it('are those that come again and again', () => {
+  it('are statements in frequent use', () => {
     const nameOf = createStatementNames()
     expect(['a', 'a', 'a', 'a', 'b'].map(nameOf)).toEqual([
       undefined,
@@ -17,7 +17,7 @@ describe('prepared statements', () => {
     ])
   })
 
-  it('are bounded in number, whatever sorts are asked for', () => {
+  it('are limited in number, whatever sorts are requested', () => {
     const nameOf = createStatementNames()
     for (let i = 0; i < 3; i++) nameOf('hot')
     const named = new Set<string | undefined>()
@@ -27,7 +27,7 @@ describe('prepared statements', () => {
     expect(nameOf('hot')).toBeDefined()
   })
 
-  it('are counted for a bounded number of texts; with very many, two requests for one text are forgotten', () => {
+  it('are counted for a limited number of texts; beyond it, earlier counts are dropped', () => {
     const nameOf = createStatementNames()
     for (let i = 0; i < 100_000; i++) expect(nameOf(`list ${i}`)).toBeUndefined()
     const few = createStatementNames()
@@ -49,7 +49,7 @@ const message = (type: string, body: string | Buffer): Buffer => {
 }
 
 describe('a database that ends a connection', () => {
-  it('in the breath in which it accepts it, does not end the process', async () => {
+  it('right after accepting it does not end the process', async () => {
     const fatal = message('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
     const server = createServer((socket) => {
       socket.on('error', () => {})

@@ -4,19 +4,19 @@ import type { Tracer } from '../tracing/index.ts'
 import { compile, type SqlFragment } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
 
-/** Row of a result; stores narrow it by the type argument of `query`. */
+/** A row of a result; stores narrow it by the type argument of `query`. */
 export type Row = Record<string, unknown>
 
-/** What a store needs: run statements, on a pool or inside one transaction. */
+/** Runs statements, on a pool or in one transaction. */
 export interface Queryable {
   query<R = Row>(statement: SqlFragment): Promise<R[]>
-  /** As `query`, prepared under a name derived from the text when it comes often: for hot statements (1.8 times faster). */
+  /** Like `query`, but frequent statements are prepared under a name derived from their text (1.8 times faster). */
   prepared<R = Row>(statement: SqlFragment): Promise<R[]>
-  /** Number of rows a statement changed. */
+  /** Returns the number of changed rows. */
   execute(statement: SqlFragment): Promise<number>
 }
 
-/** A transaction; stores built on it see and change only through it. */
+/** A transaction. Stores built on it read and write only through it. */
 export interface Tx extends Queryable {
   readonly isTransaction: true
 }
@@ -24,23 +24,25 @@ export interface Tx extends Queryable {
 export interface PoolFigures {
   used: number
   idle: number
-  /** Callers that wait for one. */
+  /** Callers that wait for a connection. */
   waiting: number
-  /** As many as there may be. */
+  /** Maximum number of connections. */
   limit: number
 }
 
 export interface Db extends Queryable {
-  /** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. No waiting for anything else inside. */
+  /**
+   * Runs `work` in one transaction: commits if it resolves, rolls back if it throws. `work` must wait for nothing else.
+   */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Lends a raw client, for COPY; always given back, destroyed when `work` throws. */
+  /** Lends a raw client, for COPY. Always returns it to the pool, or destroys it if `work` throws. */
   withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
-  /** How its connections are taken now. */
+  /** Returns the use of its connections. */
   figures(): PoolFigures
   close(): Promise<void>
 }
 
-/** int8 and timestamptz as JavaScript numbers and Dates; ids of ours stay below 2^53. */
+/** Parses int8 as numbers; our ids stay below 2^53. */
 pg.types.setTypeParser(20, (text) => Number(text))
 
 const nameOf = createStatementNames()
@@ -66,19 +68,19 @@ const queryable = (run: Run): Queryable => ({
   },
 })
 
-/** Whether a statement got no answer in time: its connection is of no use any more. */
+/** Returns whether a statement timed out, which makes its connection unusable. */
 const isSilent = (error: unknown): boolean => (error as Error | null)?.message === 'Query read timeout'
 
 export interface DbOptions {
   connection: pg.PoolConfig
   /** Connections of this pool. */
   max: number
-  /** Shown in pg_stat_activity. */
+  /** Name in pg_stat_activity. */
   name: string
   log: Log
-  /** Milliseconds after which a statement is given up; 0 = never (exports). */
+  /** Timeout of a statement in milliseconds; 0: none (exports). */
   statementTimeoutMs: number
-  /** Tells of statements that are part of a trace. */
+  /** Traces statements that are part of a trace. */
   tracer?: Pick<Tracer, 'statement'>
 }
 
@@ -95,12 +97,12 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs, trace
       : {}),
     idle_in_transaction_session_timeout: 60_000,
   })
-  // Without a handler an idle connection whose backend dies would end the process.
+  // Without a handler, an idle connection whose backend dies would end the process.
   pool.on('error', (error) => {
-    // A database that is stopped right after the pool may be faster than its goodbyes.
+    // A database that stops right after the pool may close connections before the pool does.
     if (!pool.ending) log.warn({ pool: name, error: error.message }, 'database connection lost')
   })
-  // A backend that ends right after it accepted a connection is heard before the one who asked for it.
+  // A backend may end right after it accepted a connection, before the caller attaches a handler.
   pool.on('connect', (client) => client.on('error', () => {}))
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -136,7 +138,7 @@ export const createDb = ({ connection, max, name, log, statementTimeoutMs, trace
         await run({ text: 'COMMIT' })
         return result
       } catch (error) {
-        // On a connection that went silent a ROLLBACK would only wait as long again; without one it rolls back by itself.
+        // On a silent connection a ROLLBACK would only time out too; closing it rolls back.
         if (isSilent(error)) broken = true
         else
           await client.query('ROLLBACK').catch(() => {
@@ -163,21 +165,21 @@ interface PgError {
   constraint?: string
 }
 
-/** Whether the database refused with this SQLSTATE (and constraint). */
+/** Returns whether the database reported this SQLSTATE (and constraint). */
 export const isPgError = (error: unknown, code: string, constraint?: string): boolean => {
   const e = error as Partial<PgError> | null
   return e?.code === code && (constraint === undefined || e.constraint === constraint)
 }
 
-/** Whether two transactions stood in each other's way: a deadlock or a failed serialisation. Running again helps. */
+/** Returns whether two transactions conflicted: a deadlock or a failed serialisation. A retry helps. */
 export const isConflict = (error: unknown): boolean => isPgError(error, '40P01') || isPgError(error, '40001')
 
-/** Tries of a transaction that others stand in the way of. */
+/** Attempts of a transaction that conflicts with others. */
 const mostTries = 3
 
 /**
- * A transaction that is run again, twice at most, when another one stood in its way; for what people order, who would be
- * told that nothing was changed, and would order it again. `work` may keep nothing of a run before.
+ * Runs a transaction and repeats it at most twice after a conflict. For changes by people, who would otherwise get an
+ * error and repeat them by hand. `work` must keep no state between runs.
  */
 export const transactionAgain = async <T>(
   db: Pick<Db, 'transaction'>,
@@ -192,7 +194,7 @@ export const transactionAgain = async <T>(
   }
 }
 
-/** Whether the failure means "the database is away or busy", so that a retry may succeed. */
+/** Returns whether the database is unavailable or busy, so that a retry may succeed. */
 export const isUnavailable = (error: unknown): boolean => {
   const e = error as { code?: unknown; message?: unknown } | null
   const code = typeof e?.code === 'string' ? e.code : ''

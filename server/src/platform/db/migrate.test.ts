@@ -22,14 +22,14 @@ describe('migrate', () => {
     expect(await migrate(t.db, folder)).toBe(before?.n)
   })
 
-  it('runs on a newer one that only added, and leaves it as it is: a release can be taken back', async () => {
+  it('accepts and keeps a newer schema that only added objects, so that a release can be rolled back', async () => {
     await t.db.execute(sql`insert into schema_migrations (version, name, checksum) values (9999, 'future', 'x')`)
     expect(await migrate(t.db, folder)).toBe(9999)
     expect(await t.db.query(sql`select name from schema_migrations where version = 9999`)).toHaveLength(1)
     await t.db.execute(sql`delete from schema_migrations where version = 9999`)
   })
 
-  it('refuses a newer one that took something away, in a sentence', async () => {
+  it('rejects a newer schema that removed something, with a readable error', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))
     cpSync(folder, dir, { recursive: true })
     writeFileSync(
@@ -42,7 +42,7 @@ describe('migrate', () => {
     expect((error as Error).message).toMatch(
       /^The database has schema version 9998, .* know 9997; this one knows \d+\. .*\.$/,
     )
-    // The release before it, which was told to be left running.
+    // The previous release, which the migration declared compatible.
     writeFileSync(join(dir, '9997_expands.sql'), 'SELECT 1;\n')
     rmSync(join(dir, '9998_contracts.sql'))
     expect(await migrate(t.db, dir)).toBe(9998)
@@ -51,7 +51,7 @@ describe('migrate', () => {
     rmSync(dir, { recursive: true })
   })
 
-  it('does not make everybody wait behind it while a long read has a table, and goes on when that has ended', async () => {
+  it('does not block others while a long read holds a table, and continues after it', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'portcullis-migrations-'))
     cpSync(folder, dir, { recursive: true })
     writeFileSync(join(dir, '9996_waits.sql'), 'ALTER TABLE tags ADD COLUMN waited_for text;\n')
@@ -63,7 +63,7 @@ describe('migrate', () => {
         t.db.query(sql`select from pg_locks l where l.relation = 'tags'::regclass and not l.granted`)
       for (let i = 0; i < 500 && (await isWaiting()).length === 0; i++)
         await new Promise((next) => setTimeout(next, 10))
-      // A read that came later is answered: it does not wait until the first one has ended.
+      // A later read gets an answer: it does not wait for the first one.
       await expect(t.db.query(sql`select count(*) from tags`)).resolves.toHaveLength(1)
     })
     expect(await done).toBe(9996)
@@ -71,8 +71,8 @@ describe('migrate', () => {
     rmSync(dir, { recursive: true })
   })
 
-  it('asks every migration that takes something away to say which releases still run', () => {
-    // Up to here nothing was released: releases before the first one need not run.
+  it('requires every migration that removes something to name the releases that still run', () => {
+    // Migrations up to here were never released.
     const firstRelease = 95
     const contracts =
       /\b(DROP (TABLE|COLUMN|VIEW|FUNCTION|TRIGGER)|RENAME|SET NOT NULL|ALTER COLUMN \w+ (SET DATA )?TYPE)\b/i
@@ -82,7 +82,7 @@ describe('migrate', () => {
     expect(silent.map(({ name }) => name)).toEqual([])
   })
 
-  it('refuses one whose migrations are not those of this release', async () => {
+  it('rejects a schema with migrations of another release', async () => {
     await t.db.execute(sql`update schema_migrations set checksum = 'other' where version = 1`)
     await expect(migrate(t.db, folder)).rejects.toThrow(StartError)
   })

@@ -10,13 +10,14 @@ interface Migration {
   name: string
   text: string
   checksum: string
-  /** A release that knows this schema version runs on what the migration leaves; 0: any that ran before it. */
+  /** Releases that know this schema version can run after the migration; 0: all earlier ones. */
   runsWith: number
 }
 
 /**
- * Migrations of a folder, `NNNN_name.sql`, in order. Forward only: a release runs on the schema of its successor. One that
- * takes something away says which releases it leaves running, in a line `-- runs-with: NNNN` (ADR 0026).
+ * Reads the migrations of a folder, `NNNN_name.sql`, in order. Migrations only go forward: a release runs on the schema
+ * of its successor. One that removes something names the releases that can still run, in a line `-- runs-with: NNNN`
+ * (ADR 0026).
  */
 export const readMigrations = (folder: string): Migration[] =>
   readdirSync(folder)
@@ -33,11 +34,11 @@ export const readMigrations = (folder: string): Migration[] =>
       }
     })
 
-/** A statement that waits for a table longer than this is given up, since everybody else waits behind it. */
+/** Longest wait for a table lock, because all other statements queue up behind it. */
 const lockTimeoutMs = 2_000
 const tries = 10
 
-/** The schema version that a release has to know to run on a database that a newer one has changed. */
+/** Selects the schema version that a release must know to run on a database changed by a newer one. */
 export const floorSql =
   "SELECT coalesce(substring(obj_description('schema_migrations'::regclass) from '^runs-with (\\d+)$'), '0')::int AS floor"
 
@@ -58,13 +59,13 @@ const migrateOnce = (db: Db, migrations: readonly Migration[]): Promise<number> 
       const present = rows.at(-1)?.version ?? 0
       if (present > newest && floor > newest)
         throw new StartError(
-          `The database has schema version ${present}, on which releases run that know ${floor}; this one knows ${newest}. Start the release that wrote it, or a newer one.`,
+          `The database has schema version ${present}, which needs a release that knows version ${floor}; this one knows ${newest}. Start the release that wrote it or a newer one.`,
         )
       for (const row of rows) {
         const own = migrations.find((m) => m.version === row.version)
         if (own !== undefined && own.checksum !== row.checksum)
           throw new StartError(
-            `Migration ${row.version} (${row.name}) of the database differs from this release's. The checkout is not the release that made this database.`,
+            `Migration ${row.version} (${row.name}) of the database differs from the one in this release. Another release created this database.`,
           )
       }
       const applied = new Set(rows.map((row) => row.version))
@@ -88,8 +89,8 @@ const migrateOnce = (db: Db, migrations: readonly Migration[]): Promise<number> 
   })
 
 /**
- * Brings the database to this release's schema, all or nothing. A newer one stays as it is: refused when it took something
- * away that this release needs. Returns the schema version.
+ * Migrates the database to this release's schema, completely or not at all. Keeps a newer schema, or throws if that removed
+ * something this release needs. Returns the schema version.
  * @param upTo the last version to apply, for a backup of an older release
  */
 export const migrate = async (db: Db, folder: string, upTo = Number.MAX_SAFE_INTEGER): Promise<number> => {
@@ -98,7 +99,7 @@ export const migrate = async (db: Db, folder: string, upTo = Number.MAX_SAFE_INT
     try {
       return await migrateOnce(db, migrations)
     } catch (error) {
-      // A long read of another replica has the table; whoever waits for us goes first now.
+      // A long read of another replica holds the table; the statements behind us go first now.
       if (!isPgError(error, '55P03') || left <= 1) throw error
     }
   }

@@ -10,13 +10,13 @@ export interface OpenDatabase {
   stop(): Promise<void>
 }
 
-/** The outside database when one is named, checked before anything trusts it; else the embedded one. */
+/** Opens the external database if one is configured, after checks, else the embedded one. */
 export const openDatabase = async (config: Config, log: Log): Promise<OpenDatabase> => {
   if (config.databaseUrl === null) {
     const embedded = await startEmbeddedPostgres({
       dataDir: config.dataDir,
       log,
-      onCrash: (crash) => log.error({ crash }, 'the database stopped; it is started again'),
+      onCrash: (crash) => log.error({ crash }, 'the database stopped; restarting it'),
     })
     return { connection: { ...embedded.connection }, stop: embedded.stop }
   }
@@ -25,7 +25,7 @@ export const openDatabase = async (config: Config, log: Log): Promise<OpenDataba
   client.on('error', () => {})
   try {
     await client.connect()
-    // Of two servers that start at once on an empty database, both find it missing; IF NOT EXISTS alone fails the second.
+    // Two servers that start at once on an empty database both find it missing; IF NOT EXISTS alone fails the second.
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
     await client.query('CREATE EXTENSION IF NOT EXISTS pg_trgm')

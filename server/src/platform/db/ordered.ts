@@ -5,9 +5,9 @@ import { join, raw, type SqlFragment, sql } from './sql.ts'
 export type OrderedStream = 'events' | 'audit' | 'outbox'
 
 /**
- * Appends rows to an ordered stream: the head row is taken and moved in the same statement that inserts, so that ids
- * are gap-free, and a follower that read up to n misses nothing (a sequence would let id n+1 commit before n).
- * It must be the last statement of its transaction: the head row stays locked until COMMIT.
+ * Appends rows to an ordered stream. One statement moves the head row and inserts, so ids have no gaps and a follower
+ * that read up to n misses nothing (a sequence would let id n+1 commit before n). It must be the last statement of its
+ * transaction, because the head row stays locked until COMMIT.
  *
  * `insert` writes `select h.n - k + r.ord, … from h, unnest(…) with ordinality r(…, ord)`.
  */
@@ -23,7 +23,7 @@ export const appendOrdered = (
     select n from h`)
 
 /**
- * Appends one row to a stream whose head keeps the hash of the last record, in one statement, as `appendOrdered` does.
+ * Appends one row to a stream whose head keeps the hash of the last record, in one statement like `appendOrdered`.
  * `insert` writes `insert into … select next.n, …, next.hash from next`.
  */
 export const appendChained = async (tx: Tx, stream: 'audit', record: string, insert: SqlFragment): Promise<void> => {
@@ -36,7 +36,7 @@ export const appendChained = async (tx: Tx, stream: 'audit', record: string, ins
     ${insert}`)
 }
 
-/** Columns for `unnest`, each cast by name: `unnestOf([[a, 'uuid[]'], [b, 'text[]']])`. */
+/** Returns columns for `unnest`, each with a cast: `unnestOf([[a, 'uuid[]'], [b, 'text[]']])`. */
 export const unnestOf = (columns: readonly (readonly [readonly unknown[], string])[]): SqlFragment =>
   sql`unnest(${join(
     columns.map(([values, type]) => sql`${values}${raw(`::${type}`)}`),

@@ -1,2 +1,2 @@
-/** Connections that one server takes of its database at most: with so many in each pool, and one to hear other replicas by. */
+/** Maximum number of database connections of one server: per pool, and one for messages from other replicas. */
 export const poolLimits = { serve: 12, export: 8, bus: 1 } as const

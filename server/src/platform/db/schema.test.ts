@@ -17,7 +17,7 @@ const database = async (template?: string): Promise<Db> => {
   return one.db
 }
 
-/** Everything that migrations make, one line each, in the order of its text. */
+/** Lists everything that migrations create, one line each, sorted by text. */
 const schemaOf = async (db: Db): Promise<string[]> => {
   const rows = await db.query<{ line: string }>(sql`
     select 'column ' || c.table_name || '.' || c.column_name || ' ' || c.data_type || ' ' || c.is_nullable || ' '
@@ -36,7 +36,7 @@ const schemaOf = async (db: Db): Promise<string[]> => {
   return rows.map((row) => row.line)
 }
 
-it('is the same after an upgrade from version 0.1 as on an empty database', async () => {
+it('the schema is the same after an upgrade from version 0.1 as on an empty database', async () => {
   const upgraded = await database('template0')
   expect(await migrate(upgraded, folder, released)).toBe(released)
   const before = await schemaOf(upgraded)

@@ -1,6 +1,6 @@
 /**
- * SQL as a tagged template: every `${}` becomes a parameter, fragments nest. There is no way to put a string into the
- * text but `raw`, which takes only literals written in the code (a review looks for its name).
+ * SQL as a tagged template: every `${}` becomes a parameter, and fragments nest. Only `raw` adds text, and it takes
+ * only literals from the code (reviews search for its name).
  */
 export interface Sql {
   readonly text: string
@@ -17,21 +17,21 @@ class Fragment {
 }
 export type SqlFragment = Fragment
 
-/** A piece of a statement, with its parameters. */
+/** Builds a part of a statement with its parameters. */
 export const sql = (strings: TemplateStringsArray, ...values: readonly unknown[]): SqlFragment =>
   new Fragment(strings, values)
 
-/** Text taken as it is. Only for names and expressions that stand in our own source. */
+/** Uses text as it is. Only for names and expressions in our own source. */
 export const raw = (text: string): SqlFragment => new Fragment([text], [])
 
-/** Fragments joined by a separator of our own source. */
+/** Joins fragments by a separator from our own source. */
 export const join = (parts: readonly SqlFragment[], separator: string): SqlFragment => {
   if (parts.length === 0) return raw('')
   const strings = ['', ...parts.slice(1).map(() => separator), '']
   return new Fragment(strings, parts)
 }
 
-/** The statement with numbered parameters, `$from` being the first. */
+/** Returns the statement with numbered parameters; the first is `$from`. */
 export const compile = (fragment: SqlFragment, from = 1): Sql => {
   const values: unknown[] = []
   let text = ''

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Statements that get a name: 50 of our source, and the filters and sorts that people really use. The database keeps a
- * named one for the life of each connection (some 160 kB for a list), so that sorts nobody asked for twice must not.
+ * Maximum number of named statements: 50 of our source, plus filters and sorts in frequent use. The database keeps a
+ * named statement as long as its connection (about 160 kB for a list), so rare ones must not get a name.
  */
 const namedAtMost = 160
-/** A statement is hot when it comes for the third time. */
+/** Use from which a statement gets a name. */
 const hotFrom = 3
-/** Texts that are counted meanwhile. */
+/** Texts counted at the same time. */
 const countedAtMost = 2_000
 
-/** Names of prepared statements by their text; undefined for what is not, or not yet, worth one. */
+/** Names prepared statements by their text; undefined for a statement that is not worth a name (yet). */
 export const createStatementNames = (): ((text: string) => string | undefined) => {
   const names = new Map<string, string>()
   const seen = new Map<string, number>()

@@ -1,7 +1,7 @@
 const offered = ['application/json', 'text/json', 'text/plain'] as const
 export type JsonMediaType = (typeof offered)[number]
 
-/** Weight an Accept header gives to each media type it names; `*` parts count as wildcards. */
+/** Returns the weights of the media types in an Accept header; `*` parts count as wildcards. */
 const weights = (accept: string): [string, number][] =>
   accept
     .slice(0, 1024)
@@ -12,7 +12,10 @@ const weights = (accept: string): [string, number][] =>
       return [type.trim(), q === undefined ? 1 : Number(q)]
     })
 
-/** The media type a JSON answer goes out under: the same text for all three, application/json at a tie; never 406. */
+/**
+ * Returns the media type of a JSON response. The text is the same for all three; application/json wins a tie; never
+ * 406.
+ */
 export const jsonMediaType = (accept: string | undefined): JsonMediaType => {
   if (accept === undefined) return 'application/json'
   const given = new Map(weights(accept))
@@ -20,7 +23,7 @@ export const jsonMediaType = (accept: string | undefined): JsonMediaType => {
   return offered.reduce<JsonMediaType>((best, type) => (weight(type) > weight(best) ? type : best), 'application/json')
 }
 
-/** Whether a client that names text/plain gets the detail alone instead of problem details. */
+/** Returns whether the client accepts text/plain, which gets the detail alone instead of problem details. */
 export const wantsPlainProblem = (accept: string | undefined, plainByDefault: boolean): boolean => {
   const named = new Map(accept === undefined ? [] : weights(accept))
   const json = Math.max(

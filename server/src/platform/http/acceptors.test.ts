@@ -12,20 +12,20 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-describe('a server that listens', () => {
+describe('a listening server', () => {
   it('takes several new connections in one turn of the event loop', async () => {
     let taken = 0
     t.app.fastify.server.on('connection', () => {
       taken += 1
     })
-    // The kernel has completed them all before the loop turns.
+    // The kernel completed them all before the event loop turns.
     const sockets = Array.from({ length: 96 }, () => connect(port, '127.0.0.1'))
     let turns = 0
     while (taken < sockets.length && turns < 1_000) {
       await new Promise((resolve) => setImmediate(resolve))
       turns += 1
     }
-    // One for each turn would be 96 of them; eight acceptors have 12 each, more or less.
+    // With one per turn, 96 would be left; eight acceptors leave about 12 each.
     expect([taken, turns < 60]).toEqual([96, true])
     const answers = sockets.map(async (socket) => {
       socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
@@ -52,7 +52,7 @@ describe('a server that listens', () => {
     }
   })
 
-  it('has its port for itself', async () => {
+  it('does not share its port with another server', async () => {
     const other = await startTestApp()
     await expect(other.app.listen('127.0.0.1', port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await other.close()
@@ -72,7 +72,7 @@ describe('a server that listens', () => {
     await named.close()
   })
 
-  it('that stops waits for the answer of every connection, and leaves its port free', async () => {
+  it('that stops waits for the responses of all connections, and frees its port', async () => {
     const stopping = await startTestApp({ listen: true })
     const its = Number(new URL(stopping.address).port)
     let seen = 0

@@ -1,10 +1,9 @@
 import { createServer, isIP, type Server, type Socket } from 'node:net'
 
 /**
- * Node takes one new connection in each turn of the event loop (libuv no longer accepts in a loop). With turns of 30 ms
- * that are 33 a second however little each of them costs, and who comes anew waits in line behind the others: at 66 a
- * second, 1.7 s at the median. The kernel spreads connections over all sockets that share a port, so that as many are
- * taken in a turn: 50 ms with eight.
+ * Number of sockets that accept connections. Node accepts one connection per turn of the event loop (libuv no longer
+ * accepts in a loop). With turns of 30 ms that is 33 per second, and new clients wait in line: 1.7 s at the median, at
+ * 66 per second. The kernel spreads connections over all sockets that share a port: 50 ms with eight.
  */
 const acceptors = 8
 
@@ -22,10 +21,10 @@ const closing = (server: Server): Promise<void> =>
     server.close(() => resolve())
   })
 
-/** Whether connections to this address can be spread over several sockets. A name may stand for several addresses. */
+/** Returns whether several sockets can share this address. A name may resolve to several addresses, so it cannot. */
 export const canShare = (host: string): boolean => process.platform === 'linux' && isIP(host) !== 0
 
-/** Rejects when the port is taken: sockets that share a port would share it with another server of this user, too. */
+/** Rejects if the port is taken: with a shared port, another server of this user would get part of the connections. */
 export const assertFree = async (host: string, port: number): Promise<void> => {
   const probe = createServer()
   await listening(probe, { host, port })
@@ -33,13 +32,13 @@ export const assertFree = async (host: string, port: number): Promise<void> => {
 }
 
 export interface Acceptors {
-  /** Ends them; resolves when the last connection that came through them is closed. */
+  /** Closes the sockets and resolves when their last connection is closed. */
   close(): Promise<void>
 }
 
 /**
- * Further sockets on the port of a server that shares it (`reusePort`). What they take goes to `taken`; `allowHalfOpen` as
- * the server's own connections have it. `failed` hears of a connection that could not be accepted.
+ * Opens further sockets on the port of a server that shares it (`reusePort`). Passes connections to `taken` and accept
+ * errors to `failed`. `allowHalfOpen` must equal the server's own setting.
  */
 export const openAcceptors = async (
   { host, port, allowHalfOpen }: { host: string; port: number; allowHalfOpen: boolean },

@@ -8,27 +8,27 @@ import {
 } from '@portcullis/contract'
 import { AppError } from '../app-error.ts'
 
-/** Who acts: an account's session, one of its API tokens, or the product itself. */
+/** The caller: an account's session, one of its API tokens, or the product itself. */
 export interface Actor {
   readonly kind: 'session' | 'apiToken' | 'system'
   readonly userName: string
   /** Id of the account; null for the system. */
   readonly accountId: string | null
   readonly profile: UserProfile
-  /** Permissions of this credential: those of the profile, of an API token only those among its scopes. */
+  /** Permissions of this credential: those of the profile, and for an API token only those in its scopes. */
   readonly permissions: ReadonlySet<Permission>
-  /** Session or token the call came with. */
+  /** Id of the session or token. */
   readonly credentialId: string | null
-  /** True until the password was changed: only the own profile is reachable. */
+  /** Whether the password must be changed first: only the caller's own profile is reachable. */
   readonly mustChangePassword: boolean
-  /** When this session is limited to setting up a second factor, milliseconds; null when none is missing. */
+  /** Since when this session is limited to setting up a second factor, in milliseconds; null: not limited. */
   readonly secondFactorDueAt: number | null
   /**
    * When the person behind this session last entered a password or second factor, in milliseconds since 1970. Null for
-   * API tokens, for the system, and for sessions of which the server does not know it.
+   * API tokens, for the system, and for sessions without this information.
    */
   readonly authenticatedAt: number | null
-  /** Address the call came from, behind trusted proxies only. */
+  /** Address of the caller; forwarded addresses count only from trusted proxies. */
   readonly ip: string
 }
 
@@ -38,17 +38,17 @@ const permissionSets: Readonly<Record<UserProfile, ReadonlySet<Permission>>> = {
   30: new Set(permissionsOf(profiles.user)),
 }
 
-/** Permissions of a profile. */
+/** Returns the permissions of a profile. */
 export const permissionSetOf = (profile: UserProfile): ReadonlySet<Permission> => permissionSets[profile]
 
-/** Throws `forbidden` when the profile is too low. */
+/** Throws `forbidden` if the profile is too low. */
 export const assertProfile = (actor: Pick<Actor, 'profile'>, permission: Permission): void => {
   const needed = permissionTable[permission]
   if (actor.profile > needed) throw new AppError('forbidden', { profile: profileNames[needed] })
 }
 
 /**
- * Throws `forbidden` when the profile is too low, `scope_missing` when the API token lacks the scope. For operations
+ * Throws `forbidden` if the profile is too low, and `scope_missing` if the API token lacks the scope. For operations
  * whose input decides which further permissions they need.
  */
 export const assertPermission = (actor: Pick<Actor, 'profile' | 'permissions'>, permission: Permission): void => {
@@ -56,7 +56,7 @@ export const assertPermission = (actor: Pick<Actor, 'profile' | 'permissions'>, 
   if (!actor.permissions.has(permission)) throw new AppError('scope_missing', { scope: permission })
 }
 
-/** The product acting by itself: jobs, first run, command line. */
+/** Returns the actor for actions of the product itself: jobs, first run, command line. */
 export const systemActor = (name: string): Actor => ({
   kind: 'system',
   userName: name,

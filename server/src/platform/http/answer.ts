@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** JSON that is formed already, by the database or once for everybody (then its bytes); sent as it is. */
+/** Finished JSON from the database, or shared bytes; sent as it is. */
 export class JsonText {
   readonly text: string | Buffer
   constructor(text: string | Buffer) {
@@ -8,7 +8,7 @@ export class JsonText {
   }
 }
 
-/** JSON that is formed while it is sent: large pages. */
+/** JSON that is built while it is sent, for large pages. */
 export class JsonStream {
   readonly stream: Readable
   constructor(stream: Readable) {
@@ -16,7 +16,7 @@ export class JsonStream {
   }
 }
 
-/** An attachment. */
+/** A response with an attachment. */
 export class FileAnswer {
   readonly fileName: string
   readonly mediaType: string
@@ -28,7 +28,7 @@ export class FileAnswer {
   }
 }
 
-/** An answer with headers of its own. */
+/** A response with additional headers. */
 export class WithHeaders<T> {
   readonly value: T
   readonly headers: Readonly<Record<string, string>>
@@ -38,14 +38,14 @@ export class WithHeaders<T> {
   }
 }
 
-/** The handler wrote the answer itself (event streams). */
+/** Marks that the handler wrote the response itself (event streams). */
 export const answered = Symbol('answered')
 
-/** Name of an export file: `agents-2031-05-04T101112Z.csv`. */
+/** Returns the name of an export file, such as `agents-2031-05-04T101112Z.csv`. */
 export const exportFileName = (stem: string, now: number, extension: string): string =>
   `${stem}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '')}Z.${extension}`
 
-/** Content-Disposition by RFC 6266: an ASCII name for old clients beside the full one. */
+/** Builds Content-Disposition by RFC 6266: an ASCII name for old clients beside the full one. */
 export const contentDisposition = (fileName: string): string => {
   const ascii = fileName.replace(/[^\w.-]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(fileName)}`

@@ -7,9 +7,9 @@ import type { HttpOptions } from './http-options.ts'
 import { isLocalCaller } from './local-caller.ts'
 import { isHead } from './our-request.ts'
 
-/** What an account that must change its password still reaches. */
+/** Operations for an account that must change its password. */
 const reachableBeforePasswordChange = new Set(['getProfile', 'getUserDetails', 'updateUserDetails', 'logout'])
-/** What an account that lacks a required second factor still reaches. */
+/** Operations for an account that lacks a required second factor. */
 const reachableBeforeSecondFactor = new Set([
   ...reachableBeforePasswordChange,
   'getMfa',
@@ -31,7 +31,7 @@ const anonymous = (ip: string): Actor => ({
   ip,
 })
 
-/** Finds out who calls, and refuses callers that the operation is not for. Nothing of the body is read before. */
+/** Identifies the caller and rejects callers without access, before anything of the body is read. */
 export const createAuthorise = (
   options: Pick<HttpOptions, 'authenticate' | 'redeemTicket' | 'trustedProxies' | 'clock'>,
 ) => {
@@ -39,12 +39,11 @@ export const createAuthorise = (
     const audience = operation.permission
     if (audience === 'public' || audience === 'agent') return anonymous(request.ip)
     const header = request.headers.authorization
-    // Behind a proxy of this machine everybody is local: some hand on nothing that shows it.
+    // Behind a proxy on this machine every caller looks local: some proxies forward no trace of the client.
     const isOpen = operation.openOnLoopback === true && options.trustedProxies.length === 0
     if (isOpen && header === undefined && isLocalCaller(request)) return anonymous(request.ip)
     const token = bearer.exec(header ?? '')?.[1]
-    // A ticket is for one download: nothing asks again whether its owner may go on reading a stream, and HEAD downloads
-    // nothing.
+    // A ticket is valid for one download: a stream would outlive the check of its owner, and HEAD downloads nothing.
     const isDownload = header === undefined && operation.responseKind !== 'stream' && !isHead(request)
     const ticket = isDownload ? ticketOf(request) : undefined
     const actor =
@@ -63,7 +62,7 @@ export const createAuthorise = (
     )
       throw new AppError('second_factor_required')
     assertProfile(actor, audience)
-    // Before the scope: no scope opens these operations to a token.
+    // Before the scope, because no scope gives a token access to these operations.
     if (operation.fresh === true) assertFresh(actor, options.clock.now())
     assertPermission(actor, audience)
     return actor

@@ -46,7 +46,7 @@ describe('bodies', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('that are no UTF-8 are refused', async () => {
+  it('that are not UTF-8 are rejected', async () => {
     const answer = await t.request({
       method: 'POST',
       url: tokens,
@@ -56,7 +56,7 @@ describe('bodies', () => {
     expect([answer.statusCode, answer.json().detail]).toEqual([400, 'body is not valid UTF-8.'])
   })
 
-  it('nested without end are refused', async () => {
+  it('nested too deeply are rejected', async () => {
     const deep = `${'{"name":'.repeat(20_000)}1${'}'.repeat(20_000)}`
     expect((await make(deep)).statusCode).toBe(400)
     expect((await make('['.repeat(100_000))).statusCode).toBe(400)
@@ -67,7 +67,7 @@ describe('bodies', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([413, 'payload_too_large'])
   })
 
-  it('that may be absent may be null or empty', async () => {
+  it('that are optional may be null or empty', async () => {
     for (const body of [undefined, 'null', '', '[]'])
       expect((await admin.post('/prime/webui/agents/deleteAgents', body)).json()).toEqual({
         accepted: [],
@@ -75,7 +75,7 @@ describe('bodies', () => {
       })
   })
 
-  it('where none is taken may be nothing, null or {}', async () => {
+  it('of operations without a body may be absent, null or {}', async () => {
     const url = `${tokens}/01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f`
     const send = async (payload: string) =>
       (
@@ -91,7 +91,7 @@ describe('bodies', () => {
     ])
   })
 
-  it('of a GET are ignored, with their media type', async () => {
+  it('of a GET are ignored, including their media type', async () => {
     const answer = await t.request({
       method: 'GET',
       url: '/prime/webui/agents',
@@ -106,7 +106,7 @@ describe('media types', () => {
   const good = JSON.stringify({ name: 'typed' })
   const bad = JSON.stringify({ nome: 'typed' })
 
-  /** Every way to write a Content-Type that made a framework skip validation once: none may let the bad body in. */
+  /** Content-Type spellings that once made a framework skip validation: none may let the bad body in. */
   it.each([
     ['application/json', true],
     ['application/json; charset=utf-8', true],
@@ -144,7 +144,7 @@ describe('media types', () => {
     expect(refused.statusCode).toBe(isTaken ? 400 : 415)
   })
 
-  it('say how the bytes are to be read', async () => {
+  it('select the charset of the body', async () => {
     const send = async (charset: string, payload: Buffer) =>
       (
         await t.request({
@@ -159,7 +159,7 @@ describe('media types', () => {
     expect((await send('utf-16le', Buffer.from([0x00, 0xd8, 0x20, 0x00]))).code).toBe('validation_failed')
   })
 
-  it('of several parts never pass for an absent body', async () => {
+  it('of multipart bodies are never treated as an absent body', async () => {
     const part = '--x\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n[]\r\n--x--\r\n'
     const answer = await admin.post('/prime/webui/agents/deleteAgents', part, {
       'content-type': 'multipart/form-data; boundary=x',
@@ -173,7 +173,7 @@ describe('media types', () => {
       'agents/agentless/uploadconnectiondetailsfile',
       { added: 0, updated: 0, failed: 0, errors: [], lines: [], secondPerson: false },
     ],
-  ])('of a form without its nullable file are answered with zero counts by %s', async (path, none) => {
+  ])('of a form without its optional file get zero counts from %s', async (path, none) => {
     const url = `/prime/webui/${path}`
     const form = { 'content-type': 'multipart/form-data; boundary=x' }
     const part = (head: string, value: string) =>
@@ -209,7 +209,7 @@ describe('media types', () => {
     )
   })
 
-  it('are needed for a body', async () => {
+  it('are required for a body', async () => {
     const head = await raw(
       `POST ${tokens} HTTP/1.1\r\nhost: x\r\nauthorization: ${(await bearer()).authorization}\r\ncontent-length: ${good.length}\r\nconnection: close\r\n\r\n${good}`,
     )
@@ -268,14 +268,14 @@ describe('forms', () => {
       'x',
       `${'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(9)}${file}--x--\r\n`,
     ],
-  ])('%s are refused', async (_what, boundary, form) => {
+  ])('%s are rejected', async (_what, boundary, form) => {
     const answer = await admin.post('/prime/webui/generalconfig/importtags', form, {
       'content-type': `multipart/form-data; boundary=${boundary}`,
     })
     expect([answer.statusCode, answer.json().code], answer.body).toEqual([400, 'validation_failed'])
   })
 
-  it('without a boundary are refused', async () => {
+  it('without a boundary are rejected', async () => {
     const answer = await admin.post('/prime/webui/generalconfig/importtags', file, {
       'content-type': 'multipart/form-data',
     })
@@ -285,7 +285,7 @@ describe('forms', () => {
 
 describe('a name in a path', () => {
   it.each(['x', '1.5', '1e3', '-1', '2147483648', '%F0%9F%98%80', '..%2F1'])(
-    'that has to be a number, given as %s, names nothing',
+    'that must be a number but is %s is a 404',
     async (given) => {
       for (const answer of [
         await admin.get(`/prime/webui/systemNotification/notices/${given}`),
@@ -295,7 +295,7 @@ describe('a name in a path', () => {
     },
   )
 
-  it('that is longer than any name names nothing', async () => {
+  it('that is longer than any name is a 404', async () => {
     const answer = await admin.delete(`/prime/webui/policy/rules/${'x'.repeat(2_000)}`)
     expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
   })

@@ -5,7 +5,7 @@ import { isTooDeep, oversize } from './body-bounds.ts'
 
 let t: TestApp
 let admin: ReturnType<TestApp['as']>
-/** Processor time that a body may cost, in ms: 2 s, or what a slow machine takes to parse a large one six times. */
+/** Limit of the processor time for a body, in ms: 2 s, or six times what this machine takes to parse a large one. */
 let bound = 2_000
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(() => t.close())
 const signin = '/prime/webui/Auth/LocalLogin'
 const own = '/prime/webui/admin/updateuserdetails'
 
-/** Processor time of this process for a call, in ms: what others wait for. */
+/** Measures the processor time of this process for a call in ms, which delays all others. */
 const costOf = async <T>(work: () => Promise<T>): Promise<{ answer: T; ms: number }> => {
   const before = process.cpuUsage()
   const answer = await work()
@@ -27,7 +27,7 @@ const costOf = async <T>(work: () => Promise<T>): Promise<{ answer: T; ms: numbe
   return { answer, ms: (user + system) / 1000 }
 }
 
-/** Some `size` bytes of members that no shape knows. */
+/** Returns about `size` bytes of members that no schema has. */
 const manyKeys = (size: number): string => {
   const keys: string[] = []
   for (let i = 0, n = 0; n < size; i++) {
@@ -37,8 +37,8 @@ const manyKeys = (size: number): string => {
   return `{${keys.join(',')}}`
 }
 
-describe('a hostile body costs what its bytes cost', () => {
-  it('finding 5: without a credential it may have 16 KiB', async () => {
+describe('a hostile body costs no more than a valid one', () => {
+  it('without a credential it is limited to 16 KiB', async () => {
     for (const url of [signin, '/agent/v1/enrol']) {
       const over = await t.as(undefined).post(url, `{"username":"${'x'.repeat(16 * 1024)}"}`)
       expect([url, over.statusCode]).toEqual([url, 413])
@@ -47,7 +47,7 @@ describe('a hostile body costs what its bytes cost', () => {
     }
   })
 
-  // Each took 2 to 12 s of processor time before faults were bounded.
+  // Each took 2 to 12 s of processor time before faults were limited.
   it.each([
     ['unknown members', own, manyKeys(1_000_000)],
     ['an array where an object belongs', own, `[${'{},'.repeat(300_000)}{}]`],
@@ -62,7 +62,7 @@ describe('a hostile body costs what its bytes cost', () => {
     expect(ms).toBeLessThan(bound)
   })
 
-  it('of an agent, too', async () => {
+  it('from an agent', async () => {
     const agent = await enrolAgent(t)
     const large = Array.from({ length: 1_000_000 }, () => 1)
     const device = { portPath: '1-1', descriptors: 'A'.repeat(24), reportDescriptors: large }
@@ -92,13 +92,13 @@ describe('depth', () => {
 
 describe('size', () => {
   const member = { type: 'object', properties: { a: {} }, additionalProperties: false }
-  it('of a union is over only when every fitting member says so', () => {
+  it('of a union is too large only if every matching member says so', () => {
     const other = { type: 'object', properties: { b: {} }, additionalProperties: false }
     const union = { anyOf: [member, other, { type: 'null' }] }
     expect(oversize({ b: 1 }, union, 'body')).toBeUndefined()
     expect(oversize({ c: 1 }, union, 'body')).toEqual({ field: 'body.c', message: 'is unknown' })
   })
-  it('is looked for in items', () => {
+  it('is found in items', () => {
     const rows = { type: 'array', maxItems: 2, items: member }
     expect(oversize([{ a: 1 }, { a: 1 }], rows, 'body')).toBeUndefined()
     expect(oversize([{ a: 1 }, { z: 1 }], rows, 'body')?.field).toBe('body[1].z')

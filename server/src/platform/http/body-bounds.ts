@@ -1,7 +1,7 @@
-/** Bounds that keep a hostile body from costing more than a sound one of its size. */
+/** Limits that keep a hostile body from costing more than a valid one of its size. */
 import type { FieldError } from '@portcullis/contract'
 
-/** The members of a JSON schema that bounds are read from. */
+/** The parts of a JSON schema that define limits. */
 export interface BodyShape {
   type?: string
   properties?: Record<string, BodyShape>
@@ -12,15 +12,17 @@ export interface BodyShape {
   maxItems?: number
 }
 
-/** No shape of the contract nests deeper than eight. */
+/** Deepest nesting; no schema of the contract exceeds eight levels. */
 export const maxDepth = 32
-/** Shorter texts are parsed in a millisecond whatever they hold. */
+/** Shorter texts are parsed within a millisecond whatever they contain. */
 const scanFrom = 64 * 1024
 
 const quote = 34
 const backslash = 92
 
-/** Whether a JSON text opens more than `maxDepth` brackets. Parsing 8 MiB of `[` takes over a second, finding it out 1 ms. */
+/**
+ * Returns whether a JSON text nests deeper than `maxDepth`. Parsing 8 MiB of `[` takes over a second; this takes 1 ms.
+ */
 export const isTooDeep = (text: string): boolean => {
   if (text.length < scanFrom) return false
   let depth = 0
@@ -37,7 +39,7 @@ export const isTooDeep = (text: string): boolean => {
 
 const takes = (shape: BodyShape, type: 'array' | 'object'): boolean => shape.type === undefined || shape.type === type
 
-/** The schema of a value of this JSON type, the first fitting member of a union; undefined when none takes it. */
+/** Returns the schema for a value of this JSON type, the first match of a union; undefined if none accepts it. */
 export const shapeFor = (shape: BodyShape | undefined, type: 'array' | 'object'): BodyShape | undefined =>
   (shape?.anyOf ?? (shape === undefined ? [] : [shape])).find((member) => takes(member, type))
 
@@ -47,8 +49,8 @@ const unknownMember = (value: object, names: ReadonlySet<string>): string | unde
 }
 
 /**
- * The first array or object of a value that is larger than its schema lets it be. Asked before a validator lists faults:
- * it would name every one of a million items (1 M items: 2 s).
+ * Returns the first array or object that is larger than its schema allows. Runs before a validator lists faults, which
+ * would report each of a million items (1 M items: 2 s).
  */
 export const oversize = (value: unknown, given: BodyShape | undefined, field: string): FieldError | undefined => {
   if (typeof value !== 'object' || value === null) return undefined

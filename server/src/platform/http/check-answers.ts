@@ -3,21 +3,21 @@ import type { AnyOperation } from '@portcullis/contract'
 import { compiledOf } from './compiled.ts'
 import { schemaFaults } from './read-body.ts'
 
-/** A streamed answer is kept up to here while it passes; a longer one is not checked. */
+/** Largest streamed response that is checked. */
 const keptBytes = 16 * 1024 * 1024
 
-/** Compares JSON answers with the contract; one that differs is an error that names the operation and what is wrong. */
+/** Checks JSON responses against the contract. An error names the operation and the differences. */
 export const answerChecks = () => {
   function check(operation: AnyOperation, text: string): void {
     const compiled = compiledOf(operation.response)
     const value: unknown = JSON.parse(text)
     if (!compiled.Check(value))
       throw new Error(
-        `${operation.id} answers what its contract does not say: ${JSON.stringify(schemaFaults(compiled.Errors(value) as never, 'response').slice(0, 5))}`,
+        `the response of ${operation.id} does not match the contract: ${JSON.stringify(schemaFaults(compiled.Errors(value) as never, 'response').slice(0, 5))}`,
       )
   }
 
-  /** The same answer, broken off at its end when it is not as it should be. */
+  /** Passes a stream through and destroys it at its end if it does not match. */
   function checkStream(operation: AnyOperation, answer: Readable, failed: (error: Error) => void): Readable {
     let kept: Buffer[] = []
     let size = 0

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-/** A connection that sends only the given data. Shows whether it was closed, and what it received. */
+/** Opens a connection that sends only the given data, and records its end and what it received. */
 const open = (port: number, localAddress = '127.0.0.1', text = '', isTls = false) =>
   new Promise<{ isEnded: () => boolean; say: (text: string) => void; heard: () => string }>((resolve) => {
     const socket: Socket = isTls
@@ -43,7 +43,7 @@ type Connection = Awaited<ReturnType<typeof open>>
 const endedOf = (ones: readonly { isEnded: () => boolean }[]) => ones.filter(({ isEnded }) => isEnded()).length
 
 describe('connections without a credential', () => {
-  it('finding 5: are limited per address, and those of agents and of other addresses stay open', async () => {
+  it('are limited per address, and those of agents and of other addresses stay open', async () => {
     const t = await startTestApp({ listen: true })
     ends.push(() => t.close())
     const port = Number(new URL(t.address).port)
@@ -90,7 +90,7 @@ describe('connections without a credential', () => {
   const answered = (one: { heard: () => string }) =>
     vi.waitFor(() => expect(one.heard()).toMatch(/^HTTP\/1\.1 200/), 10_000)
 
-  it('finding 5: are closed oldest first when the process runs out of files, and authenticated ones stay open', async () => {
+  it('are closed oldest first when the process runs out of files, and authenticated ones stay open', async () => {
     const port = await serve(6, 100)
     const known = await open(port, '127.0.0.1', get('/in'))
     await answered(known)
@@ -109,7 +109,7 @@ describe('connections without a credential', () => {
     expect([known.isEnded(), waiting.isEnded()]).toEqual([false, false])
   })
 
-  it('finding 5: are refused when authenticated connections use all slots', async () => {
+  it('are refused when authenticated connections use all slots', async () => {
     const port = await serve(3, 100)
     const known = [1, 2, 3].map(() => open(port, '127.0.0.1', get('/in')))
     for (const one of known) await answered(await one)
@@ -118,7 +118,7 @@ describe('connections without a credential', () => {
     expect(endedOf(await Promise.all(known))).toBe(0)
   })
 
-  it('finding 5: are recognised by their credential over TLS as well', async () => {
+  it('are recognised by their credential over TLS as well', async () => {
     const issued = await (await createAuthority()).issue(['127.0.0.1'])
     const port = await serve(100, 2, issued)
     const known = await open(port, '127.0.0.1', get('/in'), true)
@@ -130,7 +130,7 @@ describe('connections without a credential', () => {
     expect(known.isEnded()).toBe(false)
   })
 
-  it('finding 5: of a trusted proxy are limited in total only', async () => {
+  it('of a trusted proxy are limited in total only', async () => {
     const port = await serve(10, 2, undefined, ['127.0.0.0/29'])
     const ofProxy: Connection[] = []
     for (let i = 0; i < 6; i++) ofProxy.push(await open(port, '127.0.0.5'))

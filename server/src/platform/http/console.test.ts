@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '#test/app.ts'
 
-describe('the console as it is served', () => {
+describe('the served console', () => {
   let t: TestApp
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-console-'))
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('the console as it is served', () => {
     rmSync(dir, { recursive: true })
   })
 
-  it('gives its page for views, with a new nonce each time', async () => {
+  it('serves its page for views, with a new nonce each time', async () => {
     const [first, second] = await Promise.all(['/', '/agents/x?open=1'].map((url) => t.request({ method: 'GET', url })))
     const nonces = [first, second].map((r) => /content="([^"]+)"/.exec(r?.body ?? '')?.[1])
     expect(nonces[0]).not.toBe(nonces[1])
@@ -26,7 +26,7 @@ describe('the console as it is served', () => {
     expect(first?.headers['content-security-policy']).toContain("require-trusted-types-for 'script'")
   })
 
-  it('compresses files and lets browsers keep those with a hash in their name', async () => {
+  it('compresses files and lets browsers cache those with a hash in their name', async () => {
     const answer = await t.request({
       method: 'GET',
       url: '/assets/app-1.js',
@@ -45,7 +45,7 @@ describe('the console as it is served', () => {
     '/assets',
     '/a//b',
     '/index.htm',
-  ])('leaves %s to be a 404', async (url) => {
+  ])('leaves %s to the 404 handler', async (url) => {
     const answer = await t.request({ method: 'GET', url })
     expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found'])
   })
@@ -72,7 +72,7 @@ describe('the console as it is served', () => {
     '/metrics/nothing',
     '/healthz/nothing',
     '/openapi.json/nothing',
-  ])('answers the unknown path %s of the interface with a problem, never with the page', async (url) => {
+  ])('answers the unknown API path %s with a problem, never with the page', async (url) => {
     for (const method of ['GET', 'HEAD'] as const) {
       const answer = await t.request({ method, url, headers: { accept: 'text/html,*/*' } })
       expect([answer.statusCode, answer.headers['content-type']]).toEqual([

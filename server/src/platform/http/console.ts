@@ -17,7 +17,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** First path segments that never belong to the console: an unknown path below them is a 404, not a page. */
+/** First path segments outside of the console: unknown paths below them are a 404, not a page. */
 const reserved = new Set(['prime', 'agent', 'worker', 'docs', 'openapi.json', 'healthz', 'readyz', 'metrics', 'assets'])
 
 const policy = (nonce: string): string =>
@@ -25,7 +25,7 @@ const policy = (nonce: string): string =>
     "default-src 'none'",
     `script-src 'self' 'nonce-${nonce}'`,
     `style-src 'self' 'nonce-${nonce}'`,
-    // Positions of virtual rows and sizes of charts are style attributes set by script.
+    // Scripts set style attributes for positions of virtual rows and sizes of charts.
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
@@ -42,12 +42,12 @@ const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 interface Asset {
   type: string
   plain: Buffer
-  /** Compressed once, when first asked for. */
+  /** Compressed on first use. */
   packed: Map<'br' | 'gzip', Promise<Buffer>>
   immutable: boolean
 }
 
-/** Files of the built console, all in memory (some 2 MB): a request can name nothing but a key of this map. */
+/** Reads the built console into memory (about 2 MB), so that a request can name only keys of this map. */
 const readAssets = (dir: string): Map<string, Asset> => {
   const assets = new Map<string, Asset>()
   let names: string[]
@@ -90,11 +90,11 @@ const decoded = (segment: string): string => {
   }
 }
 
-/** The name that a first segment begins with: clients write `prime;v=1`, `%2570rime` or `prime ` and mean the interface. */
+/** Returns the server name that a first segment starts with: clients write `prime;v=1`, `%2570rime` or `prime `. */
 const prefixOf = (segment: string): string =>
   (/^[a-z0-9._-]*/.exec(decoded(segment).trim().toLowerCase())?.[0] ?? '').replace(/\.+$/, '')
 
-/** Paths of views: no empty or dot segment, however it is written, and none of the server's own first segments. */
+/** Returns whether a path is a view: no empty or dot segment in any encoding, and no first segment of the server. */
 const isPagePath = (path: string): boolean => {
   const segments = path.slice(1).split('/').map(decoded)
   if (path !== '/' && segments.slice(0, -1).includes('')) return false
@@ -102,8 +102,8 @@ const isPagePath = (path: string): boolean => {
 }
 
 /**
- * Serves the built console: its files by exact name, its page for every path that is a view's. Gives false for what
- * is neither, which is then a 404 like any other.
+ * Serves the built console: its files by exact name, and its page for every path of a view. Returns false for all other
+ * paths, which then get a 404.
  */
 export const createConsole = (dir: string) => {
   const assets = readAssets(dir)

@@ -53,8 +53,8 @@ describe('paths', () => {
     ['/prime/webui/%zz', 400],
     ['/prime/webui/agents/agent/%ff', 400],
     ['/prime/webui/nothing', 404],
-  ])('%s → %i, also for who may not', async (path, status) => {
-    // A raw socket: clients and frameworks in between tidy paths up.
+  ])('%s → %i, also without permission', async (path, status) => {
+    // A raw socket, because clients and frameworks normalise paths.
     const head = await raw(
       `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${(await bearer()).authorization}\r\nconnection: close\r\n\r\n`,
     )
@@ -68,7 +68,7 @@ describe('paths', () => {
     expect([answer.statusCode, answer.json().instance]).toEqual([404, '/prime/webui/agents/agent/ABC'])
   })
 
-  it('over 16 KiB are refused', async () => {
+  it('over 16 KiB are rejected', async () => {
     const answer = await admin.get(`/prime/webui/agents?_x=${'a'.repeat(16_384)}`)
     expect([answer.statusCode, answer.json().code]).toEqual([400, 'validation_failed'])
     expect((await admin.get(`/prime/webui/agents?_x=${'a'.repeat(16_000)}`)).statusCode).toBe(200)
@@ -144,7 +144,7 @@ describe('query', () => {
   it('lists the known names and suggests the closest one', async () => {
     const answer = await admin.get('/prime/webui/agents?HostIdentifer=x')
     const known = Object.keys(contract.getAgents.query?.properties ?? {}).join(', ')
-    const message = `is unknown; did you mean HostIdentifier?; known are ${known}`
+    const message = `is unknown; did you mean HostIdentifier?; known names: ${known}`
     expect(answer.json()).toMatchObject({
       code: 'validation_failed',
       detail: `query.HostIdentifer ${message}.`,
@@ -157,7 +157,7 @@ describe('query', () => {
     )
     const notices = await admin.get('/prime/webui/systemNotification/riskNotifications?knd=blocked')
     expect(notices.json().detail).toMatch(
-      /^query\.knd is unknown; did you mean kind\?; known are .*riskNotificationViewQuery/,
+      /^query\.knd is unknown; did you mean kind\?; known names: .*riskNotificationViewQuery/,
     )
     const body = await admin.post('/prime/webui/agents/exportagentcsv', { hostIdentifer: 'x' })
     expect(body.json().detail).toMatch(
@@ -188,14 +188,14 @@ describe('query', () => {
     },
   )
 
-  it('guesses at nothing that is far from all known names', async () => {
+  it('suggests nothing for a name far from all known ones', async () => {
     const [fault] = (await admin.get('/prime/webui/agents?colour=red')).json().errors
     expect(fault.message).toMatch(/^is unknown; known are Uuid, HostIdentifier, .*GlobalSearch$/)
     const group = await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, colour: 'red' })
     expect(group.json().detail).toMatch(/^body\.colour is unknown; known are id, groupName, .*quietHours\.$/)
   })
 
-  it('says of a member that may be null only what is wrong with it', async () => {
+  it('reports only the actual fault of a nullable member', async () => {
     const update = async (quietHours: unknown) =>
       (await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, quietHours })).json().errors
     const hours = { from: '25:00', to: '06:00', timeZone: 'UTC', passSeverity: null }
@@ -203,7 +203,7 @@ describe('query', () => {
     expect(await update(5)).toEqual([{ field: 'body.quietHours', message: 'must be object or null' }])
   })
 
-  it('names what was wrong in all of it', async () => {
+  it('names all faults of a request', async () => {
     const { errors } = (await admin.get('/prime/webui/agents?PageSize=0&Foo=1&SortBy=&PageNumber=x')).json()
     expect(errors.map((e: { field: string }) => e.field)).toEqual(['query.PageSize', 'query.Foo', 'query.PageNumber'])
   })
@@ -222,7 +222,7 @@ describe('order of checks', () => {
     })
     return answer
   }
-  it('is path, method, who, profile, media type and size, shape', async () => {
+  it('is path, method, credential, profile, media type and size, schema', async () => {
     const bad = { type: 'text/plain', body: 'x' }
     expect((await send('POST', '/prime/webui/nothing', bad)).statusCode).toBe(404)
     const wrongMethod = await send('PUT', tokens, bad)
@@ -251,7 +251,7 @@ describe('order of checks', () => {
     "Bearer ' or 1=1--",
     'Token x',
     'Bearer \u00ff',
-  ])('takes %s for no authentication', async (authorization) => {
+  ])('treats %s as no authentication', async (authorization) => {
     const answer = await t.request({ method: 'GET', url: '/prime/webui/agents', headers: { authorization } })
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'unauthorized'])
   })
@@ -296,7 +296,7 @@ describe('order of checks', () => {
     expect((await ask('HEAD', '/prime/webui/agents/deleteAgents', authorization)).status).toBe('405')
   })
 
-  it('frees the database connection of a large page that HEAD asks for', async () => {
+  it('frees the database connection of a large page after HEAD', async () => {
     await insertFleet(t, 2_100)
     const headers = await bearer()
     const asked = Array.from({ length: 12 }, () =>
@@ -307,14 +307,14 @@ describe('order of checks', () => {
     expect((await admin.get('/prime/webui/agents?PageSize=1000000')).json().data).toHaveLength(2_100)
   })
 
-  it('refuses methods that are none', async () => {
+  it('rejects unknown methods', async () => {
     for (const method of ['CONNECT', 'PROPFIND', 'FOO', 'get']) {
       const head = await raw(`${method} /prime/webui/agents HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
       expect(head === '' || /^HTTP\/1\.1 4\d\d/.test(head), `${method}: ${head.slice(0, 40)}`).toBe(true)
     }
   })
 
-  it('refuses requests that two servers may read in two ways', async () => {
+  it('rejects requests that two servers may read differently', async () => {
     const authorization = `authorization: ${(await bearer()).authorization}`
     for (const lines of [
       'content-length: 5\r\ntransfer-encoding: chunked',
@@ -329,14 +329,14 @@ describe('order of checks', () => {
       expect(head.slice(0, 12), lines).toBe('HTTP/1.1 400')
     }
     expect((await raw('GET /prime/webui/agents HTTP/1.1\r\n\r\n')).slice(0, 12)).toBe('HTTP/1.1 400')
-    // Two of them, and a request behind: one refusal, and nothing else is answered.
+    // Two Host headers, followed by another request: one refusal, and no other answer.
     const two = await raw('GET /healthz HTTP/1.1\r\nhost: x\r\nHost: y\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     expect(two.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 400'])
   })
 })
 
-describe('a server that stops', () => {
-  it('does not wait for connections that never said anything', async () => {
+describe('a stopping server', () => {
+  it('does not wait for connections that never sent anything', async () => {
     const own = await startTestApp({ listen: true })
     const sockets = await Promise.all(
       [1, 2, 3].map(
@@ -356,8 +356,8 @@ describe('a server that stops', () => {
   })
 })
 
-describe('every answer', () => {
-  it('carries the headers that keep a browser safe', async () => {
+describe('every response', () => {
+  it('has the security headers', async () => {
     const token = await t.signIn()
     const asks = [
       ['GET', '/prime/webui/agents', 200, token],
@@ -392,7 +392,7 @@ describe('every answer', () => {
     }
   })
 
-  it('to a foreign origin that changes something is 403', async () => {
+  it('to a change from a foreign origin is 403', async () => {
     const send = (origin: string, host = 'portcullis.test') =>
       t.request({
         method: 'POST',
@@ -411,7 +411,7 @@ describe('every answer', () => {
     expect((await send('http://portcullis.test')).json().code).toBe('credentials_wrong')
   })
 
-  it('of a failure tells nothing of the inside', async () => {
+  it('to an internal failure reveals no internals', async () => {
     const app = await startFeatureApp((http) => {
       const secret = operation({
         id: 'fails',
@@ -449,7 +449,7 @@ describe('operations', () => {
     for (const permission of [undefined, 'nobody', 'constructor', '__proto__'])
       await expect(
         startFeatureApp((http) => http.register({ ...open, permission } as never, async () => null as never)),
-      ).rejects.toThrow(/declares no known permission: refusing to start/)
+      ).rejects.toThrow(/has no known permission: refusing to start/)
   })
 
   it('of the contract answer 401 without a credential, and 403 below their profile', async () => {

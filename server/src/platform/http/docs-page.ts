@@ -12,7 +12,7 @@ const escapes: Readonly<Record<string, string>> = {
 }
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] as string)
 
-/** Text with `code` marked up; everything else is escaped. */
+/** Escapes a text and marks up its `code`. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
 const style = `

@@ -30,7 +30,7 @@ describe('GET /openapi.json', () => {
     expect(document.paths['/prime/webui/auth/signin']?.post?.security).toEqual([])
   })
 
-  it('names components as the specification names its resources, wherever it uses them', async () => {
+  it('names components like the resources of the specification, wherever it uses them', async () => {
     const document = (await t.as(undefined).get('/openapi.json')).json() as OpenApiDocument
     const [admin, agents, config, notices] = ['admin', 'agents', 'generalconfig', 'systemNotification']
     const uses = [
@@ -60,7 +60,7 @@ describe('GET /openapi.json', () => {
       ['get', `${notices}/systemHealth`, '200', 'OperationalStatusViewResource'],
     ] as const
     expect(new Set(uses.map(([, , , resource]) => resource)).size).toBe(17)
-    /** What an operation takes or answers, with its wrapper of an array or null opened. */
+    /** Returns the schema that an operation takes or returns, without a wrapping array or null. */
     const shapeOf = (method: string, path: string, place: string): string => {
       const operation = document.paths[`/prime/webui/${path}`]?.[method]
       const described = place === 'body' ? operation?.requestBody : operation?.responses['200']
@@ -96,7 +96,7 @@ describe('GET /openapi.json', () => {
 })
 
 describe('/docs', () => {
-  it.each(['/docs', '/docs/', '/docs/errors'])('%s is a page that runs and loads nothing', async (path) => {
+  it.each(['/docs', '/docs/', '/docs/errors'])('%s is a page without scripts and external resources', async (path) => {
     const page = await t.as(undefined).get(path)
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]{43}='; /)
@@ -111,7 +111,7 @@ describe('/docs', () => {
     for (const code of Object.keys(errorTable)) expect(page).toContain(`<section id="${code}">`)
   })
 
-  it('shows every operation, and links to nothing that is not there', async () => {
+  it('shows every operation, and has no broken links', async () => {
     const page = (await t.as(undefined).get('/docs')).body
     for (const { id } of t.app.operations) expect(page).toContain(`<section id="${id}">`)
     const anchors = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]))

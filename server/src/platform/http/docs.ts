@@ -6,8 +6,8 @@ import type { HttpApp } from './http-app.ts'
 import { openApiDocument } from './openapi.ts'
 
 /**
- * `/openapi.json`, `/docs` and `/docs/errors`, for anyone. They are formed at the first request, from all operations that
- * have registered by then.
+ * Serves `/openapi.json`, `/docs` and `/docs/errors` to anyone. They are built at the first request, from all
+ * operations registered by then.
  */
 export const registerDocs = (app: HttpApp, version: string): void => {
   function once<T>(make: () => T): () => T {
@@ -18,7 +18,7 @@ export const registerDocs = (app: HttpApp, version: string): void => {
     }
   }
   const document = once(() => openApiDocument([...app.operations, agentCheckIn], version))
-  // As bytes: a megabyte of text is encoded in 8 ms, and anybody may ask for it as often as he likes.
+  // As bytes, because encoding a megabyte of text takes 8 ms and anyone may request it often.
   const documentText = once(() => Buffer.from(JSON.stringify(document())))
   const operations = once(() => Buffer.from(operationsPage(document())))
   const errors = once(() => Buffer.from(errorsPage()))

@@ -7,8 +7,8 @@ import { type Person, person } from '#test/people.ts'
 import { rolloutsOf, takeAll } from '#test/rollouts.ts'
 
 /**
- * Every operation that a person may call and that changes something stands in one of these two tables. A new one belongs
- * into `fleetMoving` when it moves the fleet or its secrets, by whatever way: then with requests that do so.
+ * Lists every operation that people may call and that changes something, in one of these two tables. A new one belongs
+ * in `fleetMoving` if it moves the fleet or its secrets in any way, with requests that do so.
  */
 
 type Method = 'POST' | 'PUT' | 'DELETE'
@@ -28,16 +28,16 @@ let rolloutId: string
 let manager: Person
 let user: Person
 let ops: Person
-/** An API token of an Administrator, with all it may have. */
+/** An Administrator's API token with all scopes. */
 let apiToken: string
 /** Tokens of the Manager. */
 let tokenIds: string[]
 /** The session of an Administrator who has just signed in. */
 let fresh: string
-/** The session of an Administrator who entered the password six minutes ago, renewed since. */
+/** The session of an Administrator who entered the password six minutes ago; renewed since. */
 let stale: string
 
-/** A signed knowledge file that knows no attack tools, by a key of the attacker's own. */
+/** A knowledge file without attack tools, signed with a key of the attacker. */
 const knowledge = (() => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const payload = JSON.stringify({
@@ -60,7 +60,7 @@ const uuids = () => agents.map((agent) => agent.agentId)
 const ldap = { LDAP_USER_GROUP: 'cn=everyone,dc=example,dc=org' }
 const limits = ['0', '100']
 
-/** Requests that move the fleet or its secrets, by the operation that takes them. */
+/** Requests that move the fleet or its secrets, by operation. */
 const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   publishPackage: () => [{ path: 'agents/packages' }],
   withdrawPackage: () => [{ method: 'DELETE', path: `agents/packages/${absent}` }],
@@ -105,7 +105,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   resetMfa: () => [{ path: 'admin/resetmfa', payload: { userName: manager.userName } }],
   suspendAccount: () => [{ path: 'admin/suspendaccount', payload: { userName: manager.userName } }],
   liftSuspension: () => [{ path: 'admin/liftsuspension', payload: { userName: manager.userName } }],
-  // A person decides about a device that lied.
+  // A person decides about a device that lied about itself.
   releaseHeldPort: () => [{ path: `heldPorts/${uuids()[0]}/${absent}/release`, payload: { acceptDrivers: true } }],
   createApiToken: () => [
     { path: 'admin/apiTokens', payload: { name: 'own profile' } },
@@ -151,7 +151,7 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
       payload: { settings: { VENDORA_TWO_PERSON_LIMIT: limit } },
     })),
   ],
-  // What counts as an attack tool, and who receives stored credentials.
+  // Defines what counts as an attack tool, and who receives stored credentials.
   uploadKnowledge: () => [{ path: 'admin/knowledge', payload: { ...knowledge.file, trust: knowledge.fingerprint } }],
   applyKnowledge: () => [{ path: 'admin/knowledge/apply', payload: { id: absent } }],
   rollbackKnowledge: () => [{ path: 'admin/knowledge/rollback' }],
@@ -166,9 +166,9 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   rotateKeys: () => [{ path: 'generalconfig/RotateKeys' }],
 }
 
-/** Operations that change something else: they go on with stale sessions, and with tokens. */
+/** Operations that change something else: stale sessions and tokens may call them. */
 const ordinary = new Set([
-  // The own session, account and factors; factors ask for the password themselves.
+  // The caller's own session, account and factors; changes of factors ask for the password themselves.
   ...[
     'reauthenticate',
     'startReauthentication',
@@ -180,7 +180,7 @@ const ordinary = new Set([
   ...['startTotp', 'confirmTotp', 'removeTotp', 'startPasskey', 'finishPasskey', 'removePasskey', 'renewRecoveryCodes'],
   // Requires more than before.
   'endApprovalLift',
-  // Hosts: what enforces more, or is undone by the next command.
+  // Hosts: commands that enforce more, or that the next command undoes.
   ...['deleteAgentsCommands', 'fetchAgentsDebugLogs', 'cancelJob', 'previewBulk', 'createEnrollmentToken'],
   ...['deleteEnrollmentToken', 'planRollout', 'pauseRollout', 'haltRollout', 'cancelRollout'],
   // Rules: measured and gated by what they newly allow.
@@ -195,9 +195,9 @@ const ordinary = new Set([
     'testPolicyDraft',
     'peripheralsCommand',
   ],
-  // A backup holds no key; cron makes it with a token.
+  // A backup contains no key; cron makes it with a token.
   'createBackup',
-  // Settings that are not about signing in.
+  // Settings that do not concern signing in.
   ...['addOrUpdateIse', 'addOrUpdateCact', 'addOrUpdateLogin'],
   ...['addOrUpdateHealth', 'addOrUpdateLicense', 'testCact', 'testIse', 'testLdap', 'testOidc', 'testSmtp'],
   ...['testDomainName', 'testNotificationChannel'],
@@ -254,17 +254,17 @@ const send = (token: string, { method = 'POST', path, payload }: Request) =>
     url: `${base}/${path}`,
     headers: {
       authorization: `Bearer ${token}`,
-      // Some operations answer plain text otherwise.
+      // Otherwise, some operations answer with plain text.
       accept: 'application/json',
       ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
   })
 
-/** Tables that a call may touch without changing anything: when a credential was used last. */
+/** Tables that any call may touch: they record the last use of a credential. */
 const touched = new Set(['sessions', 'api_tokens', 'session_refresh_tokens'])
 
-/** One hash over all rows of all tables. */
+/** Returns one hash over all rows of all tables. */
 const contents = () =>
   t.db.withClient(async (client) => {
     const tables = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1")
@@ -295,23 +295,20 @@ describe('operations that move the fleet or its secrets', () => {
     ).toEqual(Object.keys(fleetMoving).sort())
   })
 
-  it.each(Object.keys(fleetMoving))(
-    'finding 1: %s refuses API tokens and stale sessions and changes nothing',
-    async (id) => {
-      const before = await contents()
-      for (const request of fleetMoving[id]?.() ?? []) {
-        const what = JSON.stringify(request)
-        const byToken = await send(apiToken, request)
-        expect([byToken.statusCode, byToken.json().code], what).toEqual([403, 'session_required'])
-        const byStale = await send(stale, request)
-        expect([byStale.statusCode, byStale.json().code], what).toEqual([401, 'reauthentication_required'])
-        expect(byStale.headers['www-authenticate'], what).toBe(challenge)
-      }
-      expect(await contents()).toEqual(before)
-    },
-  )
+  it.each(Object.keys(fleetMoving))('%s refuses API tokens and stale sessions and changes nothing', async (id) => {
+    const before = await contents()
+    for (const request of fleetMoving[id]?.() ?? []) {
+      const what = JSON.stringify(request)
+      const byToken = await send(apiToken, request)
+      expect([byToken.statusCode, byToken.json().code], what).toEqual([403, 'session_required'])
+      const byStale = await send(stale, request)
+      expect([byStale.statusCode, byStale.json().code], what).toEqual([401, 'reauthentication_required'])
+      expect(byStale.headers['www-authenticate'], what).toBe(challenge)
+    }
+    expect(await contents()).toEqual(before)
+  })
 
-  it.each(Object.keys(fleetMoving))('%s takes a fresh session', async (id) => {
+  it.each(Object.keys(fleetMoving))('%s accepts a fresh session', async (id) => {
     for (const request of fleetMoving[id]?.() ?? []) {
       const answer = await send(fresh, request)
       const isJson = String(answer.headers['content-type']).includes('json')
@@ -323,7 +320,7 @@ describe('operations that move the fleet or its secrets', () => {
 })
 
 describe('freeing hosts while one Administrator decides alone', () => {
-  it('finding 1: needs fresh authentication above the limit, also in small steps', async () => {
+  it('needs fresh authentication above the limit, also in small steps', async () => {
     await t.close()
     t = await startTestApp({ listen: true })
     const hosts = (await rolloutsOf(t).fleet(3, 0)).canary.map((agent) => agent.agentId)

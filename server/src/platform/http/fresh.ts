@@ -2,27 +2,27 @@ import { freshSeconds } from '@portcullis/contract'
 import { AppError } from '../app-error.ts'
 import type { Actor } from './actor.ts'
 
-/** Replicas share a database, not a clock: a time this far ahead is still believed. */
+/** Replicas share a database, not a clock: a time this far in the future is still accepted. */
 const clockSkewMs = 60_000
 
-/** The challenge of RFC 9470, exactly as clients compare it. */
+/** The challenge of RFC 9470, as clients compare it. */
 export const freshChallenge = `Bearer error="insufficient_user_authentication", max_age=${freshSeconds}`
 
-/** Says whether the person behind a session entered a password or second factor within the last five minutes. */
+/** Returns whether the person behind a session entered a password or second factor within the last five minutes. */
 export const isFresh = ({ kind, authenticatedAt }: Actor, now: number): boolean => {
   if (kind !== 'session' || authenticatedAt === null) return false
   const age = now - authenticatedAt
   return age <= freshSeconds * 1000 && age >= -clockSkewMs
 }
 
-/** Refuses API tokens: only a person who signed in can prove their identity again. */
+/** Rejects API tokens: only a person who signed in can prove their identity again. */
 export const assertSession = ({ kind }: Actor): void => {
   if (kind === 'apiToken') throw new AppError('session_required')
 }
 
 /**
- * Refuses a caller without fresh authentication: API tokens with `session_required`, stale sessions with
- * `reauthentication_required` (RFC 9470). The system itself passes: it is no credential that someone could steal.
+ * Rejects callers without fresh authentication: API tokens with `session_required`, stale sessions with
+ * `reauthentication_required` (RFC 9470). The system itself passes, because it has no credential to steal.
  */
 export const assertFresh = (actor: Actor, now: number): void => {
   assertSession(actor)

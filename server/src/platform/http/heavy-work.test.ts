@@ -23,7 +23,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** Keeps everybody from reading a table until `unlock`. */
+/** Blocks all reads of a table until `unlock`. */
 const lock = async (table: 'models'): Promise<void> => {
   const held = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
@@ -39,7 +39,7 @@ const lock = async (table: 'models'): Promise<void> => {
   await locked.promise
 }
 
-/** Pools of the connections that wait for the lock. */
+/** Returns the pools of the connections that wait for the lock. */
 const waitingPools = async (): Promise<string[]> => {
   const rows = await t.db.query<{ name: string }>(sql`
     select a.application_name as name from pg_stat_activity a
@@ -47,7 +47,7 @@ const waitingPools = async (): Promise<string[]> => {
   return rows.map(({ name }) => name)
 }
 
-/** Answers in the order in which they come. */
+/** Collects responses in the order of their arrival. */
 const collect = (requests: readonly Promise<Response>[]): Response[] => {
   const answers: Response[] = []
   for (const request of requests) void request.then((answer) => answers.push(answer))
@@ -62,7 +62,7 @@ const expectRefusals = (answers: readonly Response[]): void => {
 }
 
 describe('heavy work', () => {
-  it('finding B7: one account runs one preview at once on the pool of exports; another account gets its turn', async () => {
+  it('one account runs one preview at a time on the export pool; another account gets its turn', async () => {
     const [one, other] = [await person(t), await person(t)]
     await lock('models')
     const first = one.api.post(`${base}/policy/preview`, { add: [rule] })
@@ -83,7 +83,7 @@ describe('heavy work', () => {
     expect(late.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
   })
 
-  it('finding B7: large pages of lists count as exports; small ones do not wait for them', async () => {
+  it('large pages of lists count as exports; small ones do not wait for them', async () => {
     const [one, other] = [await person(t), await person(t)]
     const page = (size: number) => one.api.get(`${base}/agents?pagesize=${size}`)
     await lock('models')
@@ -100,7 +100,7 @@ describe('heavy work', () => {
     expect(answers.slice(2).every(({ statusCode }) => statusCode === 200)).toBe(true)
   })
 
-  it('finding B7: one account runs two exports at once; another account gets its turn', async () => {
+  it('one account runs two exports at once; another account gets its turn', async () => {
     const [one, other] = [await person(t), await person(t)]
     const csv = () => one.api.post(`${base}/agents/peripheralsAggExport`)
     await lock('models')
@@ -123,7 +123,7 @@ describe('heavy work', () => {
     expect(late.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 22 }, () => 200))
   })
 
-  it('finding B7: a preview of 1,000 rules runs no query per rule', async () => {
+  it('a preview of 1,000 rules runs no query per rule', async () => {
     const host = '00000000-0000-4000-8000-000000000000'
     const add = Array.from({ length: 1_000 }, (_, i) => ({
       ...rule,

@@ -5,17 +5,17 @@ import type { Actor } from './actor.ts'
 
 const [waitMs, retryAfter] = [20_000, 5]
 
-/** A list page with at least this many rows uses the export pool and counts as an export. */
+/** Rows from which a list page uses the export pool and counts as an export. */
 export const largePage = 2_000
 
-/** Shares of heavy work. Together they leave two connections of the export pool to other long reads. */
+/** Limits heavy work. All shares together leave two connections of the export pool to other long reads. */
 export const createHeavyWork = () => {
   const queues = {
     preview: createAccountQueue({ atOnce: 2, perAccount: 1, waitingPerAccount: 4, waitMs, retryAfter }),
     export: createAccountQueue({ atOnce: 4, perAccount: 2, waitingPerAccount: 20, waitMs, retryAfter }),
   } satisfies Record<HeavyWork, unknown>
 
-  /** Runs `work` in the turn of the account. The turn lasts until the answer was sent or its reader has left. */
+  /** Runs `work` in the account's turn, which lasts until the response was sent or its reader left. */
   return async <T>(kind: HeavyWork, actor: Actor, response: ServerResponse, work: () => Promise<T>): Promise<T> => {
     const leave = await queues[kind].enter(actor.accountId ?? actor.userName, response)
     try {

@@ -14,7 +14,10 @@ afterEach(() => {
 })
 afterAll(() => t.close())
 
-/** Bodies that lack their last bytes, on so many connections; gives what was answered, at least so often or for a second. */
+/**
+ * Sends bodies without their last bytes on many connections. Returns the answers: at least this many, or all within a
+ * second.
+ */
 const unfinished = async (count: number, head: string, body: Buffer, atLeast = 0): Promise<string[]> => {
   const answers: string[] = []
   for (let i = 0; i < count; i++) {
@@ -34,7 +37,7 @@ const leave = async (): Promise<void> => {
   await sleep(500)
 }
 
-it('finding 5: callers without a credential fill nothing, and nobody is kept from signing in', async () => {
+it('callers without a credential use up no memory, and everybody can still sign in', async () => {
   const head = 'POST /prime/webui/Auth/LocalLogin HTTP/1.1\r\ncontent-type: application/json\r\n'
   const answers = await unfinished(80, head, Buffer.alloc(1_000_000, 32), 80)
   expect([answers.length, [...new Set(answers)]]).toEqual([80, ['HTTP/1.1 413']])
@@ -43,7 +46,7 @@ it('finding 5: callers without a credential fill nothing, and nobody is kept fro
   expect(await unfinished(10, head, Buffer.alloc(16_000, 32))).toEqual([])
 }, 30_000)
 
-it('those of people fill 128 MiB at most, and others can keep working', async () => {
+it('bodies of people use at most 128 MiB, and others can keep working', async () => {
   const low = await person(t)
   const head = `POST /prime/webui/admin/updateuserdetails HTTP/1.1\r\nauthorization: Bearer ${low.token}\r\ncontent-type: application/json\r\n`
   const answers = await unfinished(20, head, Buffer.alloc(8_000_000, 32), 1)
@@ -51,7 +54,7 @@ it('those of people fill 128 MiB at most, and others can keep working', async ()
   expect((await low.api.post('/prime/webui/admin/updateuserdetails', { phone: '1' })).statusCode).toBe(200)
 }, 30_000)
 
-it('files that are read as a whole fill 128 MiB at most', async () => {
+it('files read into memory use at most 128 MiB', async () => {
   const head = `POST /prime/webui/agents/agentless/uploadconnectiondetailsfile HTTP/1.1\r\nauthorization: Bearer ${await t.signIn()}\r\ncontent-type: multipart/form-data; boundary=b\r\n`
   const start = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
   const body = Buffer.concat([Buffer.from(start), Buffer.alloc(30_000_000, 97)])

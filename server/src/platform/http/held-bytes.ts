@@ -2,16 +2,16 @@ import type { ServerResponse } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
 import { AppError } from '../app-error.ts'
 
-/** Bodies as small as a sign-in count for nothing and are always taken. */
+/** Bodies up to the size of a sign-in are not counted and always accepted. */
 export const smallBody = 16 * 1024
 
 export type HeldBytes = ReturnType<typeof createHeldBytes>
 
-/** Bytes of bodies that are in memory while they come, of all callers together: nobody may fill it by many at once. */
+/** Limits the memory of all request bodies that are being received, so that many at once cannot exhaust it. */
 export const createHeldBytes = (most: number) => {
   let held = 0
   return {
-    /** Counts bytes that came; refused with a time to come back when there are too many. What was taken is given back. */
+    /** Counts received bytes. Throws with a retry time if there are too many. */
     take: (bytes: number): void => {
       held += bytes
       if (held > most) throw new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
@@ -22,7 +22,7 @@ export const createHeldBytes = (most: number) => {
   }
 }
 
-/** A body that is counted for as long as it is held, until its answer is over: a thousand of strangers stood in a gigabyte. */
+/** Counts a body until its response ends: a thousand bodies of strangers took a gigabyte. */
 export const countedBody = (held: HeldBytes, body: Readable, answer: ServerResponse): Readable => {
   let size = 0
   let taken = 0
@@ -47,8 +47,8 @@ export const countedBody = (held: HeldBytes, body: Readable, answer: ServerRespo
       }
     },
   })
-  // Piping tells of an end only: a caller that went away would be waited for without end. Not by `pipeline`, which would
-  // cut the connection of one that is refused before it has heard why.
+  // `pipe` forwards only the end, so errors are forwarded here: else the server would wait forever for a client that
+  // left. `pipeline` would close the connection of a refused client before it read the reason.
   body.once('error', (error) => through.destroy(error))
   return body.pipe(through)
 }

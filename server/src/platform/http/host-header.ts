@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Whether a request names its host as RFC 9112 (3.2) wants it: once, by HTTP/1.0 at most once. Node takes the first of
- * two, and whoever stands in front may have gone by the second.
+ * Returns whether a request names its host as RFC 9112 (3.2) requires: once, or at most once in HTTP/1.0. Node takes
+ * the first of two, and a proxy may have used the second.
  */
 export const namesOneHost = ({
   rawHeaders,

@@ -17,9 +17,9 @@ import { createRequestSpans } from './request-span.ts'
 import { createSendAnswer } from './send-answer.ts'
 import { createSendFailure } from './send-failure.ts'
 
-/** What a handler gets: everything already read, folded, converted and checked by the operation's schemas. */
+/** The input of a handler: read, case-folded, converted and checked by the operation's schemas. */
 export interface Call<O> {
-  /** Who calls; a system actor named `anonymous` on public routes. */
+  /** The caller; on public routes a system actor named `anonymous`. */
   actor: Actor
   params: ParamsOf<O>
   query: QueryOf<O>
@@ -31,16 +31,16 @@ export interface Call<O> {
 type Answer<R> = R | JsonText | JsonStream | FileAnswer | WithHeaders<R> | typeof answered
 export type Handler<O> = (call: Call<O>) => Promise<Answer<ResponseOf<O>>>
 
-/** A handler of a route that machines call. It receives the result of the guard. */
+/** A handler of a route for machines. It receives the result of the guard. */
 export type MachineHandler<O, M> = (call: Call<O> & { machine: M }) => Promise<Answer<ResponseOf<O>>>
 
-/** Where features register their operations. */
+/** The registry of operations. */
 export interface HttpApp {
   register<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
     operation: Operation<P, Q, B, R>,
     handler: Handler<Operation<P, Q, B, R>>,
   ): void
-  /** Registers an operation that machines call (permission `agent`); its guard runs before any of the body is read. */
+  /** Registers an operation for machines (permission `agent`). Its guard runs before any of the body is read. */
   registerMachine<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema, M>(
     operation: Operation<P, Q, B, R>,
     guard: Guard<M>,
@@ -48,19 +48,22 @@ export interface HttpApp {
   ): void
   /** Operations registered so far, for OpenAPI and the tests. */
   readonly operations: readonly AnyOperation[]
-  /** Refuses to seal while something is not there that another feature has to register. */
+  /** Makes `seal` fail while a required registration of another feature is missing. */
   needs(what: string, isThere: () => boolean): void
-  /** Answers 405 on every known path for the methods it does not take; call it when all features have registered. */
+  /** Answers 405 for unsupported methods on every known path. Call it after all features have registered. */
   seal(): void
-  /** From now on every answer ends its connection: a balancer that was told to go elsewhere takes its clients along. */
+  /** From now on, closes each connection after its response, so that a load balancer moves its clients. */
   drain(): void
   isDraining(): boolean
-  /** Begins to listen; gives the port, for 0 means any. Rejects with the code of the system when it cannot. */
+  /** Starts to listen and returns the port; port 0 means any. Rejects with the system's error code. */
   listen(host: string, port: number): Promise<number>
   readonly fastify: FastifyInstance
 }
 
-/** Builds the HTTP application; nothing listens yet. Routes without a permission are refused here, so the server does not start. */
+/**
+ * Builds the HTTP application without listening. Throws for a route without a permission, so that the server does not
+ * start.
+ */
 export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const { log } = options
   const state: DrainState = { isDraining: false }
@@ -92,7 +95,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     },
     seal: () => {
       const missing = needs.flatMap(([what, isThere]) => (isThere() ? [] : [what]))
-      if (missing.length > 0) throw new Error(`nobody registered ${missing.join(', ')}`)
+      if (missing.length > 0) throw new Error(`not registered: ${missing.join(', ')}`)
       seal()
     },
     listen,

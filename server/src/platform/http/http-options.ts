@@ -8,19 +8,22 @@ import type { Actor } from './actor.ts'
 export interface HttpOptions {
   log: Log
   clock: Clock
-  /** Bearer token → actor; null when it is none of ours. */
+  /** Returns the actor of a bearer token, or null if the token is unknown. */
   authenticate(token: string, ip: string): Promise<Actor | null>
-  /** One-use ticket of a download (`?_ticket=`) → actor; null when it is none, used or ended. */
+  /** Returns the actor of a one-time download ticket (`?_ticket=`), or null if it is unknown, used or expired. */
   redeemTicket?(ticket: string, ip: string): Promise<Actor | null>
-  /** Host names beside the request's own that a browser may call from. */
+  /** Host names, besides the request's own, that browsers may call from. */
   allowedOrigins(): readonly string[]
   trustedProxies: readonly string[]
   tls: { cert: string; key: string } | null
-  /** Checks every JSON answer against the contract (tests): a mismatch is a 500, and a line in the log that names it. */
+  /** Checks every JSON response against the contract (tests): a mismatch is a 500 and a log line with its cause. */
   validateResponses: boolean
-  /** Answers what no route takes (the console's pages and files); false means 404. A reply is never returned: awaiting one waits for its end. */
+  /**
+   * Answers requests without a route (the console's pages and files); false means 404. Never return a reply: awaiting
+   * one waits for its end.
+   */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
-  /** Takes a request before the router; true when it did. The check-in path lives here (ADR 0006). */
+  /** Handles a request before the router; true if it did. The check-in path lives here (ADR 0006). */
   fastPath?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
   tracer?: Pick<Tracer, 'request'>
 }

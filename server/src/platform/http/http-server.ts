@@ -18,7 +18,9 @@ import { maxParamLength } from './path-methods.ts'
 import { answerUnreadable, safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
 
-/** The server below the routes: limits of connections and headers, the fast path, requests that no route can meet. */
+/**
+ * Creates the server below the routes: limits of connections and headers, the fast path, and requests without a route.
+ */
 export const createHttpServer = (
   options: Pick<HttpOptions, 'log' | 'tls' | 'trustedProxies' | 'fastPath'>,
   { connections, state, sendFailure }: { connections: Connections; state: DrainState; sendFailure: SendFailure },
@@ -27,7 +29,7 @@ export const createHttpServer = (
   const settings = {
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
-    // Of what meets no operation.
+    // For requests without an operation.
     bodyLimit: smallBody,
     requestTimeout: 28_000,
     connectionTimeout: 0,
@@ -35,7 +37,7 @@ export const createHttpServer = (
     exposeHeadRoutes: false,
     clientErrorHandler: answerUnreadable,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    // The trace of the caller, where it named one, so that its log and this one speak of the same.
+    // Uses the trace of the caller, if there is one, so that both logs have the same id.
     genReqId: (request: http.IncomingMessage) => traceOf(request.headers.traceparent).traceId,
     routerOptions: {
       caseSensitive: false,
@@ -45,7 +47,7 @@ export const createHttpServer = (
       maxParamLength,
       querystringParser: () => ({}),
     },
-    // Requests the framework refuses itself meet no hook.
+    // Requests that the framework rejects itself reach no hook.
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendFailure(error, request, reply.headers(safetyHeaders(options.tls !== null)), false),
     serverFactory: (handler: http.RequestListener) => {
@@ -53,12 +55,12 @@ export const createHttpServer = (
       function listener(req: http.IncomingMessage, res: http.ServerResponse) {
         connections.asked(req, res)
         if (state.isDraining) res.setHeader('connection', 'close')
-        // Asked here, not by Node: what that answers has no headers.
-        // What follows a refused request on its connection is not looked at: it may be part of its body.
+        // Answered here, because Node's own answer has no headers.
+        // Nothing after a refused request is read on its connection: it may be part of its body.
         if (refused.has(req.socket)) return
         if (!namesOneHost(req)) {
           refused.add(req.socket)
-          // In its turn: what was asked before it on this connection is answered first.
+          // Waits for its turn: earlier requests on this connection are answered first.
           res.writeHead(400, { ...safetyHeaders(options.tls !== null), connection: 'close', 'content-length': 0 }).end()
           return
         }
@@ -69,10 +71,10 @@ export const createHttpServer = (
         requireHostHeader: false,
         headersTimeout: 15_000,
         requestTimeout: 28_000,
-        // With the 30 s that Node has, a client that sends a byte a second stays for 45 s.
+        // With Node's default of 30 s, a client that sends a byte per second stays for 45 s.
         connectionsCheckingInterval: 2_000,
         keepAliveTimeout: 75_000,
-        // An offer of HTTP/2 (Java's client makes one) is no reason not to answer.
+        // An offer of HTTP/2 (Java's client makes one) is answered as HTTP/1.1.
         shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
       }
       return options.tls === null

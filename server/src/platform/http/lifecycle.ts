@@ -4,15 +4,15 @@ import type { Log } from '../log.ts'
 import { type Acceptors, assertFree, canShare, openAcceptors } from './acceptors.ts'
 import type { Connections } from './connections.ts'
 
-/** What requests under way get to end when the server stops; none takes longer (compose.base.ts). */
+/** Time for open requests when the server stops; none takes longer (compose.base.ts). */
 const closingMs = 5_000
 
-/** Whether the server is about to stop. */
+/** Whether the server is stopping. */
 export interface DrainState {
   isDraining: boolean
 }
 
-/** Listening, draining and closing. */
+/** Listens, drains and closes. */
 export const createLifecycle = (
   fastify: FastifyInstance,
   { log, connections, state, isTls }: { log: Log; connections: Connections; state: DrainState; isTls: boolean },
@@ -25,8 +25,8 @@ export const createLifecycle = (
     const place = { host, port, listenTextResolver: () => `listening on port ${port}` }
     const url = await fastify.listen(isShared ? ({ ...place, reusePort: true } as typeof place) : place)
     const given = Number(new URL(url).port) || port
-    // Unheard, the error of one connection that could not be accepted would end the process.
-    const failed = (error: Error): void => log.warn({ err: error }, 'a connection could not be accepted')
+    // Without a handler, the error of one failed accept would end the process.
+    const failed = (error: Error): void => log.warn({ err: error }, 'cannot accept a connection')
     fastify.server.on('error', failed)
     if (isShared)
       acceptors = await openAcceptors(
@@ -39,11 +39,11 @@ export const createLifecycle = (
 
   connections.watch(fastify.server)
   fastify.addHook('preClose', async () => {
-    // Browsers open connections ahead; Node takes one that never said anything for busy and would wait for it.
+    // Browsers open connections in advance. Node counts one without a request as busy and would wait for it.
     connections.endUnused()
-    // Hosts that report without a pause keep their connection busy: without a last answer it would be cut in the middle.
+    // Hosts that report constantly keep their connections busy: a last response ends them cleanly.
     state.isDraining = true
-    // A server that never listened never says that it is closed: the timers would keep its process.
+    // A server that never listened emits no close event, and its timers would keep the process alive.
     if (!fastify.server.listening) return
     const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
     const all = setTimeout(() => fastify.server.closeAllConnections(), closingMs)

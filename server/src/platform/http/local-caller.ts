@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Host headers that name this machine. Only names that never leave the machine count: with DNS rebinding, a web page could
- * make any other name resolve to it. No client needs other spellings of loopback addresses.
+ * Host headers that name this machine. Only names that always resolve locally count: with DNS rebinding, a web page
+ * could make any other name resolve to it. No client needs other spellings of loopback addresses.
  */
 const loopbackHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 
 const loopbackPeer = /^(?:::ffff:)?127\.|^::1$/
 const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
 
-/** Whether the caller is on this machine, and no proxy here passed the request on: then the caller could be anywhere. */
+/** Returns whether the caller is on this machine and no local proxy forwarded the request from elsewhere. */
 export const isLocalCaller = ({ headers, raw }: FastifyRequest): boolean =>
   loopbackPeer.test(raw.socket.remoteAddress ?? '') &&
   loopbackHost.test(headers.host ?? '') &&

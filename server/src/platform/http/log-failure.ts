@@ -1,13 +1,13 @@
 import type { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
 
-/** What is known of the request: its route, never its path, which strangers choose. */
+/** Identifies the request by its route, never by its path, which strangers choose. */
 interface Where {
   traceId: string
   route: string
 }
 
-/** Logs a failure of the server. A 503 is a refusal under load or during an outage: no stack trace says more about it. */
+/** Logs a server failure. A 503 is a refusal under load or during an outage, so its stack trace would not help. */
 export const logFailure = (log: Pick<Log, 'warn' | 'error'>, failure: AppError, where: Where): void => {
   if (failure.status < 500) return
   if (failure.status !== 503) {

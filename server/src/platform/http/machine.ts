@@ -4,14 +4,14 @@ import { addressBucket } from '../address.ts'
 import { AppError } from '../app-error.ts'
 import { smallBody } from './held-bytes.ts'
 
-/** What a route for machines checks before it reads any of the body. `M` is the caller. */
+/** The check of a machine route before its body is read. `M` is the caller. */
 export interface Guard<M> {
   /**
-   * Where the credential is. In a header: `check` verifies it and its quota. In the body: at most 16 KiB are read, after
-   * `check` has charged the quota of the address.
+   * Where the credential is. In a header: `check` verifies it and its quota. In the body: at most 16 KiB are read,
+   * after `check` charged the quota of the address.
    */
   credential: 'header' | 'body'
-  /** Returns who calls, or throws the refusal. */
+  /** Returns the caller, or throws the refusal. */
   check(request: FastifyRequest): Promise<M> | M
 }
 
@@ -25,22 +25,22 @@ export const bodyLimitOf = (operation: AnyOperation, guard: Guard<unknown> | und
   return limit
 }
 
-/** Refuses to start a route that machines call without a check before its body. */
+/** Throws if a route for machines has no check before its body, so that the server does not start. */
 export const assertGuarded = ({ permission, method, path }: AnyOperation, guard: Guard<unknown> | undefined): void => {
   if ((permission === 'agent') !== (guard !== undefined))
     throw new Error(
       guard === undefined
-        ? `${method} ${path} is called by machines and checks nothing before its body: refusing to start`
+        ? `${method} ${path} is for machines but has no guard before its body: refusing to start`
         : `${method} ${path} has a guard for machines but another audience: refusing to start`,
     )
 }
 
-/** Failures that one address may have at once, and how many it regains each second. */
+/** Failures that one address may have at once, and the number that it regains per second. */
 const failures = { most: 600, perSecond: 10, addresses: 10_000 } as const
 
 /**
- * Counts failed attempts by address, to limit what callers without a credential can make the server read and look up.
- * A site behind one address may fail 600 times at once. Successful attempts do not count.
+ * Counts failed attempts per address, which limits what callers without a credential can make the server read and look
+ * up. A site behind one address may fail 600 times at once. Successful attempts do not count.
  */
 export const createFailureQuota = (clock: { now(): number }) => {
   const levels = new Map<string, { failed: number; at: number }>()
@@ -49,7 +49,7 @@ export const createFailureQuota = (clock: { now(): number }) => {
     return level === undefined ? 0 : Math.max(0, level.failed - ((clock.now() - level.at) / 1000) * failures.perSecond)
   }
   return {
-    /** Throws when the address has failed too often; before the body. */
+    /** Throws before the body is read if the address failed too often. */
     assert: (ip: string): void => {
       const over = failedBy(addressBucket(ip)) - failures.most
       if (over < 0) return

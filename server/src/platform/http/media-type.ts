@@ -1,6 +1,6 @@
 import { AppError } from '../app-error.ts'
 
-/** What an operation reads, in the words of its 415. */
+/** Expected body of an operation, for the text of its 415. */
 export const bodyForms = {
   json: 'a JSON body as application/json in UTF-8',
   upload: 'the file as multipart/form-data, in one part named file',

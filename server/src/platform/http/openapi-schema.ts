@@ -1,6 +1,6 @@
 import * as contract from '@portcullis/contract'
 
-/** A JSON Schema as data. */
+/** A JSON schema as data. */
 export interface JsonSchema {
   [keyword: string]: unknown
   type?: string
@@ -16,17 +16,17 @@ export interface JsonSchema {
   default?: unknown
 }
 
-/** Plain data of a schema: what the library keeps beside it stays out. */
+/** Returns the plain data of a schema, without the library's own members. */
 export const plain = (schema: unknown): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema
 
-/** Shapes the contract has a name for, by their text: whatever looks alike is the same shape. The specification's name wins. */
+/** Names of the contract's schemas by their text: identical schemas share one name. The specification's name wins. */
 const namedShapes: ReadonlyMap<string, string> = new Map([
   ...Object.entries(contract as Readonly<Record<string, unknown>>)
     .filter(([, value]) => {
       const schema = value as { type?: unknown; properties?: unknown } | null
       return typeof schema === 'object' && schema?.type === 'object' && Object.keys(schema.properties ?? {}).length > 1
     })
-    // Of two names for one shape the first in the alphabet: the Map keeps what comes last.
+    // If one schema has two names, the alphabetically first wins, because the Map keeps the last entry.
     .sort(([a], [b]) => (a < b ? 1 : -1))
     .map(([name, value]) => [JSON.stringify(plain(value)), name] as const),
   ...Object.entries(contract.specificationResources).map(
@@ -37,7 +37,7 @@ const namedShapes: ReadonlyMap<string, string> = new Map([
   ),
 ])
 
-/** Merges the shapes of a response and a request: a member is required if both require it. */
+/** Merges the schemas of a response and a request: a member is required if both require it. */
 const sharedShape = (answer: JsonSchema, body: JsonSchema): JsonSchema => {
   if (answer.properties !== undefined && body.properties !== undefined)
     return {
@@ -74,7 +74,7 @@ const contractNames: ReadonlySet<string> = new Set(namedShapes.values())
 
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Keywords whose value is a schema or holds schemas. */
+/** Applies `change` to the schemas inside a schema. */
 const within = (schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema => {
   const result: JsonSchema = { ...schema }
   if (schema.properties !== undefined)
@@ -93,14 +93,14 @@ const within = (schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): 
   return result
 }
 
-/** Collects the named shapes that are used; `use` gives a schema with references in their place. */
+/** Collects the named schemas in use; `use` replaces them by references. */
 export const createComponents = () => {
   const schemas: Record<string, JsonSchema> = {}
   function use(schema: JsonSchema): JsonSchema {
     const name = namedShapes.get(JSON.stringify(schema))
     if (name === undefined) return within(schema, use)
     if (schemas[name] === undefined) {
-      // Set first: the order of components is that of their first use, outermost first.
+      // Set first, so that components are in the order of their first use, outermost first.
       schemas[name] = {}
       schemas[name] = within(sharedShapes.get(name) ?? schema, use)
     }
@@ -109,7 +109,7 @@ export const createComponents = () => {
   return {
     schemas,
     use,
-    /** Names a shape, unless it already has a name or another shape uses this name. */
+    /** Names a schema, unless it has a name already or another schema has this one. */
     named: (name: string, schema: JsonSchema): JsonSchema => {
       const used = use(schema)
       if (used.$ref !== undefined || contractNames.has(name)) return used
@@ -146,7 +146,7 @@ const byFormat: ReadonlyMap<string, string> = new Map([
   ['uuid', uuid],
 ])
 
-/** Values of members by their name, where the schema alone gives none that tells something. */
+/** Example values by member name, for schemas without a helpful example. */
 const byName: Readonly<Record<string, unknown>> = {
   uuid,
   id: uuid,
@@ -184,7 +184,7 @@ const fits = (schema: JsonSchema, value: unknown): boolean =>
   (schema.type === undefined || schema.type === (typeof value === 'number' ? 'integer' : typeof value)) &&
   (schema.pattern === undefined || (typeof value === 'string' && new RegExp(schema.pattern, 'u').test(value)))
 
-/** An example of a shape: what the schema says, else something of the right form. */
+/** Returns an example for a schema: its own, or else a value of the right form. */
 export const exampleOf = (schema: JsonSchema, name = ''): unknown => {
   if (schema.examples !== undefined) return schema.examples[0]
   if (Object.hasOwn(byName, name) && fits(schema, byName[name])) return byName[name]

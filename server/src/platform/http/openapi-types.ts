@@ -1,6 +1,6 @@
 import type { JsonSchema } from './openapi-schema.ts'
 
-/** An OpenAPI document, as far as the reference pages read it. */
+/** The parts of an OpenAPI document that the reference pages read. */
 export interface OpenApiDocument {
   openapi: '3.1.0'
   info: { title: string; version: string; description: string; license: object }

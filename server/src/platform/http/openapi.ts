@@ -140,7 +140,7 @@ export const openApiDocument = (operations: readonly AnyOperation[], version: st
               .flat()
               .map((type) => [type, { schema: { type: 'string', format: 'binary' } }]),
           ),
-          headers: { 'Content-Disposition': header('`attachment` with the name of the file.', 'string') },
+          headers: { 'Content-Disposition': header('`attachment` with the file name.', 'string') },
         }
       case 'stream': {
         const events = text('text/event-stream', 'Events, until the client closes the connection.')
@@ -245,6 +245,6 @@ const isOperation = (value: unknown): value is AnyOperation => {
   return typeof operation === 'object' && typeof operation?.path === 'string' && operation.permission !== undefined
 }
 
-/** The operations that the contract itself defines, for the reference files. */
+/** Returns the operations that the contract defines, for the reference files. */
 export const contractOperations = (): AnyOperation[] =>
   Object.values(contract as Readonly<Record<string, unknown>>).filter(isOperation)

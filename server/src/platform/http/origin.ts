@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../app-error.ts'
 
-/** Refuses a request that a page of another origin makes a browser send. */
+/** Rejects a request that a page of another origin sent through a browser. */
 export const assertOrigin = (request: FastifyRequest, allowed: readonly string[]): void => {
   const origin = request.headers.origin
   if (origin === undefined || request.method === 'GET' || request.method === 'HEAD') return

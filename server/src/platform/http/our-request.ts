@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Span } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
 
-/** A request with what the hooks found out about it. */
+/** A request with the results of the hooks. */
 export interface OurRequest extends FastifyRequest {
   portcullisActor: Actor
   /** Result of the guard of a machine route. */
@@ -13,7 +13,7 @@ export interface OurRequest extends FastifyRequest {
   portcullisSpan?: Span
 }
 
-/** The operation that a request meets; undefined if it meets none. */
+/** Returns the operation of a request, or undefined if it has none. */
 export const operationOf = ({ routeOptions }: FastifyRequest): AnyOperation | undefined =>
   (routeOptions.config as { operation?: AnyOperation }).operation
 

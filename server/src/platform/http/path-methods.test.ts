@@ -34,7 +34,7 @@ const ask = async (method: string, url: string) => {
   return [statusCode, headers.allow]
 }
 
-it('answers 405 also where a pattern with a parameter takes the method', async () => {
+it('answers 405 also if a pattern with a parameter supports the method', async () => {
   const paths = [...new Set(operations.map(({ path }) => path))]
   const others = (path: string): AnyOperation[] =>
     operations.filter(
@@ -58,7 +58,7 @@ it('answers 405 also where a pattern with a parameter takes the method', async (
     expect([method, path, ...(await ask(method, path))]).toEqual([method, path, 405, allow])
 })
 
-it('takes paths as the router does: case, escapes, one slash at the end, empty and long parameters', async () => {
+it('matches paths like the router: case, escapes, one trailing slash, empty and long parameters', async () => {
   const known = [405, 'GET, HEAD']
   const unknown = [404, undefined]
   const one = '/prime/webui/agents/agent/'
@@ -72,7 +72,7 @@ it('takes paths as the router does: case, escapes, one slash at the end, empty a
   for (const verb of verbs) expect(await ask(verb, '/prime/webui/nothing')).toEqual(unknown)
 })
 
-it('can check every body and answer: they are compiled when they are first asked for', () => {
+it('can check every body and response, which are compiled on first use', () => {
   for (const { id, body, response } of operations)
     for (const schema of [body, response])
       if (schema !== undefined) expect(typeof compiledOf(schema).Check({}), id).toBe('boolean')

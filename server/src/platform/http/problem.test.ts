@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { toAppError } from './problem.ts'
 
-it('a client that hangs up while it sends is no failure of the server', async () => {
+it('a client that disconnects while sending does not count as a server failure', async () => {
   const server = http.createServer((request) => request.on('error', (error) => server.emit('seen', error)).resume())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -15,7 +15,7 @@ it('a client that hangs up while it sends is no failure of the server', async ()
   socket.destroy()
   const [error] = await once(server, 'seen')
   expect(toAppError(error).status).toBe(400)
-  // A database that cuts a connection says so with the same code.
+  // A lost database connection has the same code.
   expect(toAppError(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })).status).toBe(503)
   server.close()
 })

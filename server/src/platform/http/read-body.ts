@@ -7,9 +7,9 @@ import { unsupportedMediaType } from './media-type.ts'
 import { foldedNames, isBadText, unknownName } from './names.ts'
 import { validationError } from './read-query.ts'
 
-/** Members of one body. */
+/** Largest number of members in one body. */
 const maxNodes = 2_000_000
-/** Faults named in one answer; a body is not read on behind them. */
+/** Faults listed in one response; reading stops after them. */
 const maxFaults = 20
 
 const jsonType = /^(?:application\/(?:[\w!#$&^.+-]+\+)?json|text\/json)[\t ]*(?:;|$)/i
@@ -17,7 +17,9 @@ const charset = /;[\t ]*charset[\t ]*=[\t ]*"?([\w.:-]+)"?/i
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Decoder of a JSON media type, in whatever charset it names; undefined when it is no JSON or the charset is unknown. */
+/**
+ * Returns the decoder for a JSON media type with any charset; undefined if it is not JSON or the charset is unknown.
+ */
 const decoderOf = (contentType: string): TextDecoder | undefined => {
   if (!jsonType.test(contentType)) return undefined
   const label = charset.exec(contentType)?.[1]
@@ -29,7 +31,7 @@ const decoderOf = (contentType: string): TextDecoder | undefined => {
   }
 }
 
-/** Text of a body; a byte order mark is dropped. */
+/** Decodes a body and drops a byte order mark. */
 const decode = (bytes: Uint8Array, decoder: TextDecoder): string => {
   try {
     return decoder.decode(bytes)
@@ -38,7 +40,7 @@ const decode = (bytes: Uint8Array, decoder: TextDecoder): string => {
   }
 }
 
-/** Keys of JSON objects are folded onto the schema's; values stay as they are. */
+/** Maps the keys of JSON objects to those of the schema, ignoring case. Values stay unchanged. */
 const fold = (
   value: unknown,
   shape: BodyShape | undefined,
@@ -52,12 +54,12 @@ const fold = (
     ])
   if (state.errors.length >= maxFaults) throw validationError(state.errors)
   if (typeof value === 'string') {
-    if (isBadText(value)) state.errors.push({ field: path, message: 'holds U+0000 or half of a surrogate pair' })
+    if (isBadText(value)) state.errors.push({ field: path, message: 'contains U+0000 or half of a surrogate pair' })
     return value
   }
   if (typeof value !== 'object' || value === null) return value
   const chosen = shapeFor(shape, Array.isArray(value) ? 'array' : 'object')
-  // What the schema refuses as a whole is not looked into.
+  // A value that the schema rejects as a whole is not examined further.
   if (shape !== undefined && chosen === undefined) return value
   if (Array.isArray(value)) {
     if (chosen?.maxItems !== undefined && value.length > chosen.maxItems) return value
@@ -109,7 +111,7 @@ const messageOf = (fault: Fault): string => {
 
 const asksForNull = ({ keyword, params }: Fault): boolean => keyword === 'type' && params.type === 'null'
 
-/** That it could be null, too, is no second fault of what is there: it is said with the first where that is about the type. */
+/** Removes the fault that a value could also be null; the first type fault of the value mentions it instead. */
 const withoutNulls = (faults: readonly Fault[]): Fault[] => {
   const others = faults.filter((fault) => !asksForNull(fault) && fault.keyword !== 'anyOf')
   const nulls = new Set(faults.filter(asksForNull).map(({ instancePath }) => instancePath))
@@ -124,7 +126,7 @@ const withoutNulls = (faults: readonly Fault[]): Fault[] => {
     )
 }
 
-/** Faults of a value against a schema, in the words of the problem; unions report their members' faults once. */
+/** Converts schema faults to the faults of a problem. A union reports its members' faults once. */
 export const schemaFaults = (given: readonly Fault[], root = 'body'): FieldError[] => {
   const faults = withoutNulls(given)
   const result = new Map<string, FieldError>()
@@ -142,7 +144,7 @@ interface Compiled {
   Errors(value: unknown): unknown
 }
 
-/** What is wrong with a value that its schema refused. */
+/** Returns the faults of a value that its schema rejected. */
 export const faultsOf = (check: Compiled, schema: TSchema, value: unknown): FieldError[] => {
   const large = oversize(value, schema as BodyShape, 'body')
   return large === undefined ? schemaFaults(check.Errors(value) as Fault[]) : [large]
@@ -154,8 +156,8 @@ export interface BodySource {
 }
 
 /**
- * Reader of one operation's JSON body: media type, UTF-8, JSON, folded keys, schema, in this order. Operations without a
- * body take none, `null` and `{}`.
+ * Returns the reader of an operation's JSON body. It checks media type, UTF-8, JSON, keys and schema, in this order. An
+ * operation without a body accepts none, `null` and `{}`.
  */
 export const bodyReader = (schema: TSchema | undefined, optional: boolean): ((source: BodySource) => unknown) => {
   return ({ contentType, bytes }) => {

@@ -20,7 +20,7 @@ const decode = (text: string): string | null => {
   }
 }
 
-/** Splits a query string; a name that comes twice or a part that is not UTF-8 is a fault. */
+/** Splits a query string. A repeated name or a part that is not UTF-8 is a fault. */
 const split = (query: string): { pairs: [string, string][]; errors: FieldError[] } => {
   const pairs: [string, string][] = []
   const errors: FieldError[] = []
@@ -32,14 +32,14 @@ const split = (query: string): { pairs: [string, string][]; errors: FieldError[]
     if (name === null || value === null)
       errors.push({
         field: `query.${name ?? '?'}`,
-        message: 'is not valid percent-encoded UTF-8 text, or holds U+0000',
+        message: 'is not valid percent-encoded UTF-8 text, or contains U+0000',
       })
     else pairs.push([name, value])
   }
   return { pairs, errors }
 }
 
-/** Leading zeros are read: positions of a stream are sent with twenty digits, and come back as they were sent. */
+/** Accepts leading zeros: stream positions are sent with twenty digits and come back the same way. */
 const integer = /^-?\d{1,20}$/
 const decimal = /^-?\d{1,15}(\.\d{1,15})?$/
 
@@ -67,12 +67,15 @@ const convert = (value: string, schema: JsonSchema): { value: unknown } | { faul
   return { value }
 }
 
-/** Reader of one operation's query: names in any case, `_…` ignored, unknown ones named with the nearest known one. */
+/**
+ * Returns the reader of an operation's query. Ignores case and `_…`; an unknown name is a fault with the closest known
+ * one.
+ */
 export const queryReader = (schema: TObject | undefined): ((query: string) => Record<string, unknown>) => {
   const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>
   const required = new Set<string>((schema?.required as string[] | undefined) ?? [])
   const names = foldedNames(Object.keys(properties))
-  // Where others add parameters of their own: answers of identity providers.
+  // For responses of identity providers, which add their own parameters.
   const isOpen = (schema as { additionalProperties?: unknown } | undefined)?.additionalProperties === true
   return (query) => {
     const { pairs, errors } = split(query)
@@ -86,7 +89,7 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
         errors.push({
           field: `query.${given.slice(0, 64)}`,
           message:
-            names.size === 0 ? 'is unknown; this operation has no parameters' : unknownName(given, names.values()),
+            names.size === 0 ? 'is unknown: this operation has no parameters' : unknownName(given, names.values()),
         })
         continue
       }
@@ -106,7 +109,7 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
   }
 }
 
-/** Reader of the values in one operation's path: what its schema does not take names nothing. */
+/** Returns the reader of path parameters. A value that its schema rejects is a 404. */
 export const paramsReader = (
   schema: TObject | undefined,
 ): ((given: Readonly<Record<string, string>>) => Record<string, unknown>) => {
@@ -115,22 +118,24 @@ export const paramsReader = (
     const result: Record<string, unknown> = {}
     for (const [name, text] of Object.entries(given)) {
       const converted =
-        text === '' || isBadText(text) ? { fault: 'is no text' } : convert(text, properties[name] ?? ({} as JsonSchema))
-      if ('fault' in converted) throw new AppError('not_found', { detail: `There is no such ${name}.` })
+        text === '' || isBadText(text)
+          ? { fault: 'is not valid text' }
+          : convert(text, properties[name] ?? ({} as JsonSchema))
+      if ('fault' in converted) throw new AppError('not_found', { detail: `No object has this ${name}.` })
       result[name] = converted.value
     }
     return result
   }
 }
 
-/** A 400 that names every fault, at most twenty of them. */
+/** Returns a 400 that lists the faults, at most twenty. */
 export const validationError = (errors: readonly FieldError[]): AppError =>
   new AppError(
     'validation_failed',
     {
       detail: errors
         .slice(0, 3)
-        // A message that asks ends by itself.
+        // A question needs no full stop.
         .map((e) => `${e.field} ${e.message}${e.message.endsWith('?') ? '' : '.'}`)
         .join(' '),
     },

@@ -17,11 +17,11 @@ import type { RequestSpans } from './request-span.ts'
 import type { SendAnswer } from './send-answer.ts'
 
 const jsonLimit = 8 * 1024 * 1024
-/** Of all bodies that are on their way, those of machines by themselves; small ones count for nothing and are always taken. */
+/** Limit of all bodies being received, separate for machines. Small bodies are not counted and always accepted. */
 const machinesHeld = 64 * 1024 * 1024
 const knownHeld = 128 * 1024 * 1024
 
-/** Whether anybody may call it: what it costs to refuse a call counts. */
+/** Returns whether anybody may call the operation, so that even refusals must be cheap. */
 const isAnonymous = ({ permission }: AnyOperation): boolean => permission === 'public' || permission === 'agent'
 
 export interface RegisterDeps {
@@ -32,7 +32,7 @@ export interface RegisterDeps {
   allowedOrigins(): readonly string[]
 }
 
-/** Turns operations into routes: credential first, then body, query and path, then the handler, then the answer. */
+/** Turns operations into routes: credential, body, query and path, handler, response, in this order. */
 export const createRegister = (
   fastify: FastifyInstance,
   { authorise, spans, sendAnswer, methods, allowedOrigins }: RegisterDeps,
@@ -55,7 +55,7 @@ export const createRegister = (
       known.permission !== 'agent' &&
       !Object.hasOwn(permissionTable, known.permission ?? '')
     )
-      throw new Error(`${known.method} ${known.path} declares no known permission: refusing to start`)
+      throw new Error(`${known.method} ${known.path} has no known permission: refusing to start`)
     assertGuarded(known, guard)
     const url = known.path.replace(/\{(\w+)\}/g, ':$1')
     const readParams = paramsReader(known.params)
@@ -66,15 +66,15 @@ export const createRegister = (
     async function answerOf(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const url = request.raw.url ?? ''
       const at = url.indexOf('?')
-      // The multipart parser takes such a body away: here it would look like none.
+      // The multipart parser consumes such a body, so it would look empty here.
       if (readsBody && /^multipart\//i.test(request.headers['content-type'] ?? '')) throw unsupportedMediaType('json')
       if (known.streamType !== undefined && !(request.body instanceof Readable)) throw unsupportedMediaType('gzip')
-      // Before the query: a wrong media type is said before a wrong parameter.
+      // Before the query, so that a wrong media type is reported before a wrong parameter.
       const body = readsBody
         ? readBody({ contentType: request.headers['content-type'], bytes: request.body as Buffer | undefined })
         : null
       const query = readQuery(at < 0 ? '' : url.slice(at + 1))
-      // Last: what a name leads to is only said to who asked for it rightly.
+      // Last, so that only a valid request learns whether an object exists.
       const params = readParams(request.params as Record<string, string>)
       const { portcullisActor: actor, machine } = request as OurRequest
       if (isEndless && isHead(request)) return null
@@ -84,7 +84,7 @@ export const createRegister = (
       return isLarge ? heavyWork('export', actor, reply.raw, work) : work()
     }
     operations.push(known)
-    // A redirect of a sign-in uses up what it was given.
+    // No HEAD for a redirect of a sign-in, which uses up its parameters.
     const taken = known.method === 'GET' && known.responseKind !== 'redirect' ? ['GET', 'HEAD'] : [known.method]
     methods.add(url, taken)
     fastify.route({
@@ -109,7 +109,7 @@ export const createRegister = (
       handler: async (request, reply) => {
         const { portcullisActor: actor } = request as OurRequest
         const work = () => answerOf(request, reply)
-        // Its body is read in its turn, too: one of 1,000 rules takes a while.
+        // Includes reading the body: one with 1,000 rules takes a while.
         const answer = await (known.heavy === undefined ? work() : heavyWork(known.heavy, actor, reply.raw, work))
         return isEndless && isHead(request) ? reply.send() : sendAnswer(known, request, reply, answer)
       },

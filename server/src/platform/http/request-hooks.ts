@@ -12,19 +12,19 @@ import { safetyHeaders } from './safety-headers.ts'
 import type { SendFailure } from './send-failure.ts'
 import { hasUnreadBody, isTurnedAway, turnAway } from './turn-away.ts'
 
-/** Bytes of an uploaded file, unless its operation has its own limit. */
+/** Largest uploaded file in bytes, unless its operation has its own limit. */
 export const uploadLimit = 32 * 1024 * 1024
-/** Of an answer of this size or less the kernel takes all at once, whoever reads it. */
+/** The kernel buffers responses up to this size, whether the client reads or not. */
 const kernelBytes = 64 * 1024
 /**
- * A reader that takes nothing of a formed answer is ended after once or twice this time: its bytes would stay in memory
- * (a thousand readers of /openapi.json held a gigabyte). Answers that are formed while they are read mind that themselves.
+ * Closes a connection that reads nothing of a finished response, after one or two times this long: its bytes would stay
+ * in memory (a thousand readers of /openapi.json held a gigabyte). Streamed responses have their own limit.
  */
 const readerMs = 13_000
-/** Methods that the console's pages take where no operation is. */
+/** Methods for the console's pages, on paths without an operation. */
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** What every request goes through, whichever operation it meets. */
+/** Adds the hooks that every request passes, whatever its operation. */
 export const addRequestHooks = async (
   fastify: FastifyInstance,
   options: Pick<HttpOptions, 'tls' | 'fallback'>,
@@ -47,23 +47,23 @@ export const addRequestHooks = async (
     reply.headers(safetyHeaders(options.tls !== null))
     if ((request.raw.url?.length ?? 0) > 16_384)
       throw new AppError('validation_failed', { detail: 'The URL is longer than 16384 characters.' })
-    // The media type counts only when there is a body.
+    // The media type counts only if there is a body.
     const length = request.headers['content-length']
     if (request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0'))
       delete request.headers['content-type']
     if (!request.is404) return
     methods.assertTaken(request)
-    if (!reads.has(request.method)) throw notFound('There is no such path.')
+    if (!reads.has(request.method)) throw notFound('This path does not exist.')
   })
 
-  // A caller without a credential gets 16 KiB of a body read and no more, whatever is answered.
+  // At most 16 KiB of a body without a credential are read, whatever the response.
   fastify.addHook('onSend', async (request, reply, payload) => {
     if ((request as OurRequest).isKnown !== true && hasUnreadBody(request.raw)) turnAway(request.raw, reply.raw)
     return payload
   })
 
-  // As Node does it with a body that nobody began to read: what is asked next on its connection would wait behind it for
-  // as long as a request may take.
+  // Like Node for an unread body: the next request on the connection would otherwise wait for the rest of it, as long
+  // as a request may take.
   fastify.addHook('onResponse', async (request, { statusCode }) => {
     const { raw } = request
     const operation = operationOf(request)
@@ -74,7 +74,7 @@ export const addRequestHooks = async (
 
   fastify.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
-    // Requests of tests may come without a real one.
+    // In tests, requests may have no real socket.
     if (isWhole && payload.length > kernelBytes && socket instanceof Socket) socket.setTimeout(readerMs)
     return payload
   })
@@ -84,7 +84,8 @@ export const addRequestHooks = async (
   })
   fastify.setNotFoundHandler(async (request, reply) => {
     const isAnswered = (await options.fallback?.(request, reply)) === true
-    if (!isAnswered) sendFailure(new AppError('not_found', { detail: 'There is no such path.' }), request, reply, false)
+    if (!isAnswered)
+      sendFailure(new AppError('not_found', { detail: 'This path does not exist.' }), request, reply, false)
     return reply
   })
 }

@@ -2,14 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noTracer, readTraceParent, type Tracer } from '../tracing/index.ts'
 import { type OurRequest, operationOf } from './our-request.ts'
 
-/** The span of each request, from its first hook until its connection is done with it. */
+/** Creates the span of each request, from its first hook until its connection is done with it. */
 export const createRequestSpans = (tracer: Pick<Tracer, 'request'>) => {
   function begin(request: FastifyRequest, reply: FastifyReply): void {
     if (tracer === noTracer) return
     const span = tracer.request(readTraceParent(request.headers.traceparent), request.id)
     if (span === null) return
     ;(request as OurRequest).portcullisSpan = span
-    // Closed, not finished: a caller that goes away ends it, too.
+    // On close, not finish, because a caller that disconnects ends it too.
     reply.raw.once('close', () => {
       const operation = operationOf(request)
       span.end(

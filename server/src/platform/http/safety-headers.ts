@@ -1,4 +1,4 @@
-/** What keeps an answer from being more than it is in a browser: on every answer, also those that meet no route. */
+/** Security headers for browsers, on every response, with or without a route. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -16,10 +16,10 @@ const headersOverTls: Readonly<Record<string, string>> = { ...headers, 'strict-t
 
 export const safetyHeaders = (isTls: boolean): Readonly<Record<string, string>> => (isTls ? headersOverTls : headers)
 
-/** Whether bytes of this connection are encrypted by this server. */
+/** Returns whether this server encrypts the connection. */
 export const isEncrypted = (socket: Duplex): boolean => 'encrypted' in socket && socket.encrypted === true
 
-/** Text of an answer without a body that is written past Node's own server. */
+/** Returns the text of a response without a body, for writing past Node's own server. */
 export const bareAnswer = (socket: Duplex, status: number): string =>
   [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -29,7 +29,7 @@ export const bareAnswer = (socket: Duplex, status: number): string =>
     '\r\n',
   ].join('\r\n')
 
-/** Answers what Node's parser refuses. */
+/** Answers requests that Node's parser rejects. */
 export const answerUnreadable = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400

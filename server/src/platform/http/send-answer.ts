@@ -7,13 +7,13 @@ import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHea
 import { answerChecks } from './check-answers.ts'
 import { isHead } from './our-request.ts'
 
-/** What HEAD sends of a body: its length where it is formed already, and nothing of one that is formed while it is read. */
+/** Returns what HEAD sends instead of the body: its length if it is known, nothing for a streamed body. */
 const withoutBody = <T>(content: T | Readable): T | undefined => {
   if (!(content instanceof Readable)) return content
   content.on('error', () => {}).destroy()
   return undefined
 }
-/** Sends what a handler gave. `validate` checks every JSON answer against the contract. */
+/** Sends the result of a handler. `validate` checks every JSON response against the contract. */
 export const createSendAnswer = (log: Log, validate: boolean) => {
   const checks = validate ? answerChecks() : null
   return function sendAnswer(

@@ -5,10 +5,10 @@ import { wantsPlainProblem } from './accept.ts'
 import { logFailure } from './log-failure.ts'
 import { problemOf, toAppError } from './problem.ts'
 
-/** What clients of `plainErrors` operations can tell from success; other refusals become 400 with the same text. */
+/** Error statuses that clients of `plainErrors` operations understand; others become 400 with the same text. */
 const plainStatuses = new Set([400, 401, 403])
 
-/** Answers with a problem, in the form that the client reads. */
+/** Answers with a problem, in the format that the client accepts. */
 export const createSendFailure =
   (log: Log) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply, plainByDefault: boolean): void => {

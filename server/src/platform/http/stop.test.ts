@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-it('a server that stops answers all that it took, of hosts that never pause', async () => {
+it('a stopping server answers everything it accepted from hosts that never pause', async () => {
   const hosts = await Promise.all(Array.from({ length: 8 }, () => enrolAgent(t)))
   let acknowledged = 0
   const busy = hosts.map(async (host, h) => {
@@ -25,7 +25,7 @@ it('a server that stops answers all that it took, of hosts that never pause', as
   })
   await expect.poll(() => acknowledged).toBeGreaterThan(8)
   const closed = t.app.fastify.close()
-  // Each answer ends its connection from now on: none goes on until it is cut in the middle of a report.
+  // Each response now ends its connection, so that no report is cut in the middle.
   await expect.poll(() => t.app.isDraining()).toBe(true)
   await closed
   await Promise.all(busy)
@@ -33,7 +33,7 @@ it('a server that stops answers all that it took, of hosts that never pause', as
   expect(stored?.n).toBe(acknowledged)
 })
 
-it('a server that never listened leaves nothing behind that would keep its process', async () => {
+it('a server that never listened leaves no handle that keeps the process alive', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = timers()
   const silent = await startTestApp()

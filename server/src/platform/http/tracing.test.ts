@@ -29,7 +29,7 @@ const spansOf = async (traceId: string) => {
 }
 
 describe('traces', () => {
-  it('of requests go on where the caller began, with their statements and no values', async () => {
+  it('of requests continue the trace of the caller, with statements but without values', async () => {
     const admin = await t.admin()
     const answer = await admin.get('/prime/webui/agents?hostIdentifier=a-host-of-ours', { traceparent: trace(1) })
     expect(answer.statusCode).toBe(200)
@@ -46,7 +46,7 @@ describe('traces', () => {
     expect(JSON.stringify(receiver.requests)).not.toContain('a-host-of-ours')
   })
 
-  it('are named in problems, and in those of check-ins', async () => {
+  it('appear in problems, including those of check-ins', async () => {
     const admin = await t.admin()
     const answer = await admin.get('/prime/webui/jobs/nothing', { traceparent: trace(2) })
     expect([answer.statusCode, answer.json().traceId]).toEqual([404, '2'.repeat(32)])
@@ -61,7 +61,7 @@ describe('traces', () => {
     expect(await refused.json()).toMatchObject({ traceId: '3'.repeat(32) })
   })
 
-  it('are not made of a request whose caller does not want one', async () => {
+  it('are not created for a request whose caller does not sample it', async () => {
     const admin = await t.admin()
     await admin.get('/prime/webui/agents', { traceparent: trace(4, false) })
     await admin.get('/prime/webui/agents', { traceparent: trace(5) })
@@ -69,7 +69,7 @@ describe('traces', () => {
     expect(receiver.spans.filter(({ traceId }) => traceId === '4'.repeat(32))).toEqual([])
   })
 
-  it('are made of jobs and of batches of check-ins', async () => {
+  it('are created for jobs and for batches of check-ins', async () => {
     t.jobs.handle('traced', { run: async () => 'done' })
     await t.db.transaction((tx) => t.jobs.enqueue(tx, { userName: 'somebody' }, { kind: 'traced', title: 'Trace it' }))
     await t.jobs.drain()
@@ -87,7 +87,7 @@ describe('traces', () => {
     expect((await t.as(undefined).get('/metrics')).body).toMatch(/^portcullis_trace_spans_exported_total [1-9]/m)
   })
 
-  it('hold nothing up when the receiver hangs', async () => {
+  it('delay nothing when the receiver hangs', async () => {
     receiver.set('hang')
     const admin = await t.admin()
     for (let i = 0; i < 20; i++) expect((await admin.get('/prime/webui/agents')).statusCode).toBe(200)

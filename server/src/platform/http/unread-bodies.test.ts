@@ -9,8 +9,8 @@ import { startFeatureApp } from '#test/feature-app.ts'
 
 const size = 3 * 1024 * 1024
 /**
- * What may be taken from a connection: 16 KiB of the body. Node reads 64 KiB at once, so that the read that brings the
- * headers and the one in which the limit is reached may each bring more.
+ * Limit of the bytes read from a connection: 16 KiB of the body. Node reads 64 KiB at a time, so the read with the
+ * headers and the read that reaches the limit may each bring more.
  */
 const mostRead = 2 * 64 * 1024
 
@@ -23,14 +23,14 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 interface Sent {
-  /** The whole answer; the connection ended without a reset. */
+  /** The whole response; the connection ended without a reset. */
   answer: string
   status: number
-  /** Bytes that the server took from the connection. */
+  /** Bytes that the server read from the connection. */
   read: number
 }
 
-/** Sends headers, then a body of 3 MB for as long as it is taken; reads the answer to the end of the connection. */
+/** Sends headers and then up to 3 MB of body while the server reads, and reads the response to the end. */
 const send = async (head: string, isChunked = false): Promise<Sent> => {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(t.address).port), allowHalfOpen: true })
   let answer = ''
@@ -52,7 +52,7 @@ const send = async (head: string, isChunked = false): Promise<Sent> => {
   return { answer, status: Number(answer.slice(9, 12)), read: peer?.bytesRead ?? Number.NaN }
 }
 
-/** What is wrong with an answer to a body that nobody asked for; null: nothing. */
+/** Returns what is wrong with the response to an unauthenticated body; null: nothing. */
 const faultOf = ({ answer, status, read }: Sent): string | null =>
   status >= 400 && status < 500 && /\r\nconnection: close\r\n/i.test(answer) && read <= mostRead
     ? null
@@ -62,7 +62,7 @@ const bodyMethods = new Set(['POST', 'PUT', 'DELETE'])
 const anyId = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
 
 describe('a body of 3 MB without a credential', () => {
-  it('finding 5: is answered by every operation without being read', async () => {
+  it('is answered by every operation without being read', async () => {
     const all = t.app.operations.filter(({ method }) => bodyMethods.has(method))
     expect(
       all
@@ -95,27 +95,27 @@ describe('a body of 3 MB without a credential', () => {
     ['a path that does not exist', 'POST', '/worker/v1/nothing'],
     ['a path that takes another method', 'PUT', workerPaths.results],
     ['the metrics', 'POST', '/metrics'],
-    ['the answer of an identity provider', 'POST', '/prime/webui/Auth/Oidc/callback'],
-  ])('finding 5: is not read by %s', async (_what, method, path) => {
+    ['the callback of an identity provider', 'POST', '/prime/webui/Auth/Oidc/callback'],
+  ])('is not read by %s', async (_what, method, path) => {
     for (const isChunked of [false, true])
       expect(faultOf(await send(`${method} ${path} HTTP/1.1\r\ncontent-type: application/json\r\n`, isChunked))).toBe(
         null,
       )
   })
 
-  it('finding 5: is not read by a wake socket that is refused', async () => {
+  it('is not read by a wake socket that is refused', async () => {
     const { status, read } = await send(
       `GET ${agentPaths.wake} HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n`,
     )
     expect(status).toBe(401)
-    // Nobody parses it: it fills the buffer of the connection.
+    // Nothing parses it, so it fills the buffer of the connection.
     expect(read).toBeLessThanOrEqual(2 * mostRead)
   })
 
-  it('finding 5: of an agent that is over its quota is not read', async () => {
+  it('of an agent over its quota is not read', async () => {
     const agent = await enrolAgent(t)
     const report = `POST ${agentPaths.checkIn} HTTP/1.1\r\nauthorization: Bearer ${agent.state.session}\r\nconnection: close\r\ncontent-type: application/json\r\n`
-    // Bodies of 3 MB of blanks are no report, and are charged all the same.
+    // Bodies of 3 MB of blanks are not reports, but count towards the quota.
     const statuses: number[] = []
     for (let i = 0; i < 8; i++) {
       const sent = await send(report)
@@ -123,11 +123,11 @@ describe('a body of 3 MB without a credential', () => {
       if (sent.status === 429) expect(faultOf(sent)).toBe(null)
     }
     expect(statuses).toEqual([400, 400, 400, 400, 400, 400, 429, 429])
-    // It may still say that it is there.
+    // A check-in without a report is still accepted.
     expect((await agent.post(agent.body())).status).toBe(200)
   })
 
-  it('finding 5: a small one is read, and its connection kept', async () => {
+  it('is read if it is small, and its connection is kept', async () => {
     const answers = await Promise.all(
       Array.from({ length: 3 }, () => t.as(undefined).post(workerPaths.lease, { nonsense: 'x'.repeat(1_000) })),
     )
@@ -137,7 +137,7 @@ describe('a body of 3 MB without a credential', () => {
   })
 })
 
-describe('a route that machines call', () => {
+describe('a route for machines', () => {
   const wanted = {
     id: 'machine',
     method: 'POST',
@@ -150,13 +150,13 @@ describe('a route that machines call', () => {
   } as const
   const nothing = async () => null
 
-  it('finding 5: does not start without a check before its body', async () => {
+  it('does not start without a check before its body', async () => {
     await expect(startFeatureApp((app) => app.register(operation(wanted), nothing))).rejects.toThrow(
       /checks nothing before its body: refusing to start/,
     )
   })
 
-  it('finding 5: does not start with a large body before its credential', async () => {
+  it('does not start with a large body before its credential', async () => {
     for (const large of [
       { ...wanted, bodyLimit: 20_000 },
       { ...wanted, permission: 'public', bodyLimit: 20_000 },
@@ -170,7 +170,7 @@ describe('a route that machines call', () => {
       ).rejects.toThrow(/reads 20000 bytes without a credential, more than 16384: refusing to start/)
   })
 
-  it('does not start with a guard and another audience', async () => {
+  it('does not start with a guard for another audience', async () => {
     await expect(
       startFeatureApp((app) =>
         app.registerMachine(

@@ -8,39 +8,39 @@ const bounds = (limit?: number) => (limit === undefined ? {} : { limits: { fileS
 const isBodiless = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 
-/** The one file of an uploaded form, whose part has to be named `file`, in any case; undefined when there is none. */
+/** Returns the file of an uploaded form, whose part must be named `file` in any case; undefined if there is none. */
 const findFile = async (request: FastifyRequest, limit?: number): Promise<MultipartFile | undefined> => {
   if (isBodiless(request)) return undefined
   for await (const part of request.parts(bounds(limit))) {
     const isNamedFile = part.fieldname.toLowerCase() === 'file'
     if (part.type === 'file') {
       if (isNamedFile) return part
-      throw invalid('body.file', 'must be one part of the form named file')
+      throw invalid('body.file', 'must be the only part of the form, named file')
     }
-    if (isNamedFile && part.value !== '') throw invalid('body.file', 'must be a file: give the part a file name')
+    if (isNamedFile && part.value !== '') throw invalid('body.file', 'must be a file; give the part a file name')
   }
   return undefined
 }
 
 /**
- * As `findFile`; a form without a file is a 400.
- * @param limit bytes, where another bound than that of all uploads fits
+ * Like `findFile`, but a form without a file is a 400.
+ * @param limit bytes, if the operation has its own limit
  */
 export const uploadedFile = async (request: FastifyRequest, limit?: number): Promise<MultipartFile> => {
   const part = await findFile(request, limit)
-  if (part === undefined) throw invalid('body.file', 'must be one part of the form named file')
+  if (part === undefined) throw invalid('body.file', 'must be the only part of the form, named file')
   return part
 }
 
-/** Of a file that is read as a whole. */
+/** Limit of a file that is read into memory. */
 const wholeLimit = 32 * 1024 * 1024
-/** Of all of them that are on their way: one account could send a hundred at once. */
+/** Limit of all such files being received: one account could send a hundred at once. */
 const held = createHeldBytes(4 * wholeLimit)
 
 /**
- * Does something with the one part of an uploaded form as a whole, or refuses it as soon as it is too large. The bytes
- * are gone afterwards: left to the collector, those of two or three former uploads stood in memory beside the next one.
- * @param none the answer to a form without a file
+ * Reads the file of an uploaded form into memory and passes it to `work`, or rejects it as soon as it is too large. Frees
+ * the bytes afterwards: left to the garbage collector, two or three earlier uploads stayed in memory beside the next one.
+ * @param none the result for a form without a file
  */
 export const withUploadedBytes = async <T>(
   request: FastifyRequest,
@@ -50,14 +50,14 @@ export const withUploadedBytes = async <T>(
   const part = await findFile(request, wholeLimit)
   if (part === undefined) return none
   const { file, filename } = part
-  // The reader of forms only marks a file as cut, and its own `toBuffer` looks for the mark with each piece: of a file
-  // that is cut between two pieces it gave the first 32 MiB as if they were all.
+  // The form parser only marks a truncated file, and its own `toBuffer` checks the mark with each chunk: for a file cut
+  // between two chunks it returned the first 32 MiB as if complete.
   function cut(): void {
     file.destroy(new AppError('payload_too_large', { limit: wholeLimit }))
   }
   file.once('limit', cut)
   if (file.truncated) cut()
-  // One piece of memory, of which only what is written to is really taken; pieces and their sum would be twice as much.
+  // One buffer, which uses only the memory written to; chunks and their concatenation would need twice as much.
   const length = Number(request.headers['content-length'] ?? Number.NaN)
   const memory = new ArrayBuffer(Math.min(wholeLimit, length >= 0 ? length : wholeLimit))
   let size = 0
@@ -68,7 +68,7 @@ export const withUploadedBytes = async <T>(
       size += piece.length
       held.take(piece.length)
     }
-    // A form of a browser in which no file was chosen.
+    // A browser's form without a chosen file.
     if (size === 0 && filename === '') return none
     return await work(bytes.subarray(0, size))
   } finally {

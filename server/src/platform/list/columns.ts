@@ -3,45 +3,48 @@ import { raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
 import { requireTime } from '../time.ts'
 
-/** A condition in the forms that different plans want. */
+/** A condition in the forms that different plans need. */
 export interface Condition {
-  /** Over all rows at once, when it is run first: best as `id in (select …)` that an index answers. */
+  /** For all rows at once, if it runs first: ideally `id in (select …)`, answered by an index. */
   set: SqlFragment
-  /** Over one row, when a sort index is walked and fifty matches end it; `set` when absent. A scalar subquery, so that the planner cannot turn it into a join over all. */
+  /**
+   * For one row of a sort index, where fifty matches end the scan; default `set`. A scalar subquery, so that the
+   * planner cannot turn it into a join over all rows.
+   */
   row?: SqlFragment
-  /** Statement that counts its rows when it is the only condition: from the table it is about, not from the list's. */
+  /** Statement that counts the rows if it is the only condition, from its own table instead of the list's. */
   count?: SqlFragment
 }
 
-/** Turns the text of one filter into a condition; what it cannot read is a 400 that names the field. */
+/** Turns the text of a filter into a condition. A malformed text is a 400 that names the field. */
 export type Filter = (field: string, text: string) => SqlFragment | Condition
 
 /**
- * One column of a list. Expressions are SQL of our own source. Every parameter in a filter is cast, because a streamed
- * page runs as COPY, where parameters arrive as text (stream.ts).
+ * One column of a list. Expressions are SQL of our own source. Every parameter of a filter has a cast, because a
+ * streamed page runs as COPY, where parameters arrive as text (stream.ts).
  */
 export interface Column {
-  /** What ORDER BY takes; absent: not sortable. */
+  /** Expression for ORDER BY; absent: not sortable. */
   sort?: string
-  /** Join that `sort` needs beside the list's FROM; it must keep every row once. */
+  /** Join that `sort` needs beside the list's FROM; it must keep the number of rows. */
   sortJoin?: string
   /**
-   * For a sort by the text of few values, kept once each and named by id in the rows: `from` holds the values, `link`
-   * ties a row to its value. A page takes the first rows of each value from the index on the id, in place of sorting all
-   * rows by a text that no index of theirs has: at a million rows 380 to 800 ms become 6.
+   * For sorting by a text with few values, stored once each and referenced by id: `from` holds the values, `link` ties
+   * a row to its value. A page takes the first rows of each value from the index on the id, instead of sorting all rows
+   * by a text without an index: at a million rows, 380 to 800 ms become 6 ms.
    */
   groups?: { from: string; link: string }
   filter?: Filter
-  /** Other names clients use for this key, in filters and sort keys. */
+  /** Other names that clients use for this key in filters and sorts. */
   names?: readonly string[]
 }
 
-/** `%`, `_` and `\` as plain characters of a LIKE pattern, ignoring case as the stored folded columns do. */
+/** Returns a LIKE pattern with `%`, `_` and `\` as plain characters. Ignores case like the stored folded columns. */
 export const likePattern = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`
 
 /**
- * Folding of names and search texts, as lower() of the database's C.UTF-8 does it: one character for one. JavaScript
- * agrees but for two, the dotted capital I (which it makes two) and sigma (which it writes differently at a word's end).
+ * Folds the case of names and search texts like lower() in the database's C.UTF-8: one character for one. JavaScript
+ * differs in two: the dotted capital I becomes two characters, and sigma depends on its position in the word.
  */
 export const fold = (text: string): string =>
   text.normalize('NFC').replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase()
@@ -52,7 +55,7 @@ const parts = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** Contains, over an expression that is folded. */
+/** Filters by a substring of a case-folded expression. */
 export const contains =
   (folded: string): Filter =>
   (_field, text) =>
@@ -62,7 +65,7 @@ export const contains =
 export const modelsOfVendor = (text: string): SqlFragment =>
   sql`select v.id from models_of_vendor(${likePattern(text)}::text) v(id)`
 
-/** Contains, over a column that holds ids of `dictionary` (few values, many rows). */
+/** Filters by a substring, for a column with ids of `dictionary` (few values, many rows). */
 export const containsInDictionary =
   (column: string): Filter =>
   (_field, text) =>
@@ -76,7 +79,7 @@ export const isTrue =
     return value === 'true' ? sql`${raw(expression)}` : sql`not ${raw(expression)}`
   }
 
-/** Any of a comma list; each value has a condition. */
+/** Filters by any value of a comma list; each value has a condition. */
 export const oneOf = (conditions: Readonly<Record<string, string>>): Filter => {
   const known = new Map(Object.entries(conditions).map(([name, condition]) => [name.toLowerCase(), condition]))
   return (field, text) => {
@@ -90,7 +93,7 @@ export const oneOf = (conditions: Readonly<Record<string, string>>): Filter => {
   }
 }
 
-/** `n`, `>=n`, `<=n` or a comma list of numbers. */
+/** Filters by `n`, `>=n`, `<=n` or a comma list of numbers. */
 export const isNumber =
   (expression: string): Filter =>
   (field, text) => {
@@ -104,7 +107,7 @@ export const isNumber =
     return sql`${raw(expression)} = any(${`{${values.map(Number).join(',')}}`}::int[])`
   }
 
-/** An instant, as coarse as it is written, or `from..to` with either end open. */
+/** Filters by an instant, as precise as written, or by `from..to` with either end open. */
 export const isTime =
   (expression: string): Filter =>
   (field, text) => {
@@ -123,7 +126,7 @@ export const isTime =
     return sql`(${lower} and ${upper})`
   }
 
-/** Any of a comma list of tag names, for rows whose tags lie in a join table. */
+/** Filters by any tag of a comma list, for rows whose tags are in a join table. */
 export const hasAnyTag =
   (id: string, table: string, key: string): Filter =>
   (_field, text) => {

@@ -3,25 +3,25 @@ import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
 import type { Column, Condition } from './columns.ts'
 
-/** A list as data: where its rows lie, what a row looks like, what may be filtered and sorted. All text is our own source. */
+/** A list as data: source of its rows, their columns, filters and sorts. All text is our own source. */
 export interface ListSpec {
   /** Name of the list in messages and file names. */
   name: string
   /** FROM of the narrow rows, with their alias. */
   from: string
-  /** What names a row within one statement. */
+  /** Expression that identifies a row within one statement. */
   id: string
-  /** Key expressions of a row; ties of every sort end on them. */
+  /** Key expressions of a row, which end every sort. */
   ties: readonly string[]
-  /** Response keys in their order; those without an expression cannot be selected. */
+  /** Response keys in order; keys without an expression cannot be selected. */
   columns: Readonly<Record<string, Column>>
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
   /** Condition of GlobalSearch. */
   search?: (needle: string) => SqlFragment | Condition
-  /** Statement that gives `n`, the rows of the whole list, from a counter; counted when absent. */
+  /** Statement that reads the number of all rows as `n` from a counter; absent: counted. */
   total?: SqlFragment
-  /** Joins from `ids(id, ord)` to all that a whole row needs. */
+  /** Joins from `ids(id, ord)` to everything that a full row needs. */
   rowJoins: string
   /** `expression as "key"` per response key, in order. */
   rowSelect: string
@@ -30,20 +30,20 @@ export interface ListSpec {
 export interface CompiledList {
   /** The condition over all rows at once. */
   where: SqlFragment
-  /** The same, row by row, for walking a sort index; `where` when absent. */
+  /** The condition per row, for scanning a sort index; default `where`. */
   walkWhere?: SqlFragment
-  /** Statement that counts its rows, where there is one cheaper than counting `where`. */
+  /** Statement that counts the rows, if there is a cheaper one than counting `where`. */
   count?: SqlFragment | undefined
   orderBy: SqlFragment
   /** Joins that the order needs. */
   sortJoins?: readonly string[]
-  /** How the first rows are found by the values of the one column that is sorted by (`Column.groups`). */
+  /** How to find the first rows by the values of the only sort column (`Column.groups`). */
   byValue?: { from: string; link: string; key: string; direction: 'asc' | 'desc' } | undefined
-  /** True when nothing was filtered. */
+  /** Whether no filter is set. */
   isUnfiltered: boolean
 }
 
-/** Names of a column: its key and its aliases, folded. */
+/** Maps the key and aliases of each column, case-folded. */
 const columnsByName = (spec: ListSpec): ReadonlyMap<string, { key: string; column: Column }> => {
   const result = new Map<string, { key: string; column: Column }>()
   for (const [key, column] of Object.entries(spec.columns))
@@ -71,7 +71,7 @@ const allOf = (conditions: readonly SqlFragment[]): SqlFragment =>
   conditions.length === 0 ? raw('true') : join(conditions, ' and ')
 
 /**
- * Filters and order of one query. `query` has the list's documented names; paging is not looked at. Faults name the
+ * Compiles the filters and sort of a query. `query` has the list's documented names; paging is ignored. Errors name the
  * member below `place`.
  */
 export const compileList = (
@@ -109,7 +109,7 @@ export const compileList = (
       : spec.defaultSort.map(({ key, descending }) => ({ column: spec.columns[key] as Column, descending }))
   const last = terms.at(-1)
   const order = terms.map(({ column, descending }) => raw(`${column.sort} ${descending ? 'desc' : 'asc'}`))
-  // With one term the ties follow its direction, so that one index serves both directions of a sort.
+  // With one term, ties follow its direction, so that one index serves both directions.
   const direction = terms.length === 1 && last?.descending === true ? 'desc' : 'asc'
   const { groups, sort: key } = last?.column ?? {}
   const isByValue = terms.length === 1 && spec.ties.length === 1 && spec.ties[0] === spec.id
@@ -125,12 +125,12 @@ export const compileList = (
   }
 }
 
-/** Pages that end behind so many rows sort all: each value gives as many. */
+/** Last row up to which a page uses the values: each value yields as many rows. */
 const byValueUpTo = 2_000
 
 /**
- * The sizes that pages mostly have stand in the text, and so does the absence of an offset: with either as a parameter
- * PostgreSQL reckons with a tenth of the list and plans each page anew, 0.7 ms of 3.5.
+ * Common page sizes are literals in the text, and so is a missing offset: with either as a parameter, PostgreSQL
+ * expects a tenth of the list and plans each page again, 0.7 ms of 3.5.
  */
 const usualSizes: ReadonlyMap<number, SqlFragment> = new Map([
   [20, raw('limit 20')],
@@ -144,7 +144,7 @@ const sliceOf = (offset: number, limit: number): SqlFragment => {
   return offset === 0 ? size : sql`${size} offset ${offset}::bigint`
 }
 
-/** The ids of a page in order, walking the index of the sort; `p` for what follows. */
+/** Selects the ids of a page in order by scanning the sort index, as `p`. */
 const walk = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: number, limit: number): SqlFragment => {
   const where = list.walkWhere ?? list.where
   const { byValue } = list
@@ -157,16 +157,16 @@ const walk = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: num
     order by ${raw(byValue.key)} ${direction}, g.id ${direction} ${sliceOf(offset, limit)}`
 }
 
-/** The ids of a page with their order, from all rows that the filter leaves, `f`: few rows, which are sorted. */
+/** Selects the ids of a page with their order by sorting all matching rows, `f`, which are few. */
 const ofFew = (spec: ListSpec, list: CompiledList, from: SqlFragment, offset: number, limit: number): SqlFragment =>
-  // The planner must not walk the sort index in the hope of an early end.
+  // Keeps the planner from scanning the sort index in the hope of an early end.
   sql`f as materialized (select ${raw(spec.id)} as id, row_number() over (order by ${list.orderBy}) as ord from ${from} where ${list.where}),
       ids as (select f.id, f.ord from f where f.ord > ${offset}::bigint and f.ord <= ${offset + limit}::bigint)`
 
 const sortedFrom = (spec: ListSpec, list: CompiledList): SqlFragment =>
   raw([spec.from, ...(list.sortJoins ?? [])].join(' '))
 
-/** The statement that gives the page's rows as JSON text, in order. */
+/** Returns the statement for the rows of a page as JSON text, in order. */
 export const pageStatement = (
   spec: ListSpec,
   list: CompiledList,
@@ -183,7 +183,7 @@ export const pageStatement = (
     select row_to_json(t)::text as row from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t`
 }
 
-/** As `pageStatement` with the filter first; one more row has `n`, the rows that the filter leaves, and no `row`. */
+/** Like `pageStatement` with the filter first; one more row without `row` has `n`, the number of matches. */
 export const countedPageStatement = (
   spec: ListSpec,
   list: CompiledList,
@@ -194,16 +194,16 @@ export const countedPageStatement = (
       from (select ${raw(spec.rowSelect)} from ids ${raw(spec.rowJoins)} order by ids.ord) t
     union all select null, count(*) from f`
 
-/** How the rows of a whole list are put together; see `cellsStatement`. */
+/** How to assemble all rows of a list; see `cellsStatement`. */
 export type RowPlan = 'walk' | 'join'
 
 /**
- * The statement that gives the list's rows, all or the first `limit`, in order: `cells` are expressions over `t`, which
- * has the response keys. A cell that names its key twice computes it once, and keys that no cell names are not computed.
+ * Returns the statement for the rows of a list, all or the first `limit`, in order. `cells` are expressions over `t`,
+ * which has the response keys. Keys that a cell uses twice are computed once, and unused keys are not computed.
  *
- * `walk` looks each row up in the order of the list: as fast as joining all (100,000 agents: 1.2 s), but the first row
- * comes after 5 ms instead of 600 and nothing wide is sorted on disk. `join` is for few rows whose joins read more than
- * the row.
+ * `walk` looks up each row in the order of the list: as fast as joining all (100,000 agents: 1.2 s), but the first row
+ * comes after 5 ms instead of 600 ms, and no wide rows are sorted on disk. `join` is for few rows whose joins read more
+ * than the row.
  */
 export const cellsStatement = (
   spec: ListSpec,
@@ -214,7 +214,7 @@ export const cellsStatement = (
   const from = sortedFrom(spec, list)
   const top = limit === undefined ? raw('') : sql`limit ${limit}::bigint`
   const chosen = sql`p as materialized (select ${raw(spec.id)} as id from ${from} where ${list.where} order by ${list.orderBy} ${top})`
-  // `offset 0` and the inner order keep the planner from pulling rows up.
+  // `offset 0` and the inner order keep the planner from pulling up the subquery.
   return plan === 'walk'
     ? sql`with ${chosen}
         select ${raw(cells.join(', '))} from p cross join lateral

@@ -2,22 +2,22 @@ import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/db.ts'
 import { compile, type SqlFragment, sql } from '../db/sql.ts'
 
-/** How old a count may be: the contract says "exact, as of at most one second ago". */
+/** Maximum age of a count: the contract says "exact, as of at most one second ago". */
 const maxAgeMs = 1_000
 const maxEntries = 500
 
-/** The statement behind a count. */
+/** Returns the statement of a count. */
 export const countStatement = (from: SqlFragment, where: SqlFragment): SqlFragment =>
   sql`select count(*)::bigint as n from ${from} where ${where}`
 
 interface Entry {
   at: number
   count: Promise<number>
-  /** Of this count when it is there, else of the one before it. */
+  /** Result of this count, or of the previous one while it runs. */
   last: number | undefined
 }
 
-/** Counts that many viewers of one list share: single flight, at most one second old. */
+/** Shares counts between the viewers of a list: one query at a time, at most one second old. */
 export const createCounts = (db: Queryable, clock: Clock) => {
   const entries = new Map<string, Entry>()
   function keyOf(statement: SqlFragment): string {
@@ -28,8 +28,8 @@ export const createCounts = (db: Queryable, clock: Clock) => {
     (await db.prepared<{ n: number }>(statement))[0]?.n ?? 0
   return {
     /**
-     * Runs a statement that gives `n`, unless its answer is known and fresh. `count` gets the same number in another way,
-     * where there is one that costs less just now.
+     * Runs a statement that returns `n`, unless a fresh result exists. `count` computes the same number in a cheaper
+     * way, if there is one at the moment.
      */
     of: (statement: SqlFragment, count: () => Promise<number> = () => counted(statement)): Promise<number> => {
       const key = keyOf(statement)
@@ -48,7 +48,7 @@ export const createCounts = (db: Queryable, clock: Clock) => {
       )
       return entry.count
     },
-    /** What was counted last, whenever that was: good enough to choose a plan by, for no answer. */
+    /** Returns the last count, whatever its age. Use it to choose a plan, not for a response. */
     last: (statement: SqlFragment): number | undefined => entries.get(keyOf(statement))?.last,
   }
 }

@@ -8,23 +8,23 @@ import { type CompiledList, compileList, countedPageStatement, type ListSpec, pa
 import { countStatement, createCounts } from './counts.ts'
 import { streamList } from './stream.ts'
 
-/** Pages above this many rows are streamed; below, one round trip is cheaper. */
+/** Pages with more rows are streamed; for smaller ones, one round trip is cheaper. */
 const streamFrom = largePage
-/** Under this share of rows a filter is run first and its rows sorted, else the sort index is walked. */
+/** Share of rows below which the filter runs first and its rows are sorted; above it, the sort index is scanned. */
 const filterFirstShare = 0.05
 const isFew = (filtered: number, total: number): boolean => filtered < Math.max(total * filterFirstShare, 500)
 
 export interface ListDeps {
-  /** Pool of short statements. */
+  /** Pool for short statements. */
   db: Db
-  /** Pool of long reads; one per stream. */
+  /** Pool for long reads; each stream takes one connection. */
   exportDb: Db
   clock: Clock
 }
 
 export type List = ReturnType<typeof createList>
 
-/** A list of the interface: filters, exact counts, pages up to a million rows, all from one compiled filter. */
+/** A list of the API: filters, exact counts and pages up to a million rows, all from one compiled filter. */
 export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) => {
   const counts = createCounts(db, clock)
   const from = raw(spec.from)
@@ -36,9 +36,9 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
     (await db.prepared<{ row: string }>(statement)).map(({ row }) => row)
 
   /**
-   * Rows of a page, and how many its list and its filter have. What a filter leaves decides how the rows are found, and
-   * either way finds the same ones: the last count of it, when there is one, is good enough for that, and the new count is
-   * made beside the rows or, where all that is left is sorted anyway, with them.
+   * Returns the rows of a page and the counts of list and filter. The number of matches decides how rows are found;
+   * both ways find the same ones. The last count is good enough for that decision. The new count runs beside the rows,
+   * or with them if all matches are sorted anyway.
    */
   async function rowsAndCounts(list: CompiledList, totalStatement: SqlFragment, offset: number, limit: number) {
     const filteredStatement = list.isUnfiltered ? totalStatement : statementOf(list)
@@ -73,7 +73,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
     return { total, filtered, rows }
   }
 
-  /** A page of so many rows that they are sent while they are read; undefined when there are not so many. */
+  /** Returns a page that is large enough to stream, else undefined. */
   async function streamed(
     list: CompiledList,
     totalStatement: SqlFragment,
@@ -88,7 +88,7 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
     return new JsonStream(streamList(exportDb, { total: totalStatement, filtered: filteredStatement, rows }))
   }
 
-  /** One page. `scope` narrows the list itself: what it leaves out is not counted in recordsTotal either. */
+  /** Returns one page. `scope` narrows the list itself, so recordsTotal leaves those rows out too. */
   async function page(query: Readonly<Record<string, unknown>>, scope?: SqlFragment): Promise<JsonText | JsonStream> {
     const asked = compileList(spec, query)
     const within = (where: SqlFragment) => (scope === undefined ? where : sql`${scope} and ${where}`)
@@ -105,16 +105,16 @@ export const createList = (spec: ListSpec, { db, exportDb, clock }: ListDeps) =>
     const stream = limit > streamFrom ? await streamed(list, totalStatement, offset, limit) : undefined
     if (stream !== undefined) return stream
     const { total, filtered, rows } = await rowsAndCounts(list, totalStatement, offset, limit)
-    // Counts may be a second old, rows never: a page that a change was announced for shows it.
+    // Counts may be a second old, but rows are current: a page shows every announced change.
     const end = offset + rows.length
-    // A page past the end says nothing of how many there are but that they do not reach it.
+    // A page past the end shows only that the count does not reach it.
     const now = rows.length === 0 ? Math.min(filtered, offset) : rows.length < limit ? end : Math.max(filtered, end)
     return new JsonText(
       `{"recordsTotal":${list.isUnfiltered ? now : Math.max(total, now)},"recordsFiltered":${now},"data":[${rows.join(',')}]}`,
     )
   }
 
-  /** Rows under a condition as the list shows them, in its default order; for details. */
+  /** Returns rows under a condition as the list shows them, in its default order; for details. */
   async function rowsWhere(condition: SqlFragment, limit: number): Promise<string[]> {
     const list: CompiledList = { ...compileList(spec, {}), where: condition }
     return rowsOf(pageStatement(spec, list, 0, limit, true))

@@ -73,14 +73,14 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** One character for one, as databases fold: the dotted capital I is an i, sigma has one small form. */
+/** Folds case like databases, one character for one: the dotted capital I becomes i, and sigma has one small form. */
 const fold = (text: string): string =>
   [...text.normalize('NFC')].map((c) => (c === 'İ' ? 'i' : c.toLowerCase())).join('')
 const has = (text: string, needle: string): boolean => fold(text).includes(fold(needle))
 const any = (values: string, test: (one: string) => boolean): boolean => values.split(',').some((v) => test(v.trim()))
 const bytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** The filters of the agents list, said again as plainly as can be. */
+/** The filters of the agents list, written again as plainly as possible. */
 const agentMeaning: Record<string, (a: Agent, value: string) => boolean> = {
   HostIdentifier: (a, v) => has(a.hostIdentifier, v),
   IpAddress: (a, v) => has(a.localIpAddress, v),
@@ -113,7 +113,7 @@ const agentMeaning: Record<string, (a: Agent, value: string) => boolean> = {
       has(s, v),
     ),
 }
-/** Ranges of whole minutes, which the test alone writes. */
+/** Ranges of whole minutes, the only ones that this test writes. */
 const inRange = (time: string, range: string): boolean => {
   const [from, to] = range.split('..') as [string, string]
   const minute = time.slice(0, 16)
@@ -207,7 +207,7 @@ describe('the agents list', () => {
     expect(Object.keys(filterValues).sort()).toEqual(Object.keys(agentMeaning).sort())
   })
 
-  it('is by default the severest first, then by host', () => {
+  it('is sorted by severity, then by host, by default', () => {
     const expected = agents.toSorted(
       (a, b) =>
         b.severity - a.severity ||
@@ -218,7 +218,7 @@ describe('the agents list', () => {
     expect(new Set(agents.map((a) => a.severity))).toEqual(new Set([10, 30, 40]))
   })
 
-  it('holds what the filters leave, all of it, counted exactly; the summary counts the same', async () => {
+  it('contains exactly the matching rows with exact counts; the summary has the same counts', async () => {
     await fc.assert(
       fc.asyncProperty(someFilters, async (filters) => {
         const left = agents.filter((a) =>
@@ -263,7 +263,7 @@ describe('the agents list', () => {
     )
   })
 
-  it('pages of any size, put together, are the list', async () => {
+  it('pages of any size add up to the list', async () => {
     await fc.assert(
       fc.asyncProperty(someFilters, fc.integer({ min: 1, max: 31 }), async (filters, size) => {
         const whole = await pageOf(t, `agents?PageSize=1000000&${query(filters)}`)
@@ -288,7 +288,7 @@ describe.each([
   ['peripherals', 'present=true', null],
   ['peripherals/models', '', null],
 ])('a page of %s?%s past the end', (path, filters, rows) => {
-  it('has no rows and counts as the first does', async () => {
+  it('has no rows and the counts of the first', async () => {
     const first = await pageOf(t, `${path}?${filters}`)
     if (rows !== null) expect(first.recordsFiltered).toBe(rows)
     expect(first.recordsFiltered).toBeGreaterThan(0)
@@ -306,15 +306,15 @@ describe('the end of time', () => {
     ['agents/commands?createdAt=..9999-12-31', 0],
     ['agents/errorTotal?FromDate=2031-05-04&ToDate=9999-12-31', 0],
     ['events/getevents?category=Agent&source=web-1&toDate=9999-12-31T23:59:59.999999', null],
-  ])('%s is a time as any other', async (path, rows) => {
+  ])('%s is a valid time', async (path, rows) => {
     const { recordsFiltered } = await pageOf(t, path)
     if (rows === null) expect(recordsFiltered).toBeGreaterThan(0)
     else expect(recordsFiltered).toBe(rows)
   })
 })
 
-describe('a host that has just come', () => {
-  it('is on the page at once, and counted there, though counts may be a second old', async () => {
+describe('a host that was just added', () => {
+  it('is on the page at once, and counted there, although counts may be a second old', async () => {
     const path = 'agents?HostIdentifier=just-come'
     expect(await pageOf(t, path)).toMatchObject({ recordsFiltered: 0, data: [] })
     const agent = await enrolAgent(t, { facts: { hostname: 'just-come' } })
@@ -327,7 +327,7 @@ describe('a host that has just come', () => {
   })
 })
 
-/** Sort keys of a list: what its own refusal names. */
+/** Returns the sort keys of a list from its own error message. */
 const sortKeys = async (path: string): Promise<string[]> => {
   const answer = await (await t.admin()).get(`/prime/webui/${path}?SortBy=!`)
   expect(answer.statusCode).toBe(400)
@@ -335,7 +335,7 @@ const sortKeys = async (path: string): Promise<string[]> => {
 }
 
 describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'])('sorting of %s', (path) => {
-  it('is total and stable over pages, both ways, by every key', async () => {
+  it('is total and stable over pages, in both directions, by every key', async () => {
     const keys = await sortKeys(path)
     expect(keys.length).toBeGreaterThan(8)
     const idOf = (row: Record<string, unknown>): string =>
@@ -363,7 +363,7 @@ describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'
       expect((await read(key, 23)).map(idOf), key).toEqual(ascending.map(idOf))
       expect(descending.map(idOf), key).toEqual(ascending.map(idOf).toReversed())
       expect(new Set(ascending.map(idOf)).size).toBe(ascending.length)
-      // Equal values lie side by side, whatever the order among different ones is.
+      // Equal values are adjacent, whatever the order of different ones.
       const values = ascending.map((row) => fold(JSON.stringify(row[key])))
       expect(key in (ascending[0] as object), key).toBe(true)
       expect(values.filter((value, i) => value !== values[i - 1]).length, key).toBe(new Set(values).size)
@@ -374,7 +374,7 @@ describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'
     }
   })
 
-  it('takes every key that is shown', async () => {
+  it('accepts every key that is shown', async () => {
     const known = new Set(await sortKeys(path))
     const [row] = (await pageOf<Record<string, unknown>>(t, `${path}?PageSize=1`)).data
     const single = Object.entries(row ?? {}).flatMap(([key, value]) => (Array.isArray(value) ? [] : [key]))
@@ -382,7 +382,7 @@ describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'
     expect(single.filter((key) => !known.has(key))).toEqual([])
   })
 
-  it('by a column of the database that is not shown is refused', async () => {
+  it('by a database column that is not shown is rejected', async () => {
     const known = new Set((await sortKeys(path)).map((key) => key.toLowerCase()))
     const columns = (
       await t.server.db.query<{ name: string }>(
@@ -411,7 +411,7 @@ describe.each(['agents', 'peripherals', 'peripherals/models', 'events/getevents'
         if (answer.statusCode === 400) expect(answer.json().errors[0].field).toBe('query.SortBy')
         else if (!known.has(name.toLowerCase())) taken.push(name)
       }
-    // Other names of shown keys, by the contract: version, status, address and the like.
+    // Other names of shown keys in the contract: version, status, address and so on.
     expect(
       taken.filter((name) => !['version', 'status', 'vendor', 'source', 'date', 'license'].includes(name)),
     ).toEqual([])
@@ -449,7 +449,7 @@ describe('the peripherals list', () => {
     isKnownAttackTool: boolean,
     isUnapprovedPeripheral: boolean,
   }
-  it('holds what the filters leave, counted exactly', async () => {
+  it('contains exactly the matching rows with exact counts', async () => {
     const id = (p: Peripheral) => `${p.uuid} ${p.deviceID}`
     await fc.assert(
       fc.asyncProperty(
@@ -469,7 +469,7 @@ describe('the peripherals list', () => {
     )
   })
 
-  it.each(['', '/models'])('%s is searched for ids as they are written', async (path) => {
+  it.each(['', '/models'])('%s finds ids as they are written', async (path) => {
     const first = peripherals[0] as Peripheral
     const search = async (text: string) =>
       (await pageOf<Peripheral>(t, `peripherals${path}?PageSize=1000&GlobalSearch=${encodeURIComponent(text)}`)).data
@@ -481,7 +481,7 @@ describe('the peripherals list', () => {
     expect(await search('ffff:ffff')).toEqual([])
   })
 
-  it('of one host is that of the host alone', async () => {
+  it('of one host contains only the peripherals of that host', async () => {
     const [host] = agents
     const page = await pageOf<Peripheral>(t, `peripherals/${host?.uuid}?PageSize=100`)
     expect(page.data.map((p) => p.uuid)).toEqual(page.data.map(() => host?.uuid))

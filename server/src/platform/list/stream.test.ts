@@ -12,7 +12,7 @@ let t: TestApp
 let authorization: string
 let everyone: Page<Agent>
 
-/** One character for one, as databases fold. */
+/** Folds case like databases, one character for one. */
 const fold = (text: string): string => [...text].map((c) => (c === 'İ' ? 'i' : c.toLowerCase())).join('')
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** The page as a client gets it over the socket, parsed and with its declared length, if any. */
+/** Returns the page as a client gets it over the socket, parsed, with its declared length if any. */
 const streamed = async <T = Agent>(path: string): Promise<Page<T>> => {
   const answer = await fetchText(t, `/prime/webui/${path}`, {
     headers: { authorization },
@@ -44,7 +44,7 @@ const paged = async <T = Agent>(path: string, size: number): Promise<T[]> => {
 }
 
 describe('a page over 2,000 rows', () => {
-  it('is the same as its pages put together, hostile names included', async () => {
+  it('equals its pages combined, including hostile names', async () => {
     const whole = everyone
     expect([whole.recordsTotal, whole.recordsFiltered, whole.data.length]).toEqual([fleet + 1, fleet + 1, fleet + 1])
     expect(await paged('agents', 1_000)).toEqual(whole.data)
@@ -65,7 +65,7 @@ describe('a page over 2,000 rows', () => {
     expect(page.recordsFiltered).toBe(fleet + 1)
   })
 
-  // Filters travel into COPY as settings: a text must come out of them as it went in.
+  // Filters reach COPY as settings: a text must arrive there unchanged.
   it.each([
     ['IpAddress', '10.'],
     ['GlobalSearch', '10.'],
@@ -81,7 +81,7 @@ describe('a page over 2,000 rows', () => {
     expect(await paged(`agents?${filter}`, 1_500)).toEqual(whole.data)
   })
 
-  it.each(awkwardNames)('takes %j for plain text in a filter', async (name) => {
+  it.each(awkwardNames)('treats %j as plain text in a filter', async (name) => {
     const expected = everyone.data.filter((a) => fold(a.hostIdentifier).includes(fold(name)))
     expect(expected.length).toBeGreaterThanOrEqual(fleet / awkwardNames.length)
     const found = await pageOf(t, `agents?PageSize=2000&HostIdentifier=${encodeURIComponent(name)}`)
@@ -89,14 +89,15 @@ describe('a page over 2,000 rows', () => {
     expect(found.recordsFiltered).toBe(expected.length)
   })
 
-  it('has all its commas wherever the chunks are cut', async () => {
-    // PostgreSQL sends 8 KiB at once: ten bytes, and each row behind five more, so that every chunk ends with a row.
+  it('has all its commas wherever the chunks are split', async () => {
+    // PostgreSQL sends 8 KiB at a time: ten bytes, and five more for each further row, so that every chunk ends with a
+    // row.
     const rows = sql`select '"' || repeat('x', case n when 1 then 8174 else 8184 end) || '"' from generate_series(1, 50) n`
     const text = Buffer.concat(await streamArray(t.server.db, rows).toArray()).toString()
     expect(JSON.parse(text)).toHaveLength(50)
   })
 
-  it('goes under the media type that was asked for', async () => {
+  it('has the requested media type', async () => {
     const answer = await fetchText(t, '/prime/webui/agents?PageSize=100000', {
       headers: { authorization, accept: 'text/plain' },
     })
@@ -105,8 +106,8 @@ describe('a page over 2,000 rows', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('that the client leaves in the middle frees its connection', async () => {
-    // The export pool has four connections: more leavers than that would use it up.
+  it('that the client aborts frees its connection', async () => {
+    // The export pool has four connections: more aborts than that would use it up.
     for (let n = 0; n < 12; n++) {
       const stop = new AbortController()
       const answer = await fetch(`${t.address}/prime/webui/agents?PageSize=1000000`, {
@@ -119,13 +120,13 @@ describe('a page over 2,000 rows', () => {
     expect((await streamed('agents?PageSize=1000000')).data).toHaveLength(fleet + 1)
   })
 
-  it('that is left before its first row ends nothing else', async () => {
+  it('that is aborted before its first row affects nothing else', async () => {
     for (const left of [streamLines, streamArray].map((stream) => stream(t.server.db, sql`select 'a row'`))) {
       left.on('error', () => {})
       left.destroy()
     }
     await expect.poll(() => t.server.db.figures().used, { timeout: 5_000 }).toBe(0)
-    // The end of the connection is heard after it was given back; unheard of, it ends the process.
+    // The connection ends after it was released; an unhandled error event would end the process.
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(await t.server.db.query(sql`select 1 as n`)).toEqual([{ n: 1 }])
   })

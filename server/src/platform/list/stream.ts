@@ -5,7 +5,7 @@ import { copyOut } from '../db/copy-out.ts'
 import type { Db } from '../db/db.ts'
 import { compile, type SqlFragment } from '../db/sql.ts'
 
-/** Text of a parameter as PostgreSQL reads it back by a cast. */
+/** Returns the text of a parameter as PostgreSQL parses it in a cast. */
 const settingText = (value: unknown): string => {
   if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) return `{${value.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
@@ -13,8 +13,8 @@ const settingText = (value: unknown): string => {
 }
 
 /**
- * Readies a statement for COPY, which takes no parameters: each becomes a setting of the transaction that the constant
- * text reads back, so nothing of a request ever stands in SQL (0.98 of the speed of literals).
+ * Prepares a statement for COPY, which takes no parameters: each becomes a setting of the transaction, which constant
+ * text reads, so no value of a request is ever part of SQL (0.98 of the speed of literals).
  */
 export const bindForCopy = async (client: PoolClient, statement: SqlFragment): Promise<string> => {
   const { text, values } = compile(statement)
@@ -25,14 +25,14 @@ export const bindForCopy = async (client: PoolClient, statement: SqlFragment): P
   return text.replace(/\$(\d+)/g, (_, n: string) => `current_setting('portcullis.p${n}')`)
 }
 
-/** Rows of JSON text never hold these two, so CSV leaves every row as it is. */
+/** JSON text of a row never contains these two characters, so CSV leaves every row unchanged. */
 const plainRows = `(FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01')`
 
 const lineFeed = 10
 const comma = 44
 const commaBytes = Buffer.from(',')
 
-/** Joins lines by commas, in the bytes they came in: JSON text of one row has no raw line feed, and nobody else reads them. */
+/** Joins lines by commas in place: the JSON text of a row has no raw line feed, and nobody else reads these bytes. */
 const commas = (): Transform => {
   let isPending = false
   return new Transform({
@@ -46,10 +46,12 @@ const commas = (): Transform => {
   })
 }
 
-/** What a reader may take to accept the next chunk; a snapshot held open for longer keeps the database from cleaning up. */
+/**
+ * Time for a reader to accept the next chunk: a snapshot that stays open longer keeps the database from cleaning up.
+ */
 const stallMs = 60_000
 
-/** Passes bytes on and ends when the reader stalls. */
+/** Passes bytes on and ends if the reader stalls. */
 export const guarded = (): Transform => {
   let timer: NodeJS.Timeout | undefined
   const body = new Transform({
@@ -69,7 +71,7 @@ const countOf = async (client: PoolClient, statement: SqlFragment): Promise<numb
   return Number((await client.query(text, [...values])).rows[0]?.n ?? 0)
 }
 
-/** A list answer that is formed while it is sent: counts and rows of one snapshot, memory flat whatever the size. */
+/** Streams a list response: counts and rows of one snapshot, with constant memory. */
 export const streamList = (
   db: Db,
   statements: { total: SqlFragment; filtered: SqlFragment; rows: SqlFragment },
@@ -88,7 +90,7 @@ export const streamList = (
   return body
 }
 
-/** Lines of one text per row, formed while they are sent. */
+/** Streams one line of text per row. */
 export const streamLines = (db: Db, rows: SqlFragment): Readable => {
   const body = guarded()
   db.withClient(async (client) => {
@@ -101,7 +103,7 @@ export const streamLines = (db: Db, rows: SqlFragment): Readable => {
   return body
 }
 
-/** An array that is formed while it is sent, of a statement that gives one text of JSON per row. */
+/** Streams a JSON array from a statement that returns one JSON text per row. */
 export const streamArray = (db: Db, rows: SqlFragment): Readable => {
   const body = guarded()
   db.withClient(async (client) => {

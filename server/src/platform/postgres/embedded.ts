@@ -16,18 +16,18 @@ import { type Postmaster, startPostmaster } from './postmaster.ts'
 import { serverArguments } from './settings.ts'
 import { makeSocketDir, PORT, socketDirOf } from './socket-dir.ts'
 
-// Doubled from one try to the next; a database that ran a minute starts over at the first delay.
+// Doubles with each attempt; after a minute of operation it restarts at the first delay.
 const FIRST_DELAY_MS = 100
 const LAST_DELAY_MS = 30_000
 const STABLE_AFTER_MS = 60_000
 
-/** The database ended by itself; it is being restarted. */
+/** The database ended unexpectedly and is being restarted. */
 export interface DatabaseCrash {
-  /** How it ended, or why a restart failed, for a person. */
+  /** Why it ended, or why a restart failed, for people. */
   reason: string
-  /** Restarts tried since it last ran stably, this one included. */
+  /** Restart attempts since it last ran stably, including this one. */
   attempt: number
-  /** The restart is tried after this many milliseconds. */
+  /** Delay of the restart in milliseconds. */
   retryInMs: number
 }
 
@@ -36,11 +36,11 @@ export interface EmbeddedPostgresOptions {
   log: LauncherLog
   /** Called for every crash and every failed restart. Connections are lost by then; the pool opens new ones. */
   onCrash?: (crash: DatabaseCrash) => void
-  /** False only for throw-away test clusters: nothing is synced to the disk, and the role may create databases. */
+  /** False only for throw-away test clusters: nothing is synced to disk, and the role may create databases. */
   durable?: boolean
 }
 
-/** How to connect; fits `new pg.Pool(…)`. The role owns the database and is no superuser. */
+/** Connection options for `new pg.Pool(…)`. The role owns the database and is not a superuser. */
 export interface EmbeddedConnection {
   host: string
   port: number
@@ -52,18 +52,18 @@ export interface EmbeddedPostgres {
   connection: EmbeddedConnection
   /** Version of PostgreSQL, for example `18.4`. */
   version: string
-  /** Process id of the server now running; changes with a restart. */
+  /** Returns the process id of the current server; a restart changes it. */
   pid(): number
-  /** Stops the database and gives the data directory free. Pools must be closed before. */
+  /** Stops the database and releases the data directory. Close all pools before. */
   stop(): Promise<void>
 }
 
 const PRODUCT = 'portcullis'
 
 /**
- * Runs the real PostgreSQL of the npm packages on `dataDir`: no port, no password, reachable through a socket that
- * only the database user and root can enter.
- * @throws StartError with one sentence for a person.
+ * Runs PostgreSQL from the npm packages on `dataDir`, without a port or password, on a socket that only the database user
+ * and root can open.
+ * @throws StartError
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = prepareDataDir(options.dataDir)
@@ -76,7 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** How to connect to the database that another process runs on `dataDir`; null when none does. */
+/** Returns how to connect to the database that another process runs on `dataDir`; null if none does. */
 export const runningEmbedded = (dataDir: string): { pid: number; connection: EmbeddedConnection } | null => {
   const pid = holderOf(dataDir)
   return pid === null
@@ -138,7 +138,7 @@ async function startLocked(
   }
 }
 
-/** Role and database of the product, made once; then the checks that make a silently wrong database impossible. */
+/** Creates the product's role and database once, and checks that the database is fit for use. */
 async function prepareDatabase(connection: EmbeddedConnection, durable: boolean): Promise<string> {
   const superuser = { ...connection, user: SUPERUSER, database: 'postgres' }
   const version = await withClient(superuser, async (client) => {
@@ -166,7 +166,7 @@ async function withClient<T>(config: EmbeddedConnection, work: (client: pg.Clien
 
 interface Supervised {
   start: () => Promise<Postmaster>
-  /** Makes sure that nothing of the crashed server works on the cluster any more. */
+  /** Ensures that no process of the crashed server still uses the cluster. */
   quiet: () => Promise<void>
   onCrash: ((crash: DatabaseCrash) => void) | undefined
 }
@@ -200,7 +200,7 @@ function supervise(first: Postmaster, { start, quiet, onCrash }: Supervised) {
       const next = await restart(reason)
       if (next === undefined) return
       current = next
-      // Stopped while it was coming up: stop() waits for this loop, and nobody else knows the new process.
+      // stop() came during the restart: it waits for this loop, the only one that knows the new process.
       if (stopping.signal.aborted) return current.stop()
     }
   }

@@ -32,12 +32,12 @@ describe('assertDatabaseFitness', () => {
     })
   })
 
-  it('refuses a database that may lose what it acknowledged', async () => {
-    expect(await reasonOn('portcullis', { durable: true })).toContain('fsync off')
+  it('rejects a database that may lose acknowledged data', async () => {
+    expect(await reasonOn('portcullis', { durable: true })).toContain('fsync is off')
   })
 
-  it('refuses a role whose commits do not wait', async () => {
-    // The cluster of the tests has fsync off itself, so the one setting in question is told apart by asking in order.
+  it('rejects a role whose commits do not wait', async () => {
+    // The test cluster itself has fsync off, so the setting under test is distinguished by the order of the queries.
     const settings = { fsync: 'on', synchronous_commit: 'off', full_page_writes: 'on' }
     await on('portcullis', async (client) => {
       const asked = {
@@ -46,26 +46,26 @@ describe('assertDatabaseFitness', () => {
           return value === undefined ? client.query(text) : Promise.resolve({ rows: [{ value }] })
         },
       }
-      await expect(assertDatabaseFitness(asked)).rejects.toThrow('synchronous_commit off')
+      await expect(assertDatabaseFitness(asked)).rejects.toThrow('synchronous_commit is off')
     })
   })
 
-  it('refuses a plain C locale', async () => {
+  it('rejects a plain C locale', async () => {
     await create("plain_c ENCODING UTF8 LOCALE_PROVIDER libc LOCALE 'C'")
     expect(await reasonOn('plain_c')).toContain("lower('Ä')")
   })
 
-  it('refuses another encoding', async () => {
+  it('rejects another encoding', async () => {
     await create("latin ENCODING LATIN1 LOCALE_PROVIDER libc LOCALE 'C'")
     expect(await reasonOn('latin')).toContain('UTF8')
   })
 
-  it('refuses PostgreSQL 14', async () => {
+  it('rejects PostgreSQL 14', async () => {
     const client = { query: async (text: string) => ({ rows: [{ v: text.endsWith('_num') ? '140012' : '14.12' }] }) }
-    await expect(assertDatabaseFitness(client)).rejects.toThrow('PostgreSQL 14.12; Portcullis needs 15')
+    await expect(assertDatabaseFitness(client)).rejects.toThrow('PostgreSQL 14.12, but Portcullis needs 15')
   })
 
-  it('refuses a database whose user may not create pg_trgm', async () => {
+  it('rejects a database whose user may not create pg_trgm', async () => {
     const superuser = new pg.Client({ ...connection, user: 'postgres', database: 'postgres' })
     await superuser.connect()
     await superuser.query('CREATE DATABASE foreign_db')

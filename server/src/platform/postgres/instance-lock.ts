@@ -4,16 +4,18 @@ import { StartError } from '../start-error.ts'
 import { errnoOf } from './errno.ts'
 import { startTimeOf } from './processes.ts'
 
-/** Who holds a data directory. `startedAt` is the kernel's start time of the process, so that a reused pid is no holder. */
+/**
+ * The process that holds a data directory. `startedAt` is its kernel start time, so that a reused pid does not count.
+ */
 interface Holder {
   pid: number
   startedAt: string
 }
 
 /**
- * Takes the data directory for this process; one server per directory, because each would stop the other's database.
- * @returns the release.
- * @throws StartError naming the process that holds it.
+ * Locks the data directory for this process: two servers on one directory would stop each other's database.
+ * @returns the function that releases the lock
+ * @throws StartError with the process that holds the lock
  */
 export function lockDataDir(dataDir: string): () => void {
   const path = join(dataDir, 'portcullis.lock')
@@ -21,15 +23,15 @@ export function lockDataDir(dataDir: string): () => void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, mine, { mode: 0o644 })
   try {
-    // A second round is enough after a dead holder; a third contender within it is told to try again.
+    // A dead holder needs a second round; a third contender in that time gets an error.
     for (let round = 0; round < 3; round++) {
       if (linked(draft, path)) return () => release(path, mine)
       const text = read(path)
       const holder = parse(text)
       if (holder !== undefined && holds(holder)) {
         throw new StartError(
-          `Portcullis is already running on ${dataDir} (process ${holder.pid}): ` +
-            'stop it, or choose another data directory with PORTCULLIS_DATA_DIR.',
+          `Portcullis is already running on ${dataDir} (process ${holder.pid}). ` +
+            'Stop it, or set PORTCULLIS_DATA_DIR to another directory.',
         )
       }
       takeAway(path, text)
@@ -37,27 +39,27 @@ export function lockDataDir(dataDir: string): () => void {
   } finally {
     rmSync(draft, { force: true })
   }
-  throw new StartError(`Another Portcullis is just starting on ${dataDir}: try again.`)
+  throw new StartError(`Another Portcullis is starting on ${dataDir}. Try again.`)
 }
 
-/** The process that runs on this data directory; null when none does. */
+/** Returns the process that runs on this data directory; null: none. */
 export const holderOf = (dataDir: string): number | null => {
   const holder = parse(read(join(dataDir, 'portcullis.lock')))
   return holder !== undefined && holds(holder) ? holder.pid : null
 }
 
-/** link() creates the lock with its content in one step, or fails when it exists. */
+/** Creates the lock with its content atomically by link(). Returns false if it exists. */
 function linked(draft: string, path: string): boolean {
   try {
     linkSync(draft, path)
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false
-    throw new StartError(`The data directory cannot be locked at ${path} (${errnoOf(error)}).`, { cause: error })
+    throw new StartError(`Cannot lock the data directory at ${path} (${errnoOf(error)}).`, { cause: error })
   }
 }
 
-/** Removes a dead holder's lock. Whoever renamed a lock that is not the one judged dead puts it back. */
+/** Removes a dead holder's lock. If the lock changed meanwhile, puts it back. */
 function takeAway(path: string, judged: string | undefined): void {
   const aside = `${path}.stale.${process.pid}`
   try {
@@ -73,7 +75,7 @@ const release = (path: string, mine: string): void => {
   if (read(path) === mine) rmSync(path, { force: true })
 }
 
-// Our own pid counts: two embedded servers in one process would fight over one cluster as well.
+// Our own pid counts too: two embedded servers in one process would use the same cluster.
 const holds = (holder: Holder): boolean => holder.startedAt !== '' && startTimeOf(holder.pid) === holder.startedAt
 
 function read(path: string): string | undefined {

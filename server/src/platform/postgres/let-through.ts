@@ -5,30 +5,30 @@ import { StartError } from '../start-error.ts'
 type User = { uid: number; gid: number; name: string }
 
 /**
- * Refuses a data directory that the database user cannot reach. PostgreSQL runs as another user when we are root, and a
- * closed directory above the data directory is not ours to open.
- * @throws StartError that names the closed directory.
+ * Throws if the database user cannot reach the data directory. As root we run PostgreSQL as another user, and must not
+ * change the permissions of a closed directory above.
+ * @throws StartError with the closed directory
  */
 export function assertReachable(dataDir: string, owner: User): void {
   for (let dir = nearestDir(dirname(dataDir)); ; dir = dirname(dir)) {
     if (!passable(statSync(dir), owner)) {
       throw new StartError(
         `The database runs as the user ${owner.name}, who cannot enter ${dir}, which contains the data directory ${dataDir}. ` +
-          `Run \`chmod o+x ${dir}\`, or choose another data directory with PORTCULLIS_DATA_DIR.`,
+          `Run \`chmod o+x ${dir}\`, or set PORTCULLIS_DATA_DIR to another directory.`,
       )
     }
     if (dir === dirname(dir)) return
   }
 }
 
-/** Lets the database user through to its files: our own data directory is opened for passing, not for reading. */
+/** Gives the database user access to its files: makes our data directory passable, but not readable. */
 export function letThrough(dataDir: string, owner: User): void {
   const own = lstatSync(dataDir)
   if (!passable(own, owner)) chmodSync(dataDir, (own.mode & 0o7777) | 0o011)
   assertReachable(dataDir, owner)
 }
 
-/** The real path of the first directory on the way up that exists. */
+/** Returns the real path of the nearest existing directory upwards. */
 const nearestDir = (dir: string): string =>
   statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true || dir === dirname(dir)
     ? realpathSync(dir)

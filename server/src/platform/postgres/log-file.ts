@@ -5,11 +5,11 @@ const CHECK_EVERY_MS = 60_000
 
 /** The database's log: at most two files of about 10 MB, `path` and `path.1`. */
 export interface LogFile {
-  /** To hand to the child as stdout and stderr: the log outlives a killed server, which a pipe would not. */
+  /** Descriptor for the child's stdout and stderr. The log survives a killed server, unlike a pipe. */
   fd: number
-  /** The last lines written since `mark`, for an error message. */
+  /** Returns the last lines since `mark`, for an error message. */
   since(mark: number): string
-  /** How much has been written by now. */
+  /** Returns the current size of the log. */
   mark(): number
   close(): void
 }
@@ -18,7 +18,7 @@ export function openLogFile(path: string): LogFile {
   const fd = openSync(path, 'a+', 0o600)
   function rotate(): void {
     if (fstatSync(fd).size < MAX_BYTES) return
-    // Copied and truncated, because the child holds the same open file; it appends, so it goes on at the new end.
+    // Copied and truncated, because the child holds the file open and appends at its new end.
     copyFileSync(path, `${path}.1`)
     ftruncateSync(fd)
   }

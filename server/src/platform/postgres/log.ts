@@ -1,4 +1,4 @@
-/** What the launcher needs of a logger; a pino logger fits. */
+/** The methods that the launcher needs; a pino logger fits. */
 export interface LauncherLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

@@ -5,7 +5,7 @@ import { StartError } from '../start-error.ts'
 import type { LauncherLog } from './log.ts'
 import { postgresOn } from './processes.ts'
 
-// Fast shutdown rolls transactions back and writes a checkpoint; immediate leaves recovery to the next start.
+// Fast shutdown rolls back transactions and writes a checkpoint; immediate shutdown leaves recovery to the next start.
 const ROUNDS = [
   { signal: 'SIGINT', waitMs: 30_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
@@ -13,18 +13,18 @@ const ROUNDS = [
 ] as const
 
 /**
- * Stops the database that a killed server left behind, so that this one starts on a quiet directory.
- * To be called by the holder of the instance lock only.
- * @throws StartError when it cannot be stopped (another user's process).
+ * Stops the database that a killed server left running, so that this one can start on the directory. Only the holder of the
+ * instance lock may call it.
+ * @throws StartError if it cannot be stopped (another user's process)
  */
 export async function stopOrphan(clusterDir: string, log: LauncherLog): Promise<void> {
   const [first] = postgresOn(clusterDir)
   if (first !== undefined) {
-    log.info({ pid: first }, 'stopping the database that an earlier server left running')
+    log.info({ pid: first }, 'stopping the database left by an earlier server')
     await stopAll(clusterDir)
   }
-  // Nobody works on the cluster now. Its pid file may name a process that has nothing to do with it by now
-  // (pids are reused), and PostgreSQL would refuse to start for it.
+  // No process uses the cluster now. Its pid file may name an unrelated process (pids are reused), for which PostgreSQL
+  // would refuse to start.
   rmSync(join(clusterDir, 'postmaster.pid'), { force: true })
 }
 
@@ -33,12 +33,12 @@ async function stopAll(clusterDir: string): Promise<void> {
     const [postmaster, ...backends] = postgresOn(clusterDir)
     if (postmaster === undefined) return
     signalTo(postmaster, signal)
-    // Backends follow their postmaster by themselves, except when it is killed outright.
+    // Backends end with their postmaster, except after SIGKILL.
     if (signal === 'SIGKILL') for (const pid of backends) signalTo(pid, signal)
     if (await gone(clusterDir, waitMs)) return
   }
   throw new StartError(
-    `The database left running on ${clusterDir} (process ${postgresOn(clusterDir)[0]}) cannot be stopped.`,
+    `Cannot stop the database left running on ${clusterDir} (process ${postgresOn(clusterDir)[0]}). Stop it by hand.`,
   )
 }
 
@@ -55,6 +55,6 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // Gone in between, or not ours: the wait that follows tells which.
+    // The process ended, or belongs to another user: the caller's wait finds out.
   }
 }

@@ -7,15 +7,15 @@ export interface Owner {
   uid: number
   gid: number
   name: string
-  /** True when this process is root and has to drop to the owner for every PostgreSQL program. */
+  /** Whether this process is root and must switch to the owner for PostgreSQL programs. */
   drop: boolean
 }
 
 const CREATED_USER = 'portcullis-db'
 
 /**
- * Who PostgreSQL runs as: an ordinary user as himself; root as the owner of an existing cluster, else `postgres`, else
- * a system user made for it, else `nobody`.
+ * Selects the user for PostgreSQL: the current one, unless it is root; for root, the owner of an existing cluster, else
+ * `postgres`, else a new system user, else `nobody`.
  */
 export function chooseOwner(clusterDir: string): Owner {
   const uid = process.getuid?.() ?? -1
@@ -25,7 +25,7 @@ export function chooseOwner(clusterDir: string): Owner {
     if (uid === 0 && is.uid !== 0) return { uid: is.uid, gid: is.gid, name: nameOf(is.uid), drop: true }
     if (uid !== 0 && is.uid !== uid) {
       throw new StartError(
-        `The database in ${clusterDir} belongs to the user ${nameOf(is.uid)}: start as that user or as root.`,
+        `The database in ${clusterDir} belongs to the user ${nameOf(is.uid)}. Start as that user or as root.`,
       )
     }
   }
@@ -33,14 +33,14 @@ export function chooseOwner(clusterDir: string): Owner {
   const user = lookUp('postgres') ?? lookUp(CREATED_USER) ?? createUser() ?? lookUp('nobody')
   if (user === undefined) {
     throw new StartError(
-      'The database cannot run as root, and there is neither a user postgres nor nobody nor a way to make one: ' +
-        'start as an ordinary user, or name a PostgreSQL server in DATABASE_URL.',
+      'The database cannot run as root, no user postgres or nobody exists, and creating one failed. ' +
+        'Start as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
     )
   }
   return { ...user, drop: true }
 }
 
-/** The credentials part of the options of `spawn`. libuv also empties the supplementary groups when it drops. */
+/** Returns the credentials for `spawn`. libuv also drops the supplementary groups. */
 export const asOwner = (owner: Owner): { uid?: number; gid?: number } =>
   owner.drop ? { uid: owner.uid, gid: owner.gid } : {}
 
@@ -50,7 +50,7 @@ function createUser(): Omit<Owner, 'drop'> | undefined {
   return lookUp(CREATED_USER)
 }
 
-// `id` asks NSS, so users of LDAP or SSSD are found as well, which /etc/passwd would not tell.
+// `id` asks NSS, so it also finds users of LDAP or SSSD, which /etc/passwd lacks.
 function lookUp(name: string): Omit<Owner, 'drop'> | undefined {
   const [uid, gid] = [id('-u', name), id('-g', name)].map((text) => (/^\d+$/.test(text) ? Number(text) : -1))
   return uid === undefined || gid === undefined || uid <= 0 || gid < 0 ? undefined : { uid, gid, name }

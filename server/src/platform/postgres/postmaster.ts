@@ -9,7 +9,7 @@ import type { LogFile } from './log-file.ts'
 import { asOwner, type Owner } from './owner.ts'
 import { PORT } from './socket-dir.ts'
 
-// Recovery after a crash replays up to max_wal_size; a slow disk may need minutes for it.
+// Recovery after a crash replays up to max_wal_size; a slow disk may need minutes.
 const READY_WITHIN_MS = 10 * 60_000
 const STOP_WITHIN_MS = 30_000
 
@@ -24,18 +24,18 @@ export interface PostmasterOptions {
   log: LauncherLog
 }
 
-/** One running PostgreSQL server process. */
+/** A running PostgreSQL server process. */
 export interface Postmaster {
   pid: number
-  /** Settles when it ends, for whatever reason; never rejects. */
+  /** Resolves with the reason when the process ends; never rejects. */
   ended: Promise<string>
-  /** Rolls open transactions back, writes a checkpoint, ends. */
+  /** Rolls open transactions back, writes a checkpoint and ends. */
   stop(): Promise<void>
 }
 
 /**
  * Starts the server and waits until it answers.
- * @throws StartError when it ends before.
+ * @throws StartError if it ends before that
  */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const mark = options.logFile.mark()
@@ -44,7 +44,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     cwd: '/',
     env: CHILD_ENV,
     stdio: ['ignore', options.logFile.fd, options.logFile.fd],
-    // A session of its own: Ctrl+C in the terminal reaches the server only, which finishes its work first.
+    // A session of its own, so that Ctrl+C in the terminal reaches only our server, which shuts down in order.
     detached: true,
   })
   const ended = endOf(child)
@@ -55,7 +55,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   while (!(await answers(options))) {
     if (failure !== undefined) {
       const said = fatalLine(options.logFile.since(mark))
-      throw new StartError(`The database did not start: ${said || failure}. Its log: ${options.logPath}`)
+      throw new StartError(`The database did not start: ${said || failure}. See its log ${options.logPath}`)
     }
     if (performance.now() > nextNotice) {
       options.log.info({ log: options.logPath }, 'waiting for the database, which may be recovering')
@@ -63,7 +63,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     }
     if (performance.now() > end) {
       await stop(child, ended)
-      throw new StartError(`The database did not answer within ten minutes. Its log: ${options.logPath}`)
+      throw new StartError(`The database did not answer within ten minutes. See its log ${options.logPath}`)
     }
     await sleep(20)
   }
@@ -72,13 +72,13 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
 
 const endOf = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
-    child.once('error', (error) => resolve(`it could not be run (${errnoOf(error)})`))
+    child.once('error', (error) => resolve(`it cannot run (${errnoOf(error)})`))
     child.once('exit', (code, signal) =>
-      resolve(signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`),
+      resolve(signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`),
     )
   })
 
-/** Connecting is the only proof: the log says "ready" in the host's language, and a socket file may be a dead one's. */
+/** Only a connection proves that the server is ready: the log is localised, and a socket file may be stale. */
 async function answers({ socketDir, clusterDir }: PostmasterOptions): Promise<boolean> {
   const client = new pg.Client({
     host: socketDir,

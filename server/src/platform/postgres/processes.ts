@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 /**
- * When the process started, as the kernel writes it (opaque text that no later process with the same pid has); empty
- * when it is dead. A killed process that nobody has waited for yet is dead: pid 1 of a container may never wait.
+ * Returns the start time of a process as the kernel writes it, which identifies it despite reused pids; empty if it is
+ * dead. A zombie counts as dead: pid 1 of a container may never reap it.
  */
 export function startTimeOf(pid: number): string {
   if (process.platform !== 'linux') {
@@ -12,7 +12,7 @@ export function startTimeOf(pid: number): string {
   }
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name (second field of proc(5)) stands in parentheses and may itself hold spaces and parentheses.
+    // The name (second field of proc(5)) is in parentheses and may itself contain spaces and parentheses.
     const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if ('ZX'.includes(state)) return ''
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[18]}`
@@ -22,9 +22,8 @@ export function startTimeOf(pid: number): string {
 }
 
 /**
- * The processes of the PostgreSQL that runs on this cluster: the postmaster first, when it is among them.
- * Every PostgreSQL process works in its data directory, which tells ours from any other on the machine, and
- * a reused pid from a database.
+ * Returns the PostgreSQL processes on this cluster, the postmaster first. Every PostgreSQL process works in its data
+ * directory, which distinguishes ours from others, and a database from a process with a reused pid.
  */
 export function postgresOn(clusterDir: string): number[] {
   const postmaster = readPostmasterPid(clusterDir)
@@ -49,7 +48,7 @@ function inProc(clusterDir: string): number[] {
     .filter((pid) => pid !== process.pid && link(pid, 'cwd') === dir && isPostgres(link(pid, 'exe')))
 }
 
-// The kernel appends " (deleted)" when the program was removed or replaced under the running process.
+// The kernel appends " (deleted)" if the program was removed or replaced while it ran.
 const isPostgres = (exe: string): boolean => basename(exe.replace(/ \(deleted\)$/, '')) === 'postgres'
 
 function link(pid: number, name: 'cwd' | 'exe'): string {

@@ -7,14 +7,14 @@ const MB = 1024 * 1024
 export interface SettingsOptions {
   clusterDir: string
   socketDir: string
-  /** False for throw-away test clusters only: nothing reaches the disk for certain then. */
+  /** False only for throw-away test clusters, which do not sync to disk. */
   durable: boolean
   memoryBytes?: number
 }
 
 /**
- * The command line of the server. All settings are given here rather than in postgresql.conf: the command line wins
- * over ALTER SYSTEM, so what keeps an acknowledged report safe cannot be switched off from inside.
+ * Returns the server's command line. It has all settings instead of postgresql.conf: it overrides ALTER SYSTEM, so the
+ * settings that keep acknowledged reports safe cannot be switched off from inside.
  */
 export function serverArguments(options: SettingsOptions): string[] {
   const settings = {
@@ -29,9 +29,9 @@ export function serverArguments(options: SettingsOptions): string[] {
     lc_messages: 'C',
     log_line_prefix: '%m [%p] ',
     log_checkpoints: 'off',
-    // The planner's default of 4 is for spinning disks and keeps it off indexes.
+    // The planner's default of 4 suits spinning disks and keeps it from using indexes.
     random_page_cost: '1.1',
-    // Hot statements are short: compiling them costs more than it gains.
+    // Frequent statements are short: compiling them costs more than it saves.
     jit: 'off',
     dynamic_shared_memory_type: hasSharedMemory() ? 'posix' : 'mmap',
   }
@@ -43,7 +43,7 @@ const durability = (durable: boolean): Record<string, string> => {
   return { fsync: value, synchronous_commit: value, full_page_writes: value }
 }
 
-/** A quarter of the memory for shared buffers, from 128 MB to 4 GB; a throw-away cluster stays small. */
+/** Gives shared buffers a quarter of the memory, from 128 MB to 4 GB; a throw-away cluster stays small. */
 function sizes(memoryBytes: number, durable: boolean): Record<string, string> {
   const quarter = Math.floor(memoryBytes / 4 / MB)
   const shared = durable ? clamp(quarter, 128, 4096) : 128
@@ -62,13 +62,13 @@ function sizes(memoryBytes: number, durable: boolean): Record<string, string> {
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
 
-/** What this process may use: a container's limit when there is one. */
+/** Returns the memory available to this process, with a container's limit. */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
   return limit > 0 && limit < totalmem() ? limit : totalmem()
 }
 
-/** A container's /dev/shm has 64 MB unless told otherwise, which one parallel query can fill. */
+/** Returns whether /dev/shm is large enough. A container's default of 64 MB can be filled by one parallel query. */
 function hasSharedMemory(): boolean {
   try {
     const shm = statfsSync('/dev/shm')

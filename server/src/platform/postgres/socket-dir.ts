@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Owner } from './owner.ts'
 
-/** Only the file name of the socket depends on it: TCP is off. */
+/** TCP is off; the port only appears in the socket's file name. */
 export const PORT = 5432
 
-// sun_path holds 108 bytes on Linux and 104 on macOS, with the closing NUL.
+// sun_path has 108 bytes on Linux and 104 on macOS, including the closing NUL.
 const MAX_SOCKET_PATH = process.platform === 'darwin' ? 103 : 107
 const SHORT_PREFIX = 'portcullis-'
 
@@ -16,9 +16,9 @@ export interface SocketDir {
 }
 
 /**
- * A directory for the database's socket that only the database user (and root) may enter: it is what guards the
- * database, which asks for no password. Lies in the data directory, or under a short temporary path, recorded in
- * the file `socket-dir` there, when the data directory's own path is too long for a socket.
+ * Creates the directory for the database's socket. Only the database user (and root) may enter it, which protects the
+ * database, because it has no password. It is in the data directory, or, if that path is too long for a socket, under a
+ * short temporary path recorded in the file `socket-dir`.
  */
 export function makeSocketDir(dataDir: string, owner: Owner, roots: string[] = ['/run', tmpdir(), '/tmp']): SocketDir {
   const record = join(dataDir, 'socket-dir')
@@ -35,7 +35,7 @@ export function makeSocketDir(dataDir: string, owner: Owner, roots: string[] = [
   return { path, remove: () => removeRecorded(record) }
 }
 
-/** Where the socket of a running database is. */
+/** Returns the socket directory of a running database. */
 export function socketDirOf(dataDir: string): string {
   try {
     return readFileSync(join(dataDir, 'socket-dir'), 'utf8')
@@ -63,13 +63,13 @@ function close(dir: string, owner: Owner): void {
   if (owner.drop) chownSync(dir, owner.uid, owner.gid)
 }
 
-/** What a killed server left under a temporary path. Only a directory that looks like one of ours is removed. */
+/** Removes the temporary directory of a killed server, if its name has our form. */
 function removeRecorded(record: string): void {
   try {
     const path = readFileSync(record, 'utf8')
     if (basename(path).startsWith(SHORT_PREFIX) && lstatSync(path).isDirectory()) rmSync(path, { recursive: true })
   } catch {
-    // Nothing recorded, or already gone.
+    // Nothing is recorded, or it is removed already.
   }
   rmSync(record, { force: true })
 }

@@ -11,13 +11,13 @@ const SILENT: LauncherLog = { info: () => undefined, warn: () => undefined }
 
 /** A database server for one test run. */
 export interface TestPostgres {
-  /** The role may create databases: one migrated template, a clone per test file. */
+  /** The role may create databases: one migrated template, and a clone per test file. */
   connection: EmbeddedConnection
-  /** Stops it and removes everything. */
+  /** Stops the server and removes all its files. */
   stop(): Promise<void>
 }
 
-/** Starts a throw-away cluster under the temporary directory, fsync off; one per run, from a globalSetup. */
+/** Starts a throw-away cluster in the temporary directory, without fsync; one per run, from a globalSetup. */
 export async function startTestPostgres(): Promise<TestPostgres> {
   await sweep()
   const dataDir = mkdtempSync(join(tmpdir(), PREFIX))
@@ -32,7 +32,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   }
 }
 
-/** Clears away what killed test runs left, database included. */
+/** Removes what killed test runs left, including databases. */
 async function sweep(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(PREFIX)) continue
@@ -43,7 +43,7 @@ async function sweep(): Promise<void> {
       await stopOrphan(join(dataDir, 'postgres'), SILENT)
       rmSync(dataDir, { recursive: true, force: true })
     } catch {
-      // Being made just now, or another user's.
+      // Being created, or another user's.
     }
   }
 }

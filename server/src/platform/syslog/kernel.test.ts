@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** A connection whose other side does not read yet. */
+/** A connection whose peer does not read yet. */
 const pair = async (host: string): Promise<{ ours: Socket; theirs: Socket }> => {
   const server = createServer({ pauseOnConnect: true })
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
@@ -28,8 +28,8 @@ const pair = async (host: string): Promise<{ ours: Socket; theirs: Socket }> => 
 
 const whyNotLinux = existsSync('/proc/net/tcp') ? null : 'no /proc/net/tcp'
 
-describe.each(['127.0.0.1', '::1'])('what was written to %s', unless(whyNotLinux), (host) => {
-  it('is acknowledged when the other kernel has all of it, and not before', async () => {
+describe.each(['127.0.0.1', '::1'])('data written to %s', unless(whyNotLinux), (host) => {
+  it('is acknowledged once the other kernel has all of it, and not before', async () => {
     const { ours, theirs } = await pair(host)
     const ends = endsOf(ours)
     if (ends === null) throw new Error('a connection without ends')
@@ -37,7 +37,7 @@ describe.each(['127.0.0.1', '::1'])('what was written to %s', unless(whyNotLinux
     await acknowledged(ends, AbortSignal.timeout(5_000))
     expect(ours.bytesWritten).toBe(8)
 
-    // More than the other kernel takes unread.
+    // More than the other kernel buffers.
     ours.write(Buffer.alloc(16_000_000))
     let isThere = false
     const waiting = acknowledged(ends, AbortSignal.timeout(20_000)).then(() => {
@@ -47,11 +47,11 @@ describe.each(['127.0.0.1', '::1'])('what was written to %s', unless(whyNotLinux
     expect(isThere).toBe(false)
     theirs.resume()
     await waiting
-    // At most what waits for room in our own kernel was not counted; the sender asks when all is written.
+    // Excludes at most what waits in our own kernel; the sender checks after all is written.
     expect(theirs.bytesRead).toBeGreaterThan(0)
   })
 
-  it('is waited for no longer than the signal says, nor when the connection is gone', async () => {
+  it('is awaited only until the signal or the end of the connection', async () => {
     const { ours, theirs } = await pair(host)
     const ends = endsOf(ours)
     if (ends === null) throw new Error('a connection without ends')

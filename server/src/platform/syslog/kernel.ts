@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isIP, type Socket } from 'node:net'
 import { endianness } from 'node:os'
 
-/** Ends of a connection; a socket forgets them when it closes. */
+/** Both ends of a connection. A socket forgets them when it closes. */
 export interface Ends {
   localAddress: string
   localPort: number
@@ -27,7 +27,9 @@ const bytesOf = (address: string): number[] => {
   })
 }
 
-/** As `/proc/net/tcp` writes it: words of four bytes in the order of the machine, then the port. */
+/**
+ * Formats an address and port as in `/proc/net/tcp`: words of four bytes in the machine's byte order, then the port.
+ */
 const written = (address: string, port: number): string => {
   const bytes = bytesOf(address)
   const words: number[][] = []
@@ -37,13 +39,13 @@ const written = (address: string, port: number): string => {
   return `${ordered.map((byte) => hex(byte, 2)).join('')}:${hex(port, 4)}`
 }
 
-/** Milliseconds between two looks: the first ones soon, for receivers nearby. */
+/** Delays between checks in milliseconds: short at first, for receivers nearby. */
 const looks = [1, 2, 5, 10, 20, 50]
 
 /**
- * Waits until the other kernel has acknowledged every byte that was written. What a receiver's own end means depends on it:
- * one that ends with something unread resets, but what is still under way when it ends is answered by a reset that comes
- * after its end, where no socket shows it. Linux tells (`/proc/net/tcp`, tx_queue); elsewhere this returns at once.
+ * Waits until the receiver's kernel has acknowledged every byte. A receiver that closes with unread data resets the
+ * connection, but a reset for data that is still in flight arrives after its FIN, where no socket shows it. Reads
+ * tx_queue in `/proc/net/tcp` on Linux; elsewhere it returns at once.
  */
 export const acknowledged = async (ends: Ends, signal: AbortSignal): Promise<void> => {
   const table = isIP(ends.localAddress) === 4 ? '/proc/net/tcp' : '/proc/net/tcp6'
@@ -51,9 +53,9 @@ export const acknowledged = async (ends: Ends, signal: AbortSignal): Promise<voi
   for (let look = 0; !signal.aborted; look++) {
     const text = await readFile(table).catch(() => null)
     const at = text?.indexOf(line) ?? -1
-    // Gone: the socket has an error, which is heard elsewhere.
+    // The connection is gone; the socket reports the error.
     if (text === null || at === -1) return
-    // Behind both ends: state, then tx_queue:rx_queue.
+    // After both ends: state, then tx_queue:rx_queue.
     if (text.toString('latin1', at + line.length + 3, at + line.length + 11) === '00000000') return
     await new Promise((next) => setTimeout(next, looks[Math.min(look, looks.length - 1)]))
   }

@@ -48,7 +48,7 @@ describe.each([
     for (const close of closing.splice(0)) await close()
   })
 
-  it('writes what was sent, each message once, and reads every part of it', unless(reason), async () => {
+  it('stores each message once, and parses every part of it', unless(reason), async () => {
     const tls =
       driver === undefined ? {} : { tls: { ...(await authority.issue(['127.0.0.1'])), ca: authority.pem, driver } }
     const receiver = await startRsyslogd({ protocol, ...tls })
@@ -58,7 +58,7 @@ describe.each([
       ca: [authority.pem],
       resolve: createDestinations(['127.0.0.0/8', '::1']),
     })
-    // What does not fit into the buffer of a socket is lost over UDP: it may be read in between.
+    // Over UDP, data beyond the socket buffer is lost, so the receiver gets time to read in between.
     for (let at = 0; at < messages.length; at += 50) {
       await sender.send(messages.slice(at, at + 50))
       if (protocol === 'udp') await receiver.raw(at + 50)

@@ -5,10 +5,10 @@ import { acknowledged, endsOf } from './kernel.ts'
 import { SyslogError } from './syslog-error.ts'
 import type { SendOptions } from './syslog-options.ts'
 
-/** Bytes put together for one write: small messages one by one cost a system call each. */
+/** Bytes per write: single small messages would cost a system call each. */
 const chunkBytes = 64 * 1024
 
-/** Octet counting (RFC 6587, 3.4.1; RFC 5425, 4.3), some messages at a time. */
+/** Frames messages by octet counting (RFC 6587, 3.4.1; RFC 5425, 4.3), several per chunk. */
 function* framed(messages: readonly Buffer[]): Generator<Buffer> {
   let parts: Buffer[] = []
   let size = 0
@@ -29,7 +29,7 @@ const open = ({ address, ca }: SendOptions, { host, lookup }: Destination): Sock
   if (address.protocol === 'tcp') return connect(where)
   return connectTls({
     ...where,
-    // As a name to ask for, an address is not allowed (RFC 6066); the certificate is checked against it all the same.
+    // RFC 6066 forbids an address as server name; the certificate is still checked against it.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca.length === 0 ? {} : { ca: [...ca] }),
     minVersion: 'TLSv1.2',
@@ -37,7 +37,7 @@ const open = ({ address, ca }: SendOptions, { host, lookup }: Destination): Sock
   })
 }
 
-/** Writes as fast as the other side takes it; resolves when the kernel has everything. */
+/** Writes as fast as the receiver reads. Resolves when the kernel has everything. */
 const writeAll = (socket: Socket, messages: readonly Buffer[]): Promise<void> =>
   new Promise((written) => {
     const chunks = framed(messages)
@@ -53,9 +53,9 @@ const writeAll = (socket: Socket, messages: readonly Buffer[]): Promise<void> =>
   })
 
 /**
- * One connection for a batch. Syslog knows no answer, so the end of the connection is one: everything is written and has
- * reached the other kernel, our half is closed, and the receiver closes its own. One that does so with something unread
- * resets; one that does so before our half was closed is not believed.
+ * Sends a batch over one connection. Syslog has no responses, so the end of the connection is the confirmation: all
+ * data has reached the other kernel, our side is closed, and the receiver closes its side. A receiver with unread data
+ * resets the connection; one that closes before our side does is not trusted.
  */
 export const createStreamSend =
   (options: SendOptions) =>
@@ -80,7 +80,8 @@ export const createStreamSend =
       socket.once('connect', () => {
         isConnected = true
       })
-      // A web server, say: it reads everything, refuses it in words of its own and closes well, as if it had taken it.
+      // Another kind of service, such as a web server, reads everything, rejects it and closes as if it had accepted
+      // it.
       socket.on('data', failing('answered'))
       const hasEnded = new Promise<void>((ended) => {
         socket.on('end', () => (socket.writableEnded ? ended() : failing('reset')()))

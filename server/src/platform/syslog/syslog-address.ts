@@ -9,12 +9,12 @@ export interface SyslogAddress {
   port: number
 }
 
-/** Registered ports: syslog, syslog-conn (RFC 6587 names none), syslog-tls (RFC 5425). */
+/** Registered ports: syslog, syslog-conn (RFC 6587 defines none) and syslog-tls (RFC 5425). */
 const defaultPorts: Readonly<Record<SyslogProtocol, number>> = { udp: 514, tcp: 601, tls: 6514 }
 
 const name = /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})(?:\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62})*\.?$/
 
-/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; null when it is none of these. */
+/** Parses `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; null for anything else. */
 export const parseSyslogAddress = (text: string, protocol: SyslogProtocol): SyslogAddress | null => {
   if (isIP(text) === 6 && !text.includes('%')) return { protocol, host: text, port: defaultPorts[protocol] }
   const parts = /^(?:\[([^\]%]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text)

@@ -1,7 +1,7 @@
 import { type ConnectionFault, connectionFaultOf, connectionSentences } from '#platform/connection-fault.ts'
 import type { SyslogAddress } from './syslog-address.ts'
 
-/** Why messages did not arrive. Whatever it is, the same messages may be sent again. */
+/** Why messages did not arrive. In all cases the same messages may be sent again. */
 export type SyslogFault = Exclude<ConnectionFault, 'broken'> | 'reset' | 'answered'
 
 type Where = Pick<SyslogAddress, 'host' | 'port'>
@@ -12,7 +12,7 @@ export class SyslogError extends Error {
     const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
     const sentence =
       fault === 'answered'
-        ? `${where} answered, which no receiver of syslog does: another service listens there.`
+        ? `${where} answered, but syslog receivers do not answer: another service listens there. Check host and port.`
         : connectionSentences[fault === 'reset' ? 'broken' : fault](where)
     super(sentence, { cause })
     this.name = 'SyslogError'
@@ -20,7 +20,7 @@ export class SyslogError extends Error {
   }
 }
 
-/** What a failure of resolver, socket or TLS is. */
+/** Converts a failure of resolver, socket or TLS. */
 export const syslogError = (error: unknown, where: Where): SyslogError => {
   if (error instanceof SyslogError) return error
   const fault = connectionFaultOf(error)

@@ -5,17 +5,17 @@ import { createDatagramSend } from './udp.ts'
 
 export interface SyslogSender {
   /**
-   * Sends messages of one line each. Over TCP and TLS it resolves when the receiver has read them all; over UDP, where
-   * nobody can know, when they left. Throws `SyslogError`; then all of them are to be sent again.
+   * Sends messages of one line each. Over TCP and TLS it resolves when the receiver has read them all; over UDP, which
+   * confirms nothing, when they were sent. After a `SyslogError`, send all of them again.
    */
   send(messages: readonly Buffer[]): Promise<void>
-  /** Ends what is under way, with a `reset`. */
+  /** Ends sends in progress with a `reset`. */
   close(): void
 }
 
 const usual: SyslogTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
-/** A sender of syslog messages to one address. */
+/** Creates a sender of syslog messages to one address. */
 export const createSyslogSender = (options: SyslogSenderOptions): SyslogSender => {
   const { address, timeouts = usual } = options
   const ending = new AbortController()

@@ -76,7 +76,7 @@ describe('an address', () => {
 })
 
 describe.each(['udp', 'tcp', 'tls'] as const)('syslog over %s', (protocol) => {
-  it('arrives as it was sent, in order', async () => {
+  it('arrives unchanged and in order', async () => {
     const peer = await receiver({ protocol })
     const messages = batch(200)
     await sender(protocol, peer.port).send(messages)
@@ -84,7 +84,7 @@ describe.each(['udp', 'tcp', 'tls'] as const)('syslog over %s', (protocol) => {
     expect(peer.faults).toEqual([])
   })
 
-  it('says that nobody listens', async () => {
+  it('reports that nothing listens', async () => {
     const peer = await receiver({ protocol })
     await peer.close()
     closing.pop()
@@ -93,24 +93,24 @@ describe.each(['udp', 'tcp', 'tls'] as const)('syslog over %s', (protocol) => {
 })
 
 describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
-  it('that accepts and never reads is given up after the time limit, and not believed', async () => {
+  it('that accepts and never reads runs into the timeout, which counts as a failure', async () => {
     const peer = await receiver({ protocol, behaviour: 'neverReads' })
-    // The kernels take this much without anybody reading it.
+    // The kernels buffer this much without a reader.
     expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(batch(10)))).toBe('timeout')
     expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(batch(5_000, 2_000)))).toBe('timeout')
   })
 
-  it('that resets in the middle has not taken it', async () => {
+  it('that resets the connection has not received the batch', async () => {
     const peer = await receiver({ protocol, behaviour: { reset: 100_000 } })
     expect(await faultOf(sender(protocol, peer.port).send(batch(5_000, 1_000)))).toBe('reset')
   })
 
-  it('that closes early has not taken it', async () => {
+  it('that closes early has not received the batch', async () => {
     const peer = await receiver({ protocol, behaviour: { closesEarly: 1 } })
     expect(await faultOf(sender(protocol, peer.port).send(batch(5_000, 1_000)))).toBe('reset')
   })
 
-  it('that reads slowly gets it all, or the limit ends it', async () => {
+  it('that reads slowly gets the whole batch, or runs into the timeout', async () => {
     const peer = await receiver({ protocol, behaviour: { slow: 20_000 } })
     const messages = batch(100)
     await sender(protocol, peer.port).send(messages)
@@ -119,7 +119,7 @@ describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
     expect(await faultOf(sender(protocol, peer.port, { wholeMs: 600 }).send(messages))).toBe('timeout')
   })
 
-  it('that came back gets the same messages again', async () => {
+  it('that recovered gets the same messages again', async () => {
     const peer = await receiver({ protocol, behaviour: { closesEarly: 1 } })
     const one = sender(protocol, peer.port)
     const messages = batch(5_000, 1_000)
@@ -129,7 +129,7 @@ describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
     expect(peer.texts()).toEqual(messages.map(String))
   })
 
-  it('is left when the sender is closed', async () => {
+  it('is disconnected when the sender is closed', async () => {
     const peer = await receiver({ protocol, behaviour: 'neverReads' })
     const one = sender(protocol, peer.port)
     const sending = faultOf(one.send(batch(3)))
@@ -139,7 +139,7 @@ describe.each(['tcp', 'tls'] as const)('a receiver over %s', (protocol) => {
   })
 })
 
-it('another service, which reads everything, answers and closes well, has not taken it', async () => {
+it('another service that reads everything, answers and closes normally has not received the batch', async () => {
   const server = createServer((socket) => {
     socket.once('end', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).resume()
   })
@@ -149,9 +149,10 @@ it('another service, which reads everything, answers and closes well, has not ta
   expect(await faultOf(sender('tcp', port).send(batch(10)))).toBe('answered')
 })
 
-it('a receiver that ends its side while messages are under way has not taken them', async () => {
+it('a receiver that closes its side while messages are in flight has not received them', async () => {
   const peer = await receiver({ protocol: 'tcp', behaviour: { halfCloses: 1 } })
-  // More than its kernel takes, less than ours: all is written, our end too, and its end comes before the rest left.
+  // More than its kernel buffers, less than ours: all is written, including our FIN, and its FIN arrives before the
+  // rest left.
   const sending = faultOf(sender('tcp', peer.port).send(batch(1_000, 1_000)))
   await expect.poll(() => peer.state.hasEnded).toBe(true)
   peer.state.leave()
@@ -161,7 +162,7 @@ it('a receiver that ends its side while messages are under way has not taken the
 describe('a receiver over TLS', () => {
   const tls = (over: Partial<SyslogReceiverOptions>) => receiver({ protocol: 'tls', ...over })
 
-  it('has to be named by its certificate, which has to be in force and of a known authority', async () => {
+  it('needs a valid certificate with its name from a trusted CA', async () => {
     const faults = []
     for (const given of [
       await authority.issue(['siem.example.org']),
@@ -172,14 +173,14 @@ describe('a receiver over TLS', () => {
     expect(faults).toEqual(['certificate', 'certificate', 'certificate'])
   })
 
-  it('has to speak it', async () => {
+  it('has to use TLS', async () => {
     const plain = await receiver({ protocol: 'tcp' })
     expect(await faultOf(sender('tls', plain.port).send(batch(1)))).toBe('reset')
     expect(plain.messages).toEqual([])
   })
 })
 
-describe('a place', () => {
+describe('a destination', () => {
   const to = (host: string, fakes: ReturnType<typeof createDestinations> = resolve) =>
     faultOf(
       createSyslogSender({ address: { protocol: 'tcp', host, port: 9 }, ca: [], timeouts, resolve: fakes }).send(
@@ -196,7 +197,7 @@ describe('a place', () => {
     expect(await to('siem.example.org', nowhere)).toBe('unresolved')
   })
 
-  it('fails by sentences that name what was configured, and nothing that was found there', async () => {
+  it('causes errors that name the configured address and nothing found there', async () => {
     const error = await createSyslogSender({
       address: { protocol: 'tcp', host: '::1', port: 9 },
       ca: [],
@@ -207,12 +208,12 @@ describe('a place', () => {
       .catch((one: unknown) => one)
     expect(error).toBeInstanceOf(SyslogError)
     expect((error as SyslogError).message).toBe(
-      'Nothing listens at [::1]:9, or no way leads there. Check host, port and firewalls.',
+      '[::1]:9 is unreachable or refuses connections. Check host, port and firewalls.',
     )
   })
 })
 
-it('50,000 messages arrive, and while nobody reads them no memory is taken beyond their own', async () => {
+it('50,000 messages arrive, and use no additional memory while nobody reads them', async () => {
   const messages = batch(50_000, 400)
   const peer = await receiver({ protocol: 'tcp', keep: false })
   await sender('tcp', peer.port, { wholeMs: 30_000 }).send(messages)
@@ -226,6 +227,6 @@ it('50,000 messages arrive, and while nobody reads them no memory is taken beyon
   }, 20)
   expect(await faultOf(sender('tcp', silent.port, { wholeMs: 1_000 }).send(messages))).toBe('timeout')
   clearInterval(watch)
-  // The batch has 21 MB: framed as a whole, it would be there once more.
+  // The batch has 21 MB, and framing it as a whole would need as much again.
   expect(most).toBeLessThan(8e6)
 })

@@ -1,9 +1,9 @@
 import { createSocket, type Socket } from 'node:dgram'
 import type { SendOptions } from './syslog-options.ts'
 
-/** Milliseconds after the last datagram in which a router or host may say that nobody takes them. */
+/** Milliseconds after the last datagram in which a router or host may report that nobody receives them. */
 const icmpMs = 50
-/** Datagrams between two pauses of a millisecond: the buffer of a receiver's socket holds some 200 KB. */
+/** Datagrams between two pauses of a millisecond: a receiver's socket buffers about 200 KB. */
 const burst = 32
 
 const connected = (socket: Socket, port: number, address: string): Promise<void> =>
@@ -15,7 +15,7 @@ const connected = (socket: Socket, port: number, address: string): Promise<void>
     })
   })
 
-/** One datagram each (RFC 5426), from a connected socket: what ICMP says of them is its error. */
+/** Sends one datagram per message (RFC 5426) from a connected socket, which reports ICMP errors. */
 export const createDatagramSend =
   ({ address, resolve, ending }: SendOptions) =>
   async (messages: readonly Buffer[]): Promise<void> => {

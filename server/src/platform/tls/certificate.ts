@@ -16,37 +16,37 @@ import {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
-/** What goes into a certificate. Profile of RFC 5280, version 3, ECDSA P-256 with SHA-256. */
+/** The content of a certificate. Profile of RFC 5280, version 3, ECDSA P-256 with SHA-256. */
 export interface CertificateRequest {
   /** CN of the subject, at most 64 characters. */
   subject: string
-  /** CN of the issuer; the subject's own for a CA. */
+  /** CN of the issuer; for a CA, equal to the subject. */
   issuer: string
-  /** Pair the certificate is for; only its public half is written. */
+  /** Key pair of the certificate, which contains only its public half. */
   key: KeyObject
   issuerKey: KeyObject
   notBefore: number
   notAfter: number
-  /** Null for a CA that issues leaves only. */
+  /** Null for a CA, which issues only server certificates. */
   server: { names: readonly string[]; addresses: readonly string[] } | null
 }
 
 const publicDer = (key: KeyObject): Buffer => createPublicKey(key as never).export({ type: 'spki', format: 'der' })
 
-/** Base64url SHA-256 of a key's SPKI DER: what enrolment tokens pin. It outlives a renewal of the certificate. */
+/** Returns the base64url SHA-256 of a key's SPKI DER, which enrolment tokens pin. A renewed certificate keeps it. */
 export const keyHash = (key: KeyObject): string => createHash('sha256').update(publicDer(key)).digest('base64url')
 
-/** Not the library's own, which hashes less: CA certificates that were issued before name their key by this. */
+/** Differs from the library's own, which hashes less: earlier CA certificates name their key by this one. */
 const keyIdentifier = (key: KeyObject): string => createHash('sha1').update(publicDer(key)).digest('hex')
 
 const name = (commonName: string): Name =>
   new Name([{ O: [{ utf8String: 'Portcullis' }] }, { CN: [{ utf8String: [...commonName].slice(0, 64).join('') }] }])
 
-/** Without an embedded IPv4 part, which the library reads as something else. */
+/** Returns an address without an embedded IPv4 part, which the library parses incorrectly. */
 const plainAddress = (address: string): string =>
   isIP(address) === 4 ? address : new URL(`http://[${address}]`).hostname.slice(1, -1)
 
-/** A signed certificate as PEM. */
+/** Returns a signed certificate as PEM. */
 export const issueCertificate = async (request: CertificateRequest): Promise<string> => {
   const { server, key, issuerKey } = request
   const serial = randomBytes(16)

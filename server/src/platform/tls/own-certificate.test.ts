@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const day = 86_400_000
-// The TLS client judges validity by the real clock.
+// The TLS client checks validity by the real clock.
 const now = systemClock.now()
 const make = (at = now, names = ['portcullis.example'], addresses = ['192.0.2.7', '2001:db8::7']) =>
   ensureOwnCertificate({ dir: join(dir, 'tls'), names, addresses, now: at })
@@ -45,7 +45,7 @@ const handshake = async (made: Awaited<ReturnType<typeof make>>, servername: str
 }
 
 describe('ensureOwnCertificate', () => {
-  it('makes a chain that a client trusting only the CA accepts, under its names and no other', async () => {
+  it('creates a chain that a client with the CA accepts, for its names only', async () => {
     const made = await make()
     expect(await handshake(made, 'portcullis.example')).toBe('authorized')
     expect(await handshake(made, 'localhost')).toBe('authorized')
@@ -83,7 +83,7 @@ describe('ensureOwnCertificate', () => {
     expect(() => verify('-verify_hostname', 'other.example')).toThrow()
   })
 
-  it('names keys and times as CA certificates of earlier releases do', withOpenssl, async () => {
+  it('identifies keys and times like CA certificates of earlier releases', withOpenssl, async () => {
     const shown = (pem: string, ...args: string[]) => execFileSync('openssl', args, { input: pem, encoding: 'utf8' })
     const identifier = (pem: string, extension: string) =>
       shown(pem, 'x509', '-noout', '-ext', extension).match(/(?:[0-9A-F]{2}:){19}[0-9A-F]{2}/)?.[0]
@@ -105,7 +105,7 @@ describe('ensureOwnCertificate', () => {
     expect(shown(caPem, 'asn1parse')).toMatch(/UTCTIME +:471231000000Z[\s\S]*GENERALIZEDTIME +:20571228000000Z/)
   })
 
-  it('keeps its keys to itself', async () => {
+  it('keeps its keys private', async () => {
     await make()
     const modes = Object.fromEntries(
       readdirSync(join(dir, 'tls')).map((name) => [name, (statSync(join(dir, 'tls', name)).mode & 0o777).toString(8)]),
@@ -114,7 +114,7 @@ describe('ensureOwnCertificate', () => {
     expect((statSync(join(dir, 'tls')).mode & 0o777).toString(8)).toBe('700')
   })
 
-  it('stays the same over restarts, and renews only the certificate when it must', async () => {
+  it('stays the same after restarts, and renews only the certificate when needed', async () => {
     const first = await make()
     expect(await make(now + 790 * day)).toEqual(first)
     const late = await make(now + 800 * day)
@@ -129,7 +129,7 @@ describe('ensureOwnCertificate', () => {
     expect(leafOf(old).verify(createPublicKey(first.caPem))).toBe(true)
   })
 
-  it('leaves out what cannot stand in a certificate', async () => {
+  it('leaves out names that a certificate cannot contain', async () => {
     const made = await make(
       now,
       ['bad name', 'UPPER.example.', '*.wild', 'x'.repeat(300)],
@@ -140,7 +140,7 @@ describe('ensureOwnCertificate', () => {
     )
   })
 
-  it.each(['ca.key', 'ca.crt', 'server.key', 'server.crt'])('refuses to start over a damaged %s', async (name) => {
+  it.each(['ca.key', 'ca.crt', 'server.key', 'server.crt'])('refuses to start with a damaged %s', async (name) => {
     await make()
     const file = join(dir, 'tls', name)
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, 60))
@@ -151,10 +151,10 @@ describe('ensureOwnCertificate', () => {
   it.each(['ca.key', 'server.key'])('refuses to start without %s', async (name) => {
     await make()
     rmSync(join(dir, 'tls', name))
-    await expect(make()).rejects.toThrow(/is missing, but its certificate is there/)
+    await expect(make()).rejects.toThrow(/is missing, but its certificate exists/)
   })
 
-  it('refuses a key that is not the certificate’s, and a folder it cannot make', async () => {
+  it('rejects a key that does not match the certificate, and a folder that it cannot create', async () => {
     await make()
     const other = await ensureOwnCertificate({ dir: join(dir, 'other'), names: [], addresses: [], now })
     writeFileSync(join(dir, 'tls', 'server.key'), other.key)
@@ -165,7 +165,7 @@ describe('ensureOwnCertificate', () => {
     ).rejects.toThrow(StartError)
   })
 
-  it('writes any IP address as OpenSSL reads it', async () => {
+  it('writes any IP address in the form that OpenSSL reads', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6()), async (address) => {
         const made = await ensureOwnCertificate({ dir: join(dir, 'any'), names: [], addresses: [address], now })
@@ -177,7 +177,7 @@ describe('ensureOwnCertificate', () => {
 })
 
 describe('localIdentity', () => {
-  it('names the host and its addresses, without zones', () => {
+  it('contains the host name and its addresses, without zones', () => {
     const any = localIdentity('0.0.0.0')
     expect(any.addresses).toContain('127.0.0.1')
     expect(any.addresses.some((address) => address.includes('%') || address === '0.0.0.0')).toBe(false)

@@ -6,20 +6,20 @@ import { StartError } from '../start-error.ts'
 import { issueCertificate, keyHash } from './certificate.ts'
 
 const day = 86_400_000
-/** Longest life that clients of today accept from a server certificate. */
+/** Longest validity of a server certificate that current clients accept. */
 const leafDays = 825
 const caDays = 3_650
-/** A certificate with less left is renewed when the server starts. */
+/** A certificate with less time left is renewed at the start of the server. */
 const renewDays = 30
-/** Clocks of hosts are behind: certificates are valid from a day ago. */
+/** Certificates are valid from a day ago, because clocks of hosts may be behind. */
 const backdate = day
 
 export interface OwnCertificateOptions {
-  /** Folder that holds keys and certificates; made when missing. */
+  /** Folder for keys and certificates; created if missing. */
   dir: string
-  /** Host names the server is called by. */
+  /** Host names of the server. */
   names: readonly string[]
-  /** IP addresses the server is called by. */
+  /** IP addresses of the server. */
   addresses: readonly string[]
   now: number
 }
@@ -32,11 +32,11 @@ export interface OwnCertificate {
   caPem: string
   /** Base64url SHA-256 of the CA's SPKI DER, for enrolment tokens. */
   caKeyHash: string
-  /** The same of the server's own key; stays when the certificate is renewed. */
+  /** The same for the server's own key; a renewal keeps it. */
   leafKeyHash: string
 }
 
-/** What a certificate can be issued for; anything else is left out. */
+/** Names that a certificate can contain; others are left out. */
 const dnsName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*$/
 
 const unique = (values: readonly string[]): string[] => [...new Set(values)].sort()
@@ -46,7 +46,7 @@ const read = (file: string): string | null => {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new StartError(`${file} cannot be read: ${(error as Error).message}.`)
+    throw new StartError(`Cannot read ${file}: ${(error as Error).message}.`)
   }
 }
 
@@ -56,18 +56,18 @@ const write = (file: string, text: string, mode: number): void => {
     chmodSync(`${file}.new`, mode)
     renameSync(`${file}.new`, file)
   } catch (error) {
-    throw new StartError(`${file} cannot be written: ${(error as Error).message}.`)
+    throw new StartError(`Cannot write ${file}: ${(error as Error).message}.`)
   }
 }
 
 const remedy =
-  'Restore it from a backup; or remove the folder to make a new CA, after which every host must be enrolled anew.'
+  'Restore it from a backup, or remove the folder to create a new CA. With a new CA, every host must enrol again.'
 
-/** A key from its file, or a new one stored there; `mustExist` when a certificate for it lies beside it. */
+/** Returns the key from its file, or stores a new one. `mustExist`: a certificate for it exists. */
 const keyIn = (file: string, mustExist: boolean): KeyObject => {
   const text = read(file)
   if (text === null) {
-    if (mustExist) throw new StartError(`The key ${file} is missing, but its certificate is there. ${remedy}`)
+    if (mustExist) throw new StartError(`The key ${file} is missing, but its certificate exists. ${remedy}`)
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     write(file, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, 0o600)
     return privateKey
@@ -76,10 +76,10 @@ const keyIn = (file: string, mustExist: boolean): KeyObject => {
   try {
     key = createPrivateKey(text)
   } catch {
-    throw new StartError(`${file} is damaged: it holds no private key. ${remedy}`)
+    throw new StartError(`${file} is damaged: it contains no private key. ${remedy}`)
   }
   if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new StartError(`${file} is not a key of this server: it must be ECDSA P-256. ${remedy}`)
+    throw new StartError(`${file} is not a key of this server, because it is not ECDSA P-256. ${remedy}`)
   chmodSync(file, 0o600)
   return key
 }
@@ -91,9 +91,9 @@ const certificateIn = (file: string, key: KeyObject): X509Certificate | null => 
   try {
     certificate = new X509Certificate(text)
   } catch {
-    throw new StartError(`${file} is damaged: it holds no certificate. ${remedy}`)
+    throw new StartError(`${file} is damaged: it contains no certificate. ${remedy}`)
   }
-  if (!certificate.checkPrivateKey(key)) throw new StartError(`${file} does not belong to the key beside it. ${remedy}`)
+  if (!certificate.checkPrivateKey(key)) throw new StartError(`${file} does not match its key. ${remedy}`)
   return certificate
 }
 
@@ -104,9 +104,9 @@ const covers = (certificate: X509Certificate, names: readonly string[], addresse
   addresses.every((address) => certificate.checkIP(address) !== undefined)
 
 /**
- * The server's own CA (ECDSA P-256, 10 years) and a certificate by it for these names and addresses (825 days), read from
- * `dir` or made there. At each call a certificate with less than 30 days left, or one that lacks a name or address, is
- * issued anew; keys stay. Damaged files are a StartError: a silently new CA would lock every enrolled host out.
+ * Reads or creates the server's own CA (ECDSA P-256, 10 years) and its server certificate for these names and addresses
+ * (825 days) in `dir`. Each call renews a certificate that has less than 30 days left or lacks a name or address; keys
+ * stay. Damaged files are a StartError, because a silent new CA would lock out every enrolled host.
  */
 export const ensureOwnCertificate = async ({
   dir,
@@ -117,7 +117,7 @@ export const ensureOwnCertificate = async ({
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new StartError(`The folder ${dir} cannot be made: ${(error as Error).message}.`)
+    throw new StartError(`Cannot create the folder ${dir}: ${(error as Error).message}.`)
   }
   const file = (name: string) => join(dir, name)
 
@@ -125,7 +125,7 @@ export const ensureOwnCertificate = async ({
   let ca = certificateIn(file('ca.crt'), caKey)
   const caHash = keyHash(caKey)
   const caName = `Portcullis CA ${caHash.slice(0, 8)}`
-  // No leaf outlives its CA.
+  // A server certificate must not outlive its CA.
   if (ca === null || daysLeft(ca, now) < leafDays + renewDays) {
     const pem = await issueCertificate({
       subject: caName,

@@ -1,10 +1,10 @@
 import type { Log } from '../log.ts'
 import type { TracingConfig } from './tracing-config.ts'
 
-/** Values are numbers and names of our own: never what a host, a person or a statement said. */
+/** Values are numbers and our own names, never text from a host, a person or a statement. */
 export type Attributes = Readonly<Record<string, string | number>>
 
-/** A span that ended. */
+/** A finished span. */
 export interface EndedSpan {
   traceId: string
   spanId: string
@@ -17,12 +17,12 @@ export interface EndedSpan {
   isError: boolean
 }
 
-/** Spans that wait; with a receiver that is away some 2 MB. */
+/** Queued spans; about 2 MB while the receiver is away. */
 const mostWaiting = 2_048
 const batchSize = 512
 const everyMs = 5_000
 const answerMs = 10_000
-/** Tries of a batch; then it is dropped, so that newer ones get their turn. */
+/** Attempts of a batch before it is dropped in favour of newer ones. */
 const mostTries = 5
 const kinds = { internal: 1, server: 2, client: 3, consumer: 5 } as const
 
@@ -49,10 +49,13 @@ const spanOf = (span: EndedSpan) => ({
   status: span.isError ? { code: 2 } : {},
 })
 
-/** Outcome of one try. */
+/** Outcome of one attempt. */
 type Tried = 'taken' | 'refused' | 'away'
 
-/** Sends spans by OTLP over HTTP as JSON: in the background, a batch at a time, with bounded memory; what does not fit is dropped and counted. */
+/**
+ * Sends spans by OTLP over HTTP as JSON, in the background and in batches. Spans beyond the memory limit are dropped
+ * and counted.
+ */
 export const createExporter = ({ config, version, log }: { config: TracingConfig; version: string; log: Log }) => {
   let waiting: EndedSpan[] = []
   let batch: EndedSpan[] = []
@@ -96,8 +99,8 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
     const tried = await post(batch)
     tries++
     if (tried === 'taken') counts.exported += batch.length
-    if (tried !== 'taken' && !isFailing) log.warn({ url: config.url, tried }, 'traces cannot be delivered')
-    if (tried === 'taken' && isFailing) log.info({ url: config.url }, 'traces are delivered again')
+    if (tried !== 'taken' && !isFailing) log.warn({ url: config.url, tried }, 'cannot deliver traces')
+    if (tried === 'taken' && isFailing) log.info({ url: config.url }, 'trace delivery works again')
     isFailing = tried !== 'taken'
     if (tried === 'away' && tries < mostTries) {
       notBefore = performance.now() + everyMs * 2 ** tries
@@ -108,7 +111,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
     notBefore = 0
   }
 
-  /** Sends what waits; one call at a time. */
+  /** Sends the queued spans; one call at a time. */
   function flush(): Promise<void> {
     if (sending !== null) return sending
     if ((waiting.length === 0 && batch.length === 0) || performance.now() < notBefore) return Promise.resolve()
@@ -134,7 +137,7 @@ export const createExporter = ({ config, version, log }: { config: TracingConfig
       waiting: waiting.length + batch.length,
     }),
     flush,
-    /** Gives what is left two seconds. */
+    /** Spends up to two seconds on the remaining spans. */
     close: async (): Promise<void> => {
       clearInterval(timer)
       notBefore = 0

@@ -1,5 +1,5 @@
 const known = new Map<string, string>()
-/** Texts are our own source, but lists put them together from filters: as many as there are combinations. */
+/** Limit: texts are our own source, but lists combine them from filters, and there are many combinations. */
 const mostKnown = 2_000
 
 const tableOf: Readonly<Record<string, RegExp>> = {
@@ -9,12 +9,12 @@ const tableOf: Readonly<Record<string, RegExp>> = {
   select: /\bfrom\s+"?(\w+)/i,
 }
 
-/** What a statement does, and to which table: `update jobs`. Never its text, in which an expression may stand. */
+/** Returns the action and table of a statement: `update jobs`. Never its text, which may contain an expression. */
 export const statementName = (text: string): string => {
   const before = known.get(text)
   if (before !== undefined) return before
   const first = /^\s*(\w+)/.exec(text)?.[1]?.toLowerCase() ?? 'statement'
-  // A WITH is what its writing part is; a reading one is a select.
+  // A WITH is named after its writing part, or select.
   const verb =
     first === 'with'
       ? (

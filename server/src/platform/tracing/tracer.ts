@@ -7,22 +7,22 @@ import { statementName } from './statement-name.ts'
 import { newSpanId, newTraceId, readTraceParent, type TraceParent } from './traceparent.ts'
 import type { TracingConfig } from './tracing-config.ts'
 
-/** A span under way; only those that are kept are made at all. */
+/** A span in progress. Exists only for traces that are kept. */
 export interface Span {
   readonly traceId: string
-  /** Carries work out inside it: statements become its children. */
+  /** Runs work inside the span, so that statements become its children. */
   run<T>(work: () => T): T
-  /** Once. */
+  /** Ends the span. Call it once. */
   end(name: string, attributes: Attributes, isError: boolean): void
 }
 
-/** Makes spans. One that is off costs a comparison where it is asked. */
+/** Creates spans. When tracing is off, it costs one comparison. */
 export interface Tracer {
-  /** Begins the span of a request; null when its trace is not kept. */
+  /** Starts the span of a request; null if its trace is not kept. */
   request(parent: TraceParent | null, traceId: string): Span | null
-  /** Work that nobody outside asked for: jobs, batches. */
+  /** Traces work that no request started: jobs, batches. */
   work<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>
-  /** A statement, inside whatever runs; null when nothing is to be told of it. */
+  /** Traces a statement inside the current span; null if tracing is off. */
   readonly statement: (<T>(text: string, run: () => Promise<T>) => Promise<T>) | null
   counts(): { exported: number; dropped: number; waiting: number } | null
   flush(): Promise<void>
@@ -38,7 +38,7 @@ export const noTracer: Tracer = {
   close: async () => {},
 }
 
-/** Name of a request's trace: the caller's own, where it gave one. */
+/** Returns the trace of a request: the caller's own, if it gave one. */
 export const traceOf = (
   header: string | readonly string[] | undefined,
 ): { parent: TraceParent | null; traceId: string } => {
@@ -52,11 +52,11 @@ interface Open {
   parentSpanId: string | null
   kind: EndedSpan['kind']
   startedAt: number
-  /** What makes a monotonic time one of the calendar, the same for all spans of a trace. */
+  /** Converts monotonic time to wall time, the same for all spans of a trace. */
   offsetMs: number
 }
 
-/** Whether a trace is kept, by its id alone: every server decides alike. */
+/** Returns whether a trace is kept. Depends on its id alone, so that every server decides the same. */
 const isKept = (traceId: string, ratio: number): boolean =>
   ratio >= 1 || Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 < ratio
 

@@ -1,15 +1,15 @@
 import { Secret } from '../secret.ts'
 import { StartError } from '../start-error.ts'
 
-/** Where spans go, and how many of them; from the standard variables of OpenTelemetry. */
+/** Destination and sampling of spans, from the standard variables of OpenTelemetry. */
 export interface TracingConfig {
-  /** Takes OTLP as JSON by POST. */
+  /** Receives OTLP as JSON by POST. */
   url: string
   headers: Readonly<Record<string, Secret>>
   serviceName: string
-  /** Share of traces that begin here and are kept, 0 to 1. */
+  /** Share of the traces starting here that are kept, 0 to 1. */
   ratio: number
-  /** Whether a caller's decision about its own trace counts. */
+  /** Whether to follow the caller's sampling decision. */
   followsParent: boolean
 }
 
@@ -22,7 +22,7 @@ const samplers: Readonly<Record<string, { followsParent: boolean; ratio: number 
   parentbased_traceidratio: { followsParent: true, ratio: null },
 }
 
-/** `name=value,name=value`, both percent-encoded. */
+/** Parses `name=value,name=value`, both percent-encoded. */
 const headersOf = (text: string): Record<string, Secret> => {
   const headers: Record<string, Secret> = {}
   for (const part of text.split(',').filter((one) => one.trim() !== '')) {
@@ -30,11 +30,11 @@ const headersOf = (text: string): Record<string, Secret> => {
     try {
       const name = decodeURIComponent(part.slice(0, Math.max(0, at)).trim())
       const value = decodeURIComponent(part.slice(at + 1).trim())
-      if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(name) || !/^[\x20-\x7e]*$/.test(value)) throw new Error('no header')
+      if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(name) || !/^[\x20-\x7e]*$/.test(value)) throw new Error('invalid header')
       headers[name.toLowerCase()] = new Secret(value)
     } catch {
-      // Not the text itself: it may hold a key.
-      throw new StartError('OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs, separated by commas, percent-encoded.')
+      // Does not quote the text, which may contain a key.
+      throw new StartError('OTEL_EXPORTER_OTLP_HEADERS must be percent-encoded name=value pairs, separated by commas.')
     }
   }
   return headers
@@ -43,11 +43,11 @@ const headersOf = (text: string): Record<string, Secret> => {
 const urlOf = (name: string, text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw new StartError(`${name} must be an http or https address without user and password.`)
+    throw new StartError(`${name} must be an http or https URL without user name and password.`)
   return url
 }
 
-/** Null: no traces. */
+/** Reads the configuration; null: no traces. */
 export const tracingConfig = (env: Readonly<Record<string, string | undefined>>): TracingConfig | null => {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''
   const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? ''
@@ -57,7 +57,7 @@ export const tracingConfig = (env: Readonly<Record<string, string | undefined>>)
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? ''
   if (protocol !== '' && protocol !== 'http/json')
     throw new StartError(
-      `OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, which collectors take at the port of http/protobuf, not "${protocol}".`,
+      `OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, which collectors accept at the port of http/protobuf, not "${protocol}".`,
     )
   const name =
     env.OTEL_TRACES_SAMPLER || (env.OTEL_TRACES_SAMPLER_ARG ? 'parentbased_traceidratio' : 'parentbased_always_on')

@@ -21,7 +21,7 @@ const start = async (env: Record<string, string> = {}) => {
 }
 
 describe('spans', () => {
-  it('arrive as OTLP, those of statements inside those of the work', async () => {
+  it('arrive as OTLP, with statements inside their work', async () => {
     const { receiver, tracer } = await start({
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,other=c',
       OTEL_SERVICE_NAME: 'us',
@@ -59,14 +59,14 @@ describe('spans', () => {
     expect(tracer.counts()).toEqual({ exported: 3, dropped: 0, waiting: 0 })
   })
 
-  it('of statements outside any trace are none', async () => {
+  it('are not created for statements outside any trace', async () => {
     const { receiver, tracer } = await start()
     expect(await tracer.statement?.('select 1 from agents', async () => 7)).toBe(7)
     await tracer.close()
     expect(receiver.requests).toEqual([])
   })
 
-  it('are kept by the share that was asked for, alike for one trace everywhere', async () => {
+  it('are sampled at the configured ratio, consistently for a trace everywhere', async () => {
     const { tracer } = await start({ OTEL_TRACES_SAMPLER_ARG: '0.25' })
     const ids = Array.from({ length: 4_000 }, (_, i) => (i * 0x9e3779b97f4a7).toString(16).padStart(32, 'a').slice(-32))
     const kept = ids.filter((id) => tracer.request(null, id) !== null)
@@ -79,7 +79,7 @@ describe('spans', () => {
     await tracer.close()
   })
 
-  it.each(['hang', 503] as const)('stay bounded and are counted while the receiver answers %s', async (mode) => {
+  it.each(['hang', 503] as const)('stay limited and are counted while the receiver answers %s', async (mode) => {
     const { receiver, tracer } = await start()
     receiver.set(mode)
     const startedAt = performance.now()
@@ -89,13 +89,13 @@ describe('spans', () => {
     expect(exported).toBe(0)
     expect(waiting).toBeLessThanOrEqual(2_048 + 512)
     expect(waiting + dropped).toBe(10_000)
-    // Stopping waits for nobody for long.
+    // Stopping waits only briefly.
     const stopping = performance.now()
     await tracer.close()
     expect(performance.now() - stopping).toBeLessThan(3_000)
   })
 
-  it('that a receiver refuses are dropped, and the next ones are sent', async () => {
+  it('that a receiver rejects are dropped, and the next ones are sent', async () => {
     const { receiver, tracer } = await start()
     receiver.set(400)
     await tracer.work('job refused', {}, async () => {})
@@ -136,7 +136,7 @@ describe('the environment', () => {
     { ...at, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
     { ...at, OTEL_EXPORTER_OTLP_HEADERS: 'secret' },
     { ...at, OTEL_EXPORTER_OTLP_HEADERS: 'a=secret%0d%0ab' },
-  ])('is refused with a sentence: %o', (env) => {
+  ])('is rejected with a readable error: %o', (env) => {
     let said = ''
     try {
       tracingConfig(env as Record<string, string>)

@@ -1,11 +1,11 @@
 import type { WebhookFault } from './webhook-error.ts'
 
-/** What becomes of a try: `delivered`, sent again later, or given up. */
+/** Outcome of an attempt: `delivered`, retried later, or given up. */
 export type WebhookOutcome = 'delivered' | 'retry' | 'final'
 
 /**
- * 2xx is delivered. 5xx, 408, 429 and whatever has no answer is tried again: certificates and names get mended. Redirects and
- * other 4xx are final, and 410 says that nobody wants any more; so is http where only https is spoken.
+ * Classifies a result. 2xx is delivered. 5xx, 408, 429 and missing answers are retried, because certificates and names
+ * get fixed. Redirects and other 4xx are final, including 410 (unsubscribed) and http where only https is allowed.
  */
 export const retryOf = (result: number | WebhookFault): WebhookOutcome => {
   if (typeof result !== 'number') return result === 'insecure' ? 'final' : 'retry'

@@ -11,24 +11,24 @@ export interface Webhook extends SignedMessage {
 
 export interface WebhookAnswer {
   status: number
-  /** What the receiver asked for by Retry-After, 1 to 3,600; null when it asked for nothing. */
+  /** Retry-After of the receiver, 1 to 3,600; null: not given. */
   retryAfterSeconds: number | null
 }
 
 export interface WebhookSenderOptions {
   resolve: ResolveDestination
-  /** PEM certificates to trust in place of the system's; empty: the system's. */
+  /** PEM certificates to trust instead of the system's; empty: the system's. */
   ca?: readonly string[]
-  /** Milliseconds of a whole exchange. */
+  /** Time limit of a whole exchange in milliseconds. */
   timeoutMs?: number
-  /** For Retry-After as a date. */
+  /** Current time, for Retry-After as a date. */
   now(): number
 }
 
 const usualMs = 10_000
-/** Bytes of an answer that are read; none of them is shown or kept. */
+/** Bytes read of an answer; none are shown or stored. */
 const mostBytes = 64 * 1024
-/** A receiver may put off further tries by as much. */
+/** Longest Retry-After that is respected. */
 const mostRetryAfter = 3_600
 
 const retryAfterOf = (header: string | null, now: number): number | null => {
@@ -37,7 +37,10 @@ const retryAfterOf = (header: string | null, now: number): number | null => {
   return Number.isNaN(seconds) ? null : Math.min(mostRetryAfter, Math.max(1, seconds))
 }
 
-/** Sends webhooks as Standard Webhooks has them: one POST, no redirect followed. Throws `WebhookError` without an answer. */
+/**
+ * Sends webhooks by the Standard Webhooks specification: one POST, no redirects. Throws `WebhookError` without an
+ * answer.
+ */
 export const createWebhookSender = ({ resolve, ca = [], timeoutMs = usualMs, now }: WebhookSenderOptions) => {
   const post = createOutboundFetch({ ca, timeoutMs, mostBytes, excess: 'cut', resolve, plainOnLoopback: true })
   return {
@@ -60,5 +63,5 @@ export const createWebhookSender = ({ resolve, ca = [], timeoutMs = usualMs, now
   }
 }
 
-/** For sentences: an address without its path, which may hold a secret. */
+/** Returns the host of a URL for messages, because its path may contain a secret. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'the address'

@@ -1,14 +1,14 @@
 import { type ConnectionFault, connectionFaultOf, connectionSentences } from '#platform/connection-fault.ts'
 
-/** Why a webhook got no answer. `insecure`: http to something else than loopback that the operator named. */
+/** Why a webhook got no answer. `insecure`: http to an address other than permitted loopback. */
 export type WebhookFault = ConnectionFault | 'insecure'
 
 const sentences: Readonly<Record<WebhookFault, (host: string) => string>> = {
   ...connectionSentences,
   timeout: (host) => `${host} did not answer in time.`,
-  broken: (host) => `${host} ended the connection, or gave no HTTP answer.`,
+  broken: (host) => `${host} closed the connection, or did not answer with HTTP.`,
   insecure: (host) =>
-    `Webhooks go by https. By http they go to addresses on loopback that PORTCULLIS_OUTBOUND_ALLOW names, and ${host} is none.`,
+    `Webhooks need https. Plain http is allowed only for loopback addresses in PORTCULLIS_OUTBOUND_ALLOW, which does not contain ${host}.`,
 }
 
 export class WebhookError extends Error {

@@ -80,11 +80,11 @@ describe('a webhook', () => {
     ['certificate', 'retry'],
     ['unresolved', 'retry'],
     ['insecure', 'final'],
-  ] as const)('that is answered by %s is %s', (result, expected) => {
+  ] as const)('answered with %s is %s', (result, expected) => {
     expect(retryOf(result)).toBe(expected)
   })
 
-  it('waits as long as it is asked to, within an hour', async () => {
+  it('waits as long as requested, up to an hour', async () => {
     const after = (value: string) => ({ status: 429, headers: { 'retry-after': value } })
     const date = new Date((nowSeconds + 90) * 1000).toUTCString()
     const replies = ['7', '999999', '0', date, 'soon'].map(after)
@@ -112,7 +112,7 @@ describe('a webhook', () => {
     expect(() => signWebhook(new Secret('whsec_x'), { id: 'a', timestamp: 1, body: '' })).toThrow()
   })
 
-  it('is believed by its status, however long or slow the rest is', async () => {
+  it('is rated by its status, however long or slow the body is', async () => {
     const replies = [
       { status: 200, body: 'x'.repeat(1_000_000) },
       'slow',
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     expect(answers).toEqual([200, 200, 500].map((status) => ({ status, retryAfterSeconds: null })))
   })
 
-  it('fails by one of few faults', async () => {
+  it('fails with one of a few faults', async () => {
     const peer = await receiver({ certificate, replies: ['hang', 'reset'] })
     expect(await faultOf(sendShortly(message(peer.url)))).toBe('timeout')
     expect(await faultOf(sendWebhook(message(peer.url)))).toBe('broken')
@@ -166,7 +166,7 @@ describe('a webhook', () => {
     expect(await faultOf(sendWebhook(message(url)))).toBe('refused')
   })
 
-  it('goes where its name led when it was judged, and not to loopback under another name', async () => {
+  it('goes to the checked address of its name, and not to loopback under another name', async () => {
     const peer = await receiver({ certificate: await authority.issue(['siem.example.org']) })
     const answers = ['127.0.0.1', '169.254.169.254']
     let asked = 0
@@ -181,12 +181,12 @@ describe('a webhook', () => {
     expect(await faultOf(rebinding([]).sendWebhook(message(url)))).toBe('refused')
     expect(peer.seen).toEqual([])
     asked = 0
-    // Resolved once: what the name says a moment later is not asked.
+    // Resolved once: a later answer for the name does not count.
     expect(await rebinding(['127.0.0.1']).sendWebhook(message(url))).toMatchObject({ status: 204 })
     expect([asked, peer.seen.length]).toEqual([1, 1])
   })
 
-  it('goes by http only to loopback that the operator named', async () => {
+  it('uses http only for loopback addresses that the operator allowed', async () => {
     const peer = await receiver({})
     const closed = createWebhookSender({ resolve: createDestinations([]), now: () => 0 })
     expect(await faultOf(closed.sendWebhook(message(peer.url)))).toBe('refused')
@@ -200,7 +200,7 @@ describe('a webhook', () => {
     expect(await allowed.sendWebhook(message(peer.url))).toMatchObject({ status: 204 })
   })
 
-  it('has one request with its own headers, whatever is in address, id or body', async () => {
+  it('sends one request with its own headers, whatever the address, id or body contain', async () => {
     const peer = await receiver()
     const path = '/a\r\nX-Evil: 1\r\n\r\nPOST /b HTTP/1.1\r\n'
     await sendWebhook(message(`https://127.0.0.1:${peer.port}${path}`, { body: 'a\r\n\r\nGET / HTTP/1.1\r\n\r\n' }))
@@ -222,13 +222,13 @@ describe('a webhook', () => {
     expect(peer.seen).toHaveLength(1)
   })
 
-  it('says nothing of its path, where keys may be, nor of what answered', async () => {
+  it('reveals neither its path, which may contain keys, nor the answer in its errors', async () => {
     const peer = await receiver({ certificate: await authority.issue(['siem.example.org']) })
     const error = await sendWebhook(message(`https://127.0.0.1:${peer.port}/hook/s3cret?k=s3cret`)).catch(
       (one: Error) => one,
     )
     expect((error as Error).message).toBe(
-      `The certificate of 127.0.0.1:${peer.port} is not accepted. Give the CA that issued it, and the name it is made for.`,
+      `The certificate of 127.0.0.1:${peer.port} is not trusted. Enter the CA that issued it and the host name in it.`,
     )
   })
 })

@@ -39,7 +39,7 @@ afterAll(() => t.close())
 
 it('refuses to start the server while a guarded group has no guard', () => {
   expect(refusals).toEqual([
-    `nobody registered ${[...guarded.map((group) => `a guard of the settings ${group}`), 'a gate of the sign-in settings'].join(', ')}`,
-    'nobody registered a guard of the settings smtp',
+    `not registered: ${[...guarded.map((group) => `a guard of the settings ${group}`), 'a gate of the sign-in settings'].join(', ')}`,
+    'not registered: a guard of the settings smtp',
   ])
 })

@@ -176,7 +176,7 @@ describe('the general configuration', () => {
       [
         'AddOrUpdateSMPTConfig',
         { SMTP_HOSTS: 'x' },
-        /SMTP_HOSTS is unknown; did you mean SMTP_HOST\?; known are SMTP_HOST, SMTP_PORT/,
+        /SMTP_HOSTS is unknown; did you mean SMTP_HOST\?; known names: SMTP_HOST, SMTP_PORT/,
       ],
       ['AddOrUpdateSMPTConfig', { SMTP_PORT: 25 }, /SMTP_PORT/],
       ['AddOrUpdateSMPTConfig', { SMTP_PORT: '70000' }, /is not a whole number from 1 to 65,535/],
