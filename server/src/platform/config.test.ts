@@ -74,7 +74,7 @@ describe('secrets in files', () => {
 
   it.each([
     ['is missing', () => ({ DATABASE_URL_FILE: '/nowhere/secret' }), 'DATABASE_URL_FILE cannot be read'],
-    ['is empty', () => ({ DATABASE_URL_FILE: file('\n') }), 'which is empty'],
+    ['is empty', () => ({ DATABASE_URL_FILE: file('\n') }), 'is empty'],
     ['is one of two', () => ({ DATABASE_URL_FILE: file('x'), DATABASE_URL: 'y' }), 'are both set'],
     ['holds a short password', () => ({ PORTCULLIS_ADMIN_PASSWORD_FILE: file('short') }), '12 to 128'],
   ])('are rejected when the file %s', (_what, env, message) => {

@@ -44,7 +44,7 @@ export const crlf = (): Transform => {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       if (isCommaHeld) this.push(chunk[0] === lf ? crByte : commaByte)
-      /** Returns the next position of a byte from `at` on, or the end if there is none. */
+      /** Returns the next position of a byte from `at` on, or the end without a match. */
       function next(byte: number, known: number, at: number): number {
         if (known >= at) return known
         const found = chunk.indexOf(byte, at)

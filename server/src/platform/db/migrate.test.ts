@@ -40,7 +40,7 @@ describe('migrate', () => {
     const error = await migrate(t.db, folder).catch((e: unknown) => e)
     expect(error).toBeInstanceOf(StartError)
     expect((error as Error).message).toMatch(
-      /^The database has schema version 9998, .* know 9997; this one knows \d+\. .*\.$/,
+      /^The database has schema version 9998, .* knows version 9997; this one knows \d+\. .*\.$/,
     )
     // The previous release, which the migration declared compatible.
     writeFileSync(join(dir, '9997_expands.sql'), 'SELECT 1;\n')

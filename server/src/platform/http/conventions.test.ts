@@ -161,7 +161,7 @@ describe('query', () => {
     )
     const body = await admin.post('/prime/webui/agents/exportagentcsv', { hostIdentifer: 'x' })
     expect(body.json().detail).toMatch(
-      /^body\.hostIdentifer is unknown; did you mean hostIdentifier\?; known are uuid, /,
+      /^body\.hostIdentifer is unknown; did you mean hostIdentifier\?; known names: uuid, /,
     )
   })
 
@@ -190,9 +190,9 @@ describe('query', () => {
 
   it('suggests nothing for a name far from all known ones', async () => {
     const [fault] = (await admin.get('/prime/webui/agents?colour=red')).json().errors
-    expect(fault.message).toMatch(/^is unknown; known are Uuid, HostIdentifier, .*GlobalSearch$/)
+    expect(fault.message).toMatch(/^is unknown; known names: Uuid, HostIdentifier, .*GlobalSearch$/)
     const group = await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, colour: 'red' })
-    expect(group.json().detail).toMatch(/^body\.colour is unknown; known are id, groupName, .*quietHours\.$/)
+    expect(group.json().detail).toMatch(/^body\.colour is unknown; known names: id, groupName, .*quietHours\.$/)
   })
 
   it('reports only the actual fault of a nullable member', async () => {

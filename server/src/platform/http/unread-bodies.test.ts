@@ -152,7 +152,7 @@ describe('a route for machines', () => {
 
   it('does not start without a check before its body', async () => {
     await expect(startFeatureApp((app) => app.register(operation(wanted), nothing))).rejects.toThrow(
-      /checks nothing before its body: refusing to start/,
+      /has no guard before its body: refusing to start/,
     )
   })
 

@@ -8,7 +8,7 @@ const bounds = (limit?: number) => (limit === undefined ? {} : { limits: { fileS
 const isBodiless = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 
-/** Returns the file of an uploaded form, whose part must be named `file` in any case; undefined if there is none. */
+/** Returns the file of an uploaded form, whose part must be named `file` in any case; undefined without a file. */
 const findFile = async (request: FastifyRequest, limit?: number): Promise<MultipartFile | undefined> => {
   if (isBodiless(request)) return undefined
   for await (const part of request.parts(bounds(limit))) {

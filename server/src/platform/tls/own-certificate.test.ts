@@ -158,7 +158,7 @@ describe('ensureOwnCertificate', () => {
     await make()
     const other = await ensureOwnCertificate({ dir: join(dir, 'other'), names: [], addresses: [], now })
     writeFileSync(join(dir, 'tls', 'server.key'), other.key)
-    await expect(make()).rejects.toThrow(/does not belong/)
+    await expect(make()).rejects.toThrow(/does not match its key/)
     writeFileSync(join(dir, 'file'), '')
     await expect(
       ensureOwnCertificate({ dir: join(dir, 'file', 'tls'), names: [], addresses: [], now }),

@@ -12,7 +12,7 @@ export interface StreamMessage {
 }
 
 /** A position in the stream. The text is null if the asset was removed since; a later message announces the removal. */
-type PlaceRow = Omit<StreamMessage, 'text'> & { text: string | null }
+type PositionRow = Omit<StreamMessage, 'text'> & { text: string | null }
 
 const kindName = `case d.icon ${Object.entries(icons)
   .map(([number, name]) => `when ${number} then '${name}'`)
@@ -60,7 +60,7 @@ const envelope = (type: string, subject: string, urn: string, data: string): str
     'sequence', lpad(m.sequence::text, 20, '0'), 'data', ${data})::text`
 const urnOf = (name: Parameters<typeof assetSchemaUrn>[0]): string => `'${assetSchemaUrn(name)}'`
 
-const place = `x.sequence, x.at`
+const positionColumns = `x.sequence, x.at`
 const subject = `coalesce(m.subject, case when m.device_id = '' then 'agent/' || m.agent_id else 'peripheral/' || m.agent_id || '/' || m.device_id end)`
 const type = `coalesce(m.type, case when m.removed then 'asset.removed' else 'asset.upserted' end)`
 const noteUrn = `case when m.type like 'replay.%' then ${urnOf('replay')} else ${urnOf('previous-location')} end`
@@ -73,14 +73,14 @@ const messageText = `case
 
 export const createAssetsRead = (db: Queryable) => ({
   /** Returns the next messages after a position, at most `limit`, with the state of their assets from one snapshot. */
-  after: (sequence: number, limit: number): Promise<PlaceRow[]> =>
-    db.prepared<PlaceRow>(sql`
+  after: (sequence: number, limit: number): Promise<PositionRow[]> =>
+    db.prepared<PositionRow>(sql`
       with m as materialized (
         select * from (
-          (select ${raw(place)}, x.agent_id, x.device_id, x.removed, null::text as type, null::text as subject, null::jsonb as data
+          (select ${raw(positionColumns)}, x.agent_id, x.device_id, x.removed, null::text as type, null::text as subject, null::jsonb as data
             from asset_heads x where x.sequence > ${sequence}::bigint order by x.sequence limit ${limit}::int)
           union all
-          (select ${raw(place)}, null, null, false, x.type, x.subject, x.data
+          (select ${raw(positionColumns)}, null, null, false, x.type, x.subject, x.data
             from asset_notes x where x.sequence > ${sequence}::bigint order by x.sequence limit ${limit}::int)) u
         order by u.sequence limit ${limit}::int)
       select m.sequence, ${raw(type)} as type, ${raw(subject)} as subject, ${raw(messageText)} as text

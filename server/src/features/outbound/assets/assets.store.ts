@@ -83,7 +83,7 @@ export const createAssetsStore = (db: Queryable) => ({
   /**
    * Assigns the next positions in the given order and returns the last one. Only events and audit records may follow.
    */
-  place: async (tx: Tx, at: Date, keys: readonly AssetKey[]): Promise<number> =>
+  assignPositions: async (tx: Tx, at: Date, keys: readonly AssetKey[]): Promise<number> =>
     (
       await appendOrdered(
         tx,

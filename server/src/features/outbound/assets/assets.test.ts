@@ -108,9 +108,9 @@ describe('the asset stream', () => {
     // The host was twice at the first location and has left it: one message.
     await moveTo('10.0.0.3')
     expect([await send(), await send()]).toEqual([1, 0])
-    const places = (await (await t.admin()).get(`${base}/locations/${agent.agentId}`)).json().data
+    const locations = (await (await t.admin()).get(`${base}/locations/${agent.agentId}`)).json().data
     expect(
-      places.map((p: { location: { address: string }; until: unknown; announced: boolean }) => [
+      locations.map((p: { location: { address: string }; until: unknown; announced: boolean }) => [
         p.location.address,
         p.until === null,
         p.announced,

@@ -9,7 +9,7 @@ interface EntryRow {
   location: AssetLocation
   announced: boolean
 }
-export interface LeftPlace {
+export interface PreviousLocation {
   agent_id: string
   host: string
   since: string
@@ -17,7 +17,7 @@ export interface LeftPlace {
   location: AssetLocation
 }
 
-const placeColumns = 'address, l.subnet, l.switch_ip, l.switch_name, l.port_id, l.port_name'
+const locationColumns = 'address, l.subnet, l.switch_ip, l.switch_name, l.port_id, l.port_name'
 const location = raw(`json_build_object('address', l.address, 'subnet', l.subnet, 'switchIp', l.switch_ip,
   'switchName', l.switch_name, 'portId', l.port_id, 'portName', l.port_name) as location`)
 const times = raw(`${utcSql('l.since')} as since, ${utcSql('l.until')} as until`)
@@ -25,7 +25,7 @@ const times = raw(`${utcSql('l.since')} as since, ${utcSql('l.until')} as until`
 const isDue = raw(`l.until is not null and not l.announced and l.address <> '' and not exists (
   select from agent_locations n where n.agent_id = l.agent_id and n.until is null
     and (n.address, n.subnet, n.switch_ip, n.switch_name, n.port_id, n.port_name)
-      = (l.${placeColumns}))`)
+      = (l.${locationColumns}))`)
 
 export const createLocationsStore = (db: Queryable) => ({
   of: (agentId: string): Promise<EntryRow[]> =>
@@ -37,25 +37,25 @@ export const createLocationsStore = (db: Queryable) => ({
    * Takes previous locations of some hosts to announce and marks them as announced: each location once, however often
    * the host was there. The limit keeps the statement under a second. A concurrent call waits and finds none.
    */
-  take: (tx: Tx, hosts: number, places: number): Promise<LeftPlace[]> =>
-    tx.query<LeftPlace>(sql`
+  take: (tx: Tx, hosts: number, limit: number): Promise<PreviousLocation[]> =>
+    tx.query<PreviousLocation>(sql`
       with hosts as materialized (select distinct l.agent_id from agent_locations l where ${isDue} limit ${hosts}::int),
       due as materialized (
         select l.location_id from agent_locations l where l.agent_id in (select o.agent_id from hosts o) and ${isDue}
-        order by l.location_id limit ${places}::int for update),
+        order by l.location_id limit ${limit}::int for update),
       told as (
         update agent_locations l set announced = true from due d where l.location_id = d.location_id and not l.announced
         returning l.*)
-      select distinct on (l.agent_id, l.${raw(placeColumns)}) l.agent_id, a.host, ${times}, ${location}
+      select distinct on (l.agent_id, l.${raw(locationColumns)}) l.agent_id, a.host, ${times}, ${location}
       from told l join agents a on a.agent_id = l.agent_id
-      order by l.agent_id, l.${raw(placeColumns)}, l.location_id desc`),
+      order by l.agent_id, l.${raw(locationColumns)}, l.location_id desc`),
 
   /** Counts the locations that a call would publish now, up to `limit`. */
   due: async (limit: number): Promise<number> =>
     (
       await db.query<{ n: number }>(sql`
         select count(*)::int as n from (
-          select distinct l.agent_id, l.${raw(placeColumns)} from agent_locations l where ${isDue} limit ${limit}::int) d`)
+          select distinct l.agent_id, l.${raw(locationColumns)} from agent_locations l where ${isDue} limit ${limit}::int) d`)
     )[0]?.n ?? 0,
 
   /** Deletes old announced entries, and keeps only the newest entries of hosts that move constantly. */

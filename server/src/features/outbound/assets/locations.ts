@@ -10,7 +10,7 @@ import type { Sequencer } from './sequencer.ts'
 
 const hostsAtOnce = 2_000
 /** Locations per transaction; one host may have hundreds. */
-const placesAtOnce = 4_000
+const locationsAtOnce = 4_000
 /** Time limit of one call. The next call continues. */
 const mostMs = 3_000
 const countLimit = 100_000
@@ -22,16 +22,16 @@ export interface LocationsDeps {
   clock: Clock
   audit: Audit
   store: AssetsStore
-  sequencer: Pick<Sequencer, 'tell'>
+  sequencer: Pick<Sequencer, 'notify'>
 }
 
 /** Lists the locations of hosts and announces previous ones to consumers. */
 export const createLocations = ({ db, clock, audit, store, sequencer }: LocationsDeps) => {
-  const places = createLocationsStore(db)
+  const previous = createLocationsStore(db)
 
   const announce = (actor: Actor): Promise<number> =>
     db.transaction(async (tx) => {
-      const left = await places.take(tx, hostsAtOnce, placesAtOnce)
+      const left = await previous.take(tx, hostsAtOnce, locationsAtOnce)
       if (left.length === 0) return 0
       const notes = left.map(
         ({ agent_id, host, since, until, location }): Note => ({
@@ -40,7 +40,7 @@ export const createLocations = ({ db, clock, audit, store, sequencer }: Location
           data: { uuid: agent_id, hostIdentifier: host, since, until, location },
         }),
       )
-      await sequencer.tell(tx)
+      await sequencer.notify(tx)
       await store.note(tx, new Date(clock.now()), notes)
       await audit.write(tx, actor, {
         action: 'assets.oldLocationsSent',
@@ -52,15 +52,15 @@ export const createLocations = ({ db, clock, audit, store, sequencer }: Location
 
   return {
     of: async (agentId: string): Promise<{ data: AssetLocationEntry[] }> => ({
-      data: isId(agentId) ? await places.of(agentId) : [],
+      data: isId(agentId) ? await previous.of(agentId) : [],
     }),
-    due: (): Promise<number> => places.due(countLimit),
+    due: (): Promise<number> => previous.due(countLimit),
     send: async (actor: Actor): Promise<{ published: number }> => {
       const startedAt = performance.now()
       let published = 0
       for (let n = -1; n !== 0 && performance.now() - startedAt < mostMs; published += n) n = await announce(actor)
       return { published }
     },
-    trim: (): Promise<number> => places.trim(new Date(clock.now() - keptMs), keptPerHost),
+    trim: (): Promise<number> => previous.trim(new Date(clock.now() - keptMs), keptPerHost),
   }
 }

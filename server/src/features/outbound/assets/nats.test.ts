@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '#test/app.ts'
 import { createFollower, inventoryOfApp, messagesOf } from '#test/assets.ts'
 import { enrolAgent, type TestAgent } from '#test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '#test/nats.ts'
-import { natsPlace, natsSubject } from './nats.ts'
+import { natsSubject, parseNatsUrl } from './nats.ts'
 
 const reason = whyNoNats()
 
@@ -157,14 +157,14 @@ describe('assets on NATS JetStream', unless(reason), () => {
       t.clock.advance(120_000)
       await Promise.all([publish(), publish(other)])
     }
-    const places = async () =>
+    const locations = async () =>
       (await nats.held()).filter(({ subject }) => subject.startsWith('portcullis.assets.location.'))
-    expect((await places()).length).toBeGreaterThan(0)
+    expect((await locations()).length).toBeGreaterThan(0)
     expect((await nats.held()).at(-1)?.subject).toMatch(/^portcullis\.assets\.location\./)
     await nats.manage((manager) =>
       manager.streams.purge('PORTCULLIS_ASSETS', { filter: 'portcullis.assets.location.>' }),
     )
-    expect(await places()).toEqual([])
+    expect(await locations()).toEqual([])
     // The other server reconnects and finds no last message to resume from.
     await t.db.execute(
       sql`update asset_consumers set lease_until = null, lease_id = gen_random_uuid() where kind = 'nats'`,
@@ -178,7 +178,7 @@ describe('assets on NATS JetStream', unless(reason), () => {
     const { follower, held } = await followNats()
     expect(follower.held()).toEqual(await inventoryOfApp(t))
     expect(new Set(held.map(({ id }) => id)).size).toBe(held.length)
-    expect(await places()).toEqual([])
+    expect(await locations()).toEqual([])
   })
 
   it('are published to a stream that an operator created', async () => {
@@ -231,14 +231,14 @@ describe('NATS subjects and addresses', () => {
   })
 
   it('are parsed without revealing a password', () => {
-    expect(natsPlace('nats://me:se%40cret@one:1, tls://two')).toEqual({
+    expect(parseNatsUrl('nats://me:se%40cret@one:1, tls://two')).toEqual({
       servers: ['one:1', 'two:4222'],
       hosts: ['one', 'two'],
       isTls: true,
       user: 'me',
       pass: 'se@cret',
     })
-    expect(natsPlace('nats://s3cr3t@one')).toMatchObject({ token: 's3cr3t' })
-    expect(() => natsPlace('http://me:secret@one')).toThrow(/^(?!.*secret)/)
+    expect(parseNatsUrl('nats://s3cr3t@one')).toMatchObject({ token: 's3cr3t' })
+    expect(() => parseNatsUrl('http://me:secret@one')).toThrow(/^(?!.*secret)/)
   })
 })

@@ -31,7 +31,7 @@ export const natsSubject = ({ type, subject, sequence }: StreamMessage): string 
   return what === 'agent' ? `${prefix}.agent.${id}` : `${prefix}.peripheral.${id}.${token(rest.join('/'))}`
 }
 
-interface NatsPlace {
+interface NatsServers {
   servers: string[]
   hosts: string[]
   isTls: boolean
@@ -41,7 +41,7 @@ interface NatsPlace {
 }
 
 /** Parses `nats://user:password@host:4222`, or several with commas; a user alone is a token. Errors never quote it. */
-export const natsPlace = (url: string): NatsPlace => {
+export const parseNatsUrl = (url: string): NatsServers => {
   const urls = url.split(',').map((part) => {
     const text = part.trim()
     const parsed = URL.parse(text.includes('://') ? text : `nats://${text}`)
@@ -77,7 +77,7 @@ export interface NatsOptions {
  * nothing is published twice, and a lost stream is filled from the beginning.
  */
 export const createNatsSink = ({ url, source, resolve }: NatsOptions): AssetSink => {
-  const { servers, hosts, isTls, ...credentials } = natsPlace(url.reveal())
+  const { servers, hosts, isTls, ...credentials } = parseNatsUrl(url.reveal())
   let connection: NatsConnection | null = null
   let lastSequence = 0
 

@@ -32,7 +32,7 @@ export interface SinkState {
 }
 
 /** Returns the text of an error, shortened for a row and without URLs that may hold credentials. */
-const wordsOf = (error: unknown): string => {
+const errorText = (error: unknown): string => {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error)
   return text
@@ -115,7 +115,9 @@ export const createPublisher = (sink: AssetSink, { clock, log, read, store, publ
       failures.inc({ sink: kind })
       // Another publisher holds the lease, or takes it when ours ends.
       error =
-        cause instanceof SinkMoved ? 'Another server published there; the connection is checked again.' : wordsOf(cause)
+        cause instanceof SinkMoved
+          ? 'Another server published there; the connection is checked again.'
+          : errorText(cause)
       retryAt = clock.now() + waitMs
       log.warn({ sink: kind, error, retryMs: waitMs }, 'cannot publish the asset stream')
       waitMs = Math.min(lastRetryMs, waitMs * 2)

@@ -30,7 +30,7 @@ export interface ReplayDeps {
   audit: Audit
   jobs: Pick<JobsApi, 'enqueue' | 'handle'>
   store: AssetsStore
-  sequencer: Pick<Sequencer, 'tell'>
+  sequencer: Pick<Sequencer, 'notify'>
 }
 
 const shown = (row: ReplayRow): AssetReplay => ({
@@ -73,7 +73,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
               published: 0,
             }
             await job.save(tx, { cursor: first })
-            await sequencer.tell(tx)
+            await sequencer.notify(tx)
             await store.note(tx, at, [{ type: 'replay.started', subject, data: { jobId: job.id, assets } }])
             cursor = first
             return
@@ -86,7 +86,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
           const last = keys.at(-1)
           if (last === undefined && phase === 'peripherals') {
             await job.save(tx, {})
-            await sequencer.tell(tx)
+            await sequencer.notify(tx)
             await store.note(tx, at, [
               { type: 'replay.completed', subject, data: { jobId: job.id, assets, published } },
             ])
@@ -99,8 +99,8 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
               : { ...cursor, agent: last.agent_id, device: last.device_id, published: published + keys.length }
           await job.save(tx, { done: keys.length, cursor: next })
           if (keys.length > 0) {
-            await sequencer.tell(tx)
-            await store.place(tx, at, keys)
+            await sequencer.notify(tx)
+            await store.assignPositions(tx, at, keys)
           }
           cursor = next
         })

@@ -35,7 +35,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
   let waitingSince: number | null = null
 
   /** Notifies the readers and publishers at COMMIT. */
-  async function tell(tx: Tx): Promise<void> {
+  async function notify(tx: Tx): Promise<void> {
     await bus.publish(tx, assetsTopic)
     if (performance.now() - hintedAt < hintMs) return
     hintedAt = performance.now()
@@ -48,8 +48,8 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
       if (!(await store.tryLock(tx))) return false
       const { taken, keys } = await store.take(tx, batch)
       if (keys.length > 0) {
-        await tell(tx)
-        await store.place(tx, new Date(clock.now()), keys)
+        await notify(tx)
+        await store.assignPositions(tx, new Date(clock.now()), keys)
       }
       return taken > 0
     })
@@ -82,7 +82,7 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: 
   }
 
   return {
-    tell,
+    notify,
     /** Returns since when changes have waited while none got a position; null: none wait. */
     waitingSince: (): number | null => waitingSince,
     /** Assigns positions to all changes. A call during a run waits for a later run. */

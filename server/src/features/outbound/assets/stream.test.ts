@@ -184,7 +184,7 @@ describe('a reader of the asset stream', () => {
     for (const message of await follow(response, () => false)) follower.apply(message)
     const held = Object.values(follower.held())
     console.log(
-      `${perSecond} places/s; ${Math.round(held.length / ((performance.now() - readAt) / 1000))} messages/s read; ${Math.round(grown / 1e6)} MB more while stalled`,
+      `${perSecond} positions/s; ${Math.round(held.length / ((performance.now() - readAt) / 1000))} messages/s read; ${Math.round(grown / 1e6)} MB more while stalled`,
     )
     expect(held.filter((asset) => 'os' in asset && asset.os === 'Fleet OS' && asset.version === '10.0.0')).toHaveLength(
       fleet,

@@ -191,9 +191,9 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       ])
       const parts: string[] = []
       let status: HealthStatus = 'OK'
-      function worse(next: HealthStatus, words: string): void {
+      function worse(next: HealthStatus, description: string): void {
         if (next === 'Error' || status === 'OK') status = next
-        parts.push(words)
+        parts.push(description)
       }
       if (state.waiting > 0)
         worse(

@@ -30,7 +30,7 @@ export interface LeasedDelivery {
 }
 
 /** A delivery about one alert. */
-export interface ToldRow {
+export interface AlertDeliveryRow {
   group_name: string
   channel: string
   destination: string
@@ -89,7 +89,7 @@ export const createDeliveriesStore = () => ({
         select d.delivery_id from deliveries d, t
         where d.target = ${target} and d.state = 'waiting' and (d.lease_until is null or d.lease_until <= ${now})
           and case when t.is_broken then t.probe_at <= ${now} else d.next_at <= ${now} end
-        -- A probe is the one that was not tried for longest: one that cannot get through must not stand before all others.
+        -- The probe is the least recently tried delivery, so that one that always fails does not block all others.
         order by case when t.is_broken then d.next_at end, d.created_at, d.delivery_id
         limit (select case when t.is_broken then 1 else ${limit}::int end from t)
         for update of d skip locked),
@@ -118,7 +118,7 @@ export const createDeliveriesStore = () => ({
       where d.delivery_id = ${delivery_id}::uuid and d.fence = ${fence}::int and d.state = 'waiting'`)) === 1,
 
   /** Releases leased deliveries that were not tried. */
-  giveBack: async (q: Queryable, rows: readonly Pick<LeasedDelivery, 'delivery_id' | 'fence'>[]): Promise<void> => {
+  release: async (q: Queryable, rows: readonly Pick<LeasedDelivery, 'delivery_id' | 'fence'>[]): Promise<void> => {
     await q.execute(sql`
       update deliveries d set lease_until = null, attempts = d.attempts - 1
       from ${unnestOf([
@@ -181,8 +181,8 @@ export const createDeliveriesStore = () => ({
       where d.delivery_id = any(${ids}::uuid[])`)
   },
 
-  about: (q: Queryable, noticeId: number, limit: number): Promise<ToldRow[]> =>
-    q.query<ToldRow>(sql`
+  about: (q: Queryable, noticeId: number, limit: number): Promise<AlertDeliveryRow[]> =>
+    q.query<AlertDeliveryRow>(sql`
       select d.group_name, d.channel, d.destination, d.state, d.created_at from deliveries d
       where d.notices @> array[${noticeId}::int] order by d.created_at desc, d.delivery_id limit ${limit}::int`),
 

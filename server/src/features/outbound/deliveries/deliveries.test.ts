@@ -297,8 +297,8 @@ describe('a webhook of a group', () => {
     expect(new Set(peer.seen.map(({ body }) => body)).size).toBe(1)
     const last = peer.seen.at(-1) as (typeof peer.seen)[number]
     // The test's clock is years ahead, but the library compares with the real time.
-    const told = JSON.parse(last.body)
-    expect(told).toMatchObject({
+    const message = JSON.parse(last.body)
+    expect(message).toMatchObject({
       type: 'notices',
       data: {
         group: 'Attacks',
@@ -329,7 +329,7 @@ describe('a webhook of a group', () => {
     await append(t, deviceEvent('blocked', { pid: '0001' }))
     await sender.tick()
     expect(
-      (await sender.deliveries('?channel=webhook')).map(({ state, error }) => [state, error.slice(0, 24)]),
+      (await sender.deliveries('?channel=webhook')).map(({ state, error }) => [state, error.slice(0, 25)]),
     ).toEqual([['failed', 'The webhook answered 404.']])
     peer.state.always = 'reset'
     await append(t, deviceEvent('blocked', { pid: '0002' }))

@@ -24,10 +24,10 @@ import { createDeliveries } from './deliveries.service.ts'
 import { createDeliveriesStore } from './deliveries.store.ts'
 import { createOutputs, type OutputPlan } from './outputs.runner.ts'
 import { createOutputsStore } from './outputs.store.ts'
-import { createSender, type WebhookPlace } from './sender.ts'
+import { createSender, type WebhookTarget } from './sender.ts'
 
 export type { OutputPlan } from './outputs.runner.ts'
-export type { WebhookPlace } from './sender.ts'
+export type { WebhookTarget } from './sender.ts'
 export { deviceOf, namesOf } from './siem-event.ts'
 export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
 
@@ -39,7 +39,7 @@ export interface DeliveryGroups {
   /** Returns the active streams. */
   plans(): Promise<readonly OutputPlan[]>
   /** Returns the webhook of a group, or null if it has no active one. */
-  webhookOf(groupId: number): Promise<WebhookPlace | null>
+  webhookOf(groupId: number): Promise<WebhookTarget | null>
   /** Returns whether a group still mails to this address. */
   isRecipient(groupId: number, address: string): Promise<boolean>
 }

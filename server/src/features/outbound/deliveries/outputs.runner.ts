@@ -10,7 +10,7 @@ import { createSyslogSender, type SyslogAddress, SyslogError } from '#platform/s
 import { createWebhookSender, retryOf, WebhookError } from '#platform/webhooks/index.ts'
 import { breaksAfter, outputWaitAfter } from './backoff.ts'
 import type { OutputKey, OutputRow, OutputsStore } from './outputs.store.ts'
-import type { WebhookPlace } from './sender.ts'
+import type { WebhookTarget } from './sender.ts'
 import { siemEventOf } from './siem-event.ts'
 
 /** Longer than a batch may take. */
@@ -22,7 +22,7 @@ const leastOfBatch = 10
 /** Ids scanned per statement: a selective filter must not read the whole backlog at once. */
 const span = 50_000
 
-interface SyslogPlace {
+interface SyslogTarget {
   kind: 'syslog'
   address: SyslogAddress
   ca: readonly string[]
@@ -36,7 +36,7 @@ export interface OutputPlan extends OutputKey {
   destination: string
   wanted: EventChoice
   /** Returns the destination, or null if its secret cannot be opened. */
-  open(): SyslogPlace | ({ kind: 'webhook' } & WebhookPlace) | null
+  open(): SyslogTarget | ({ kind: 'webhook' } & WebhookTarget) | null
 }
 
 /** A delivery failure with a message for people. */
@@ -75,7 +75,7 @@ export const createOutputs = (deps: OutputsDeps) => {
   const limits = new Map<string, number>()
   const limitOf = (key: OutputKey): number => limits.get(nameOf(key)) ?? batchOf[key.channel]
 
-  async function bySyslog(place: SyslogPlace, batch: readonly FollowedEvent[]): Promise<void> {
+  async function bySyslog(place: SyslogTarget, batch: readonly FollowedEvent[]): Promise<void> {
     const format = formats[place.format]
     const sender = createSyslogSender({ address: place.address, ca: place.ca, resolve: deps.resolve })
     try {
@@ -87,7 +87,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     }
   }
 
-  async function byWebhook(plan: OutputPlan, place: WebhookPlace, batch: readonly FollowedEvent[]): Promise<void> {
+  async function byWebhook(plan: OutputPlan, place: WebhookTarget, batch: readonly FollowedEvent[]): Promise<void> {
     const [first, last] = [batch[0], batch.at(-1)] as [FollowedEvent, FollowedEvent]
     const body = JSON.stringify({
       type: 'events',

@@ -15,7 +15,7 @@ const atOnce = 4
 const mostPutOffMs = 3_600_000
 
 /** The current webhook of a group. */
-export interface WebhookPlace {
+export interface WebhookTarget {
   url: string
   secret: Secret
   /** PEM certificates to trust instead of the system's; empty: the system's. */
@@ -41,7 +41,7 @@ export interface SenderDeps {
   resolve: ResolveDestination
   mail: { send(mail: SmtpMail): Promise<void> }
   /** Returns the webhook of a group, or null if it has no active one. */
-  webhookOf(groupId: number): Promise<WebhookPlace | null>
+  webhookOf(groupId: number): Promise<WebhookTarget | null>
   /** Returns whether a group still mails to this address. */
   isRecipient(groupId: number, address: string): Promise<boolean>
   /** Counts an attempt. */
@@ -150,7 +150,7 @@ export const createSender = (deps: SenderDeps) => {
       for (const [i, row] of rows.entries()) {
         if (await sendOne(target, row)) continue
         const rest = rows.slice(i + 1)
-        if (rest.length > 0) await store.giveBack(db, rest)
+        if (rest.length > 0) await store.release(db, rest)
         return
       }
     }

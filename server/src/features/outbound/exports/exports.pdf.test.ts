@@ -9,7 +9,7 @@ import { sql } from '#platform/db/sql.ts'
 import { startTestApp, type TestApp } from '#test/app.ts'
 import { enrolAgent, pageOf } from '#test/builders.ts'
 import { insertFleet } from '#test/fleet.ts'
-import { gradeWords, headingOf } from './pdf-labels.ts'
+import { gradeText, headingOf } from './pdf-labels.ts'
 
 const base = '/prime/webui/agents'
 const agentsPdf = `${base}/exportagentpdf/exportpdf`
@@ -98,7 +98,7 @@ describe('a list as PDF', unless(whyNoTools), () => {
       severity,
       uuid,
     ])
-    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, gradeWords(String(agent.severity)), agent.uuid]))
+    expect(rows).toEqual(data.map((agent) => [agent.localIpAddress, gradeText(String(agent.severity)), agent.uuid]))
   })
 
   it('shows text in every script, and names characters that it cannot or must not show', async () => {

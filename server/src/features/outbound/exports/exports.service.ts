@@ -6,7 +6,7 @@ import { createList, type List, type ListDeps } from '#platform/list/list.ts'
 import { type ExportBody, readExportRequest } from './export-request.ts'
 import { type ExportableList, printedColumns } from './exportable-list.ts'
 import type { ExportsRead } from './exports.read.ts'
-import { filterWords, madeLine } from './filter-labels.ts'
+import { filterText, madeLine } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
 export interface ExportsDeps {
@@ -56,7 +56,7 @@ export const createExportsService = ({ clock, read, printer, lists }: ExportsDep
         printer.print({
           job: {
             title: list.title,
-            cover: [filterWords(request), madeLine(at, userName)],
+            cover: [filterText(request), madeLine(at, userName)],
             columns: printedColumns(request.columns),
             isA4: isDefault,
             at,

@@ -10,7 +10,7 @@ import { countedRows } from './counted-rows.ts'
 import { chosenColumns, readExportRequest } from './export-request.ts'
 import { type ExportableList, type ExportColumn, printedColumns } from './exportable-list.ts'
 import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
-import { filterWords, madeLine, utcWords } from './filter-labels.ts'
+import { filterText, madeLine, utcText } from './filter-labels.ts'
 import type { Printer } from './pdf/printer.ts'
 
 /** The requested content of a file. */
@@ -40,7 +40,7 @@ interface Source {
   title: string
   columns: readonly ExportColumn[]
   /** Description of the rows. */
-  words: string
+  description: string
   count(): Promise<number>
   csv(): Promise<Readable>
   /** Returns at most `limit` rows in COPY's text form, once somebody reads them. */
@@ -68,8 +68,8 @@ const assertKnown = (list: ReportListName, filter: Readonly<Record<string, unkno
       )
 }
 
-const rangeWords = ({ from, to }: TimeRange): string =>
-  `${from === null ? 'Until' : `From ${utcWords(from)} until`} ${utcWords(to)}`
+const rangeText = ({ from, to }: TimeRange): string =>
+  `${from === null ? 'Until' : `From ${utcText(from)} until`} ${utcText(to)}`
 
 export interface FilesDeps {
   clock: Clock
@@ -94,7 +94,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     return {
       title: list.title,
       columns: request.columns,
-      words: filterWords(request),
+      description: filterText(request),
       count: () => listOf(list).countOf(request.compiled),
       csv: async () => read.csv(request),
       copied: async (limit) => () => read.rows(request, limit),
@@ -108,7 +108,7 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
     return {
       title: list.title,
       columns,
-      words: 'All rows',
+      description: 'All rows',
       count: async () => (await list.rows(range)).length,
       csv: async () => csvOf(columns, await list.rows(range)),
       copied: async (limit) => {
@@ -128,8 +128,8 @@ export const createFiles = ({ clock, read, printer, lists, listOf }: FilesDeps) 
       job: {
         title,
         cover: [
-          `${title === source.title ? '' : `${source.title}. `}${source.words}`,
-          ...(range === null ? [] : [rangeWords(range)]),
+          `${title === source.title ? '' : `${source.title}. `}${source.description}`,
+          ...(range === null ? [] : [rangeText(range)]),
           madeLine(at, by),
         ],
         columns: printedColumns(source.columns),

@@ -1,31 +1,31 @@
 import type { ExportRequest } from './export-request.ts'
-import { cellWords, gradeWords, headingOf } from './pdf-labels.ts'
+import { cellText, gradeText, headingOf } from './pdf-labels.ts'
 
 /** Formats an instant for people. */
-export const utcWords = (at: Date): string => `${cellWords('time', at.toISOString())} UTC`
+export const utcText = (at: Date): string => `${cellText('time', at.toISOString())} UTC`
 
 /** Returns the last line of a cover, in which the printer replaces `{rows}` by their number. */
 export const madeLine = (at: number, by: string): string =>
-  `Created ${utcWords(new Date(at))} for ${by}: {rows}. All times are UTC`
+  `Created ${utcText(new Date(at))} for ${by}: {rows}. All times are UTC`
 
-const listOf = (text: string, words: (part: string) => string = (part) => part): string =>
+const listOf = (text: string, label: (part: string) => string = (part) => part): string =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map(words)
+    .map(label)
     .join(' or ')
 
-const wordsOf = (name: string, kind: string, value: string, words: (part: string) => string): string => {
+const filterValue = (name: string, kind: string, value: string, label: (part: string) => string): string => {
   switch (kind) {
     case 'enum':
       return `${name} is ${listOf(value)}`
     case 'boolean':
-      return `${name} is ${cellWords('truth', value.toLowerCase())}`
+      return `${name} is ${cellText('truth', value.toLowerCase())}`
     case 'number':
       return /^[<>]=/.test(value)
         ? `${name} ${value.replace(/^>=\s*/, '≥ ').replace(/^<=\s*/, '≤ ')}`
-        : `${name} is ${listOf(value, words)}`
+        : `${name} is ${listOf(value, label)}`
     case 'time': {
       const [from, to] = value.split('..')
       if (to === undefined) return `${name} is ${value}`
@@ -47,7 +47,7 @@ const sortTerm = (term: string): { name: string; isDescending: boolean } => ({
 })
 
 /** Describes filters and sort in words, for people who read a file long after its request. */
-export const filterWords = ({ list, given }: ExportRequest): string => {
+export const filterText = ({ list, given }: ExportRequest): string => {
   /** Returns the column heading for a name; a filter may have another name than its column. */
   function nameOf(name: string): string {
     const folded = name.toLowerCase()
@@ -65,19 +65,19 @@ export const filterWords = ({ list, given }: ExportRequest): string => {
     .map(({ name, value }) =>
       name.toLowerCase() === 'globalsearch'
         ? `any text contains “${value}”`
-        : wordsOf(
+        : filterValue(
             nameOf(name),
             list.filterKinds.get(name.toLowerCase()) ?? 'text',
             value,
-            isGrade(name) ? gradeWords : (part) => part,
+            isGrade(name) ? gradeText : (part) => part,
           ),
     )
   const sort = given.find(({ name }) => name === 'sortBy')?.value
-  const words = filters.length === 0 ? 'All rows' : `Rows where ${filters.join(', and ')}`
-  if (sort === undefined) return words
+  const text = filters.length === 0 ? 'All rows' : `Rows where ${filters.join(', and ')}`
+  if (sort === undefined) return text
   const terms = sort.split(',').map((term) => {
     const { name, isDescending } = sortTerm(term)
     return `${nameOf(name)}${isDescending ? ', descending' : ''}`
   })
-  return `${words}; sorted by ${terms.join(', then ')}`
+  return `${text}; sorted by ${terms.join(', then ')}`
 }

@@ -1,7 +1,7 @@
 import { reportLists } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
 import { columnsOf, printedColumns } from './exportable-list.ts'
-import { cellWords, gradeWords, headingOf } from './pdf-labels.ts'
+import { cellText, gradeText, headingOf } from './pdf-labels.ts'
 
 describe('labels of a PDF', () => {
   it.each(Object.entries(reportLists))(
@@ -29,7 +29,7 @@ describe('labels of a PDF', () => {
       form: 'grade',
     })
     expect([headingOf('severity', true), headingOf('severity', false)]).toEqual(['Finding', 'Severity (number)'])
-    expect([gradeWords('40'), gradeWords('7')]).toEqual(['suspected attack tool', '7'])
+    expect([gradeText('40'), gradeText('7')]).toEqual(['suspected attack tool', '7'])
   })
 
   it('format times, shares and booleans for people, and keep other text', () => {
@@ -46,7 +46,7 @@ describe('labels of a PDF', () => {
         ['truth', 'true'],
         ['truth', 'false'],
         ['plain', '2031-05-04T10:11:12.345Z'],
-      ].map(([form, text]) => cellWords(form as 'time', text as string)),
+      ].map(([form, text]) => cellText(form as 'time', text as string)),
     ).toEqual([
       '2031-05-04 10:11:12',
       '2031-05-04 10:11:12',

@@ -122,8 +122,8 @@ export const headingOf = (key: string, graded: boolean): string => {
   if (key === 'severity') return graded ? 'Finding' : 'Severity (number)'
   const known = headings[key]
   if (known !== undefined) return known
-  const words = key.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase()
-  return words.slice(0, 1).toUpperCase() + words.slice(1)
+  const text = key.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase()
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 /** Ratings of a host or device by their number. */
@@ -134,7 +134,7 @@ const grades: Readonly<Record<string, string>> = {
   20: 'not approved',
   10: 'none',
 }
-export const gradeWords = (number: string): string => grades[number] ?? number
+export const gradeText = (number: string): string => grades[number] ?? number
 
 /** Format of a cell for people. */
 export type CellForm = 'plain' | 'time' | 'share' | 'grade' | 'truth'
@@ -142,7 +142,7 @@ export type CellForm = 'plain' | 'time' | 'share' | 'grade' | 'truth'
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?$/
 
 /** Formats a cell for people. Text of another form stays unchanged. */
-export const cellWords = (form: CellForm, text: string): string => {
+export const cellText = (form: CellForm, text: string): string => {
   if (text === '') return text
   switch (form) {
     case 'time': {
@@ -155,7 +155,7 @@ export const cellWords = (form: CellForm, text: string): string => {
       return Number.isFinite(share) ? `${Number((share * 100).toPrecision(share < 0.001 ? 1 : 3))} %` : text
     }
     case 'grade':
-      return gradeWords(text)
+      return gradeText(text)
     case 'truth':
       return text === 'true' ? 'yes' : text === 'false' ? 'no' : text
     default:

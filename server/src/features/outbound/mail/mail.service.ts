@@ -98,10 +98,10 @@ export const createMail = (deps: MailDeps) => {
         // The mails before it may have taken long; another replica may hold this one now.
         if (!(await store.renew(db, row.mail_id, leased, new Date(clock.now() + leaseMs)))) continue
         try {
-          const said = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
-          ref = said.ref
+          const written = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
+          ref = written.ref
           const server = await settings.values(db, 'smtp')
-          if (said.onlyTo !== undefined && said.onlyTo !== serverOf(server)) {
+          if (written.onlyTo !== undefined && written.onlyTo !== serverOf(server)) {
             log.warn({ mail: row.mail_id, subject: row.subject }, movedReason)
             await db.transaction(async (tx) => {
               await store.sent(tx, row.mail_id)
@@ -109,7 +109,7 @@ export const createMail = (deps: MailDeps) => {
               await audit.write(tx, systemActor('mail'), {
                 action: 'mail.dropped',
                 entity: row.subject,
-                details: `to ${said.to}: ${movedReason}`,
+                details: `to ${written.to}: ${movedReason}`,
                 severity: 4,
               })
             })
@@ -119,7 +119,7 @@ export const createMail = (deps: MailDeps) => {
           // The id is the same for each attempt, so that a receiver recognises a repetition.
           await send(
             {
-              ...said,
+              ...written,
               messageId: `<${row.mail_id}@portcullis>`,
               ...(attachment === null ? {} : { attachment }),
             },

@@ -23,13 +23,13 @@ const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 
 type Failure = Error & { code?: string; command?: string; responseCode?: number; response?: string }
 
-const said = (failure: Failure): string => cleanText(failure.response ?? failure.message, 200)
+const answerText = (failure: Failure): string => cleanText(failure.response ?? failure.message, 200)
 
 /** Converts a failure of the library into its step and a cure. `where` is the configured host and port. */
 const mailError = (failure: Failure, where: string): MailError => {
   const { code, command } = failure
   if (code === 'EAUTH')
-    return new MailError('sign-in', `${where} rejected the user name or password (${said(failure)}). Check both.`)
+    return new MailError('sign-in', `${where} rejected the user name or password (${answerText(failure)}). Check both.`)
   if (
     code === 'EENVELOPE' ||
     code === 'EMESSAGE' ||
@@ -39,7 +39,7 @@ const mailError = (failure: Failure, where: string): MailError => {
   )
     return new MailError(
       'send',
-      `${where} rejected the mail (${said(failure)}). Check sender and recipient.`,
+      `${where} rejected the mail (${answerText(failure)}). Check sender and recipient.`,
       // A rejected sender affects every mail, so it is a fault of the configuration.
       (failure.responseCode ?? 0) >= 500 && command !== 'MAIL FROM',
     )
@@ -50,7 +50,7 @@ const mailError = (failure: Failure, where: string): MailError => {
   if (/certificate|self.signed|altname|unable to (?:verify|get)/i.test(failure.message))
     return new MailError(
       'connect',
-      `The certificate of ${where} is not trusted (${said(failure)}). Enter the CA that issued it and the host name in it.`,
+      `The certificate of ${where} is not trusted (${answerText(failure)}). Enter the CA that issued it and the host name in it.`,
     )
   if (code === 'ETLS')
     return new MailError(

@@ -26,5 +26,5 @@ export const addressesOf = (list: string): ReadonlySet<string> =>
 export const assertAddresses = (name: string, list: string): void => {
   const wrong = partsOf(list).find((part) => macOf(part) === null)
   if (wrong !== undefined)
-    throw invalid(`body.${name}`, `holds ${JSON.stringify(wrong.slice(0, 40))}, which is not a MAC address`)
+    throw invalid(`body.${name}`, `contains ${JSON.stringify(wrong.slice(0, 40))}, which is not a MAC address`)
 }

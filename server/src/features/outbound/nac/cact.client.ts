@@ -1,11 +1,11 @@
 import { cleanText } from '@portcullis/domain'
 import type { Clock } from '#platform/clock.ts'
 import { NacFault } from './fault.ts'
-import { type Answered, type Asked, exchange, isWebPage, type Place } from './peer.ts'
+import { exchange, isWebPage, type PeerAddress, type PeerAnswer, type PeerRequest } from './peer.ts'
 import type { Traffic } from './traffic.ts'
 import { escapeXml, readXml, xmlText } from './xml.ts'
 
-export interface CactConfig extends Place {
+export interface CactConfig extends PeerAddress {
   user: string
   password: string
   dexAccount: string
@@ -36,7 +36,7 @@ export interface CactDeps {
   before?(): Promise<void>
   token: { current: CactToken | null }
   /** A connection test by a person: ignores a pause after failures. */
-  isTrial?: boolean
+  isTest?: boolean
   /** A live view for a person: quarantines have priority. */
   isLive?: boolean
 }
@@ -50,7 +50,7 @@ const objectOf = (value: unknown): Json =>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Returns the text of an error: CODE and MESSAGE of Data Exchange, or the message of the Web API. */
-const saidBy = ({ text }: Answered): string => {
+const errorText = ({ text }: PeerAnswer): string => {
   const xml = readXml(text)
   if (xml !== null)
     return cleanText([xmlText(xml, 'CODE'), xmlText(xml, 'MESSAGE')].filter((part) => part !== '').join(': '), 300)
@@ -62,11 +62,11 @@ const saidBy = ({ text }: Answered): string => {
 }
 
 /** Client for Forescout CounterACT: reads by the Web API (HAL JSON), writes by Data Exchange (XML). */
-export const createCact = ({ config, traffic, clock, signal, before, token, isTrial, isLive }: CactDeps) => {
+export const createCact = ({ config, traffic, clock, signal, before, token, isTest, isLive }: CactDeps) => {
   const where = config.url.host
 
-  const manner = { signal, isTrial, isLive }
-  async function send(asked: Asked): Promise<Answered> {
+  const manner = { signal, isTest, isLive }
+  async function send(asked: PeerRequest): Promise<PeerAnswer> {
     await before?.()
     return traffic.run(async () => {
       const answer = await exchange(config, asked, signal)
@@ -82,7 +82,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     }, manner)
   }
 
-  function assertNoPage(answer: Answered, what: string): void {
+  function assertNoPage(answer: PeerAnswer, what: string): void {
     if (isWebPage(answer))
       throw new NacFault(
         'setup',
@@ -110,7 +110,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
 
   /** Returns null if the object does not exist. */
   async function read(path: string): Promise<Json | null> {
-    const ask = (value: string): Promise<Answered> =>
+    const ask = (value: string): Promise<PeerAnswer> =>
       send({
         method: 'GET',
         path,
@@ -133,7 +133,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     if (answer.status === 404) return null
     assertNoPage(answer, 'the Web API')
     if (answer.status !== 200)
-      throw new NacFault('refused', 'answer', `CounterACT rejected the request: ${saidBy(answer)}`)
+      throw new NacFault('refused', 'answer', `CounterACT rejected the request: ${errorText(answer)}`)
     try {
       return objectOf(JSON.parse(answer.text))
     } catch {
@@ -146,7 +146,7 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
   }
 
   /** Runs one Data Exchange transaction on a host, identified by its IP address as documented. */
-  async function exchangeData(type: 'update' | 'delete', address: string, properties: string): Promise<Answered> {
+  async function exchangeData(type: 'update' | 'delete', address: string, properties: string): Promise<PeerAnswer> {
     const answer = await send({
       method: 'POST',
       path: '/fsapi/niCore/Hosts',
@@ -166,16 +166,16 @@ export const createCact = ({ config, traffic, clock, signal, before, token, isTr
     assertNoPage(answer, 'Data Exchange')
     return answer
   }
-  function done(answer: Answered): void {
+  function done(answer: PeerAnswer): void {
     if (answer.status === 200) return
-    const said = saidBy(answer)
-    throw /property/i.test(said)
+    const text = errorText(answer)
+    throw /property/i.test(text)
       ? new NacFault(
           'setup',
           'answer',
-          `The property ${config.property} does not exist in CounterACT (${said}). Define it there under Options, Data Exchange.`,
+          `The property ${config.property} does not exist in CounterACT (${text}). Define it there under Options, Data Exchange.`,
         )
-      : new NacFault('refused', 'answer', `CounterACT rejected the request: ${said === '' ? answer.status : said}`)
+      : new NacFault('refused', 'answer', `CounterACT rejected the request: ${text === '' ? answer.status : text}`)
   }
 
   const property = escapeXml(config.property)

@@ -22,13 +22,13 @@ import { createList } from '#platform/list/list.ts'
 import type { Announce } from '#platform/live.ts'
 import type { Log } from '#platform/log.ts'
 import { assertAddresses } from './addresses.ts'
+import { createConnectionTests } from './connection-tests.ts'
 import { createNacLive } from './live.ts'
 import { quarantinesList } from './nac.read.ts'
 import { createNacStore } from './nac.store.ts'
 import { createQuarantines, nacTopic } from './quarantines.service.ts'
 import { createRunner } from './runner.ts'
 import { createSystems } from './systems.ts'
-import { createNacTry } from './try.ts'
 import { createWatch } from './watch.ts'
 
 export interface NacDeps {
@@ -52,7 +52,7 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   const quarantines = createQuarantines({ ...deps, store, systems })
   const run = createRunner({ ...deps, store, systems, quarantines })
   const watch = createWatch({ ...deps, store, systems, quarantines })
-  const trial = createNacTry({ ...deps, systems })
+  const connectionTests = createConnectionTests({ ...deps, systems })
   const live = createNacLive({ db, store, systems })
   const list = createList(quarantinesList, deps)
 
@@ -63,7 +63,7 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
     for (const system of ['ise', 'cact'] as const)
       if (names === null || names.some((name) => name.startsWith(`${system.toUpperCase()}_`))) {
         systems.forget(system)
-        trial.forget(system)
+        connectionTests.forget(system)
       }
   })
 
@@ -73,8 +73,8 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
   app.register(approveQuarantines, ({ actor, body }) => quarantines.approve(actor, body.ids))
   app.register(dismissQuarantines, ({ actor, body }) => quarantines.dismiss(actor, body.ids))
   app.register(readNacEndpoint, ({ params }) => live(params.agentId))
-  app.register(testIse, ({ actor, body }) => trial.ise(actor, body ?? {}))
-  app.register(testCact, ({ actor, body }) => trial.cact(actor, body ?? {}))
+  app.register(testIse, ({ actor, body }) => connectionTests.ise(actor, body ?? {}))
+  app.register(testCact, ({ actor, body }) => connectionTests.cact(actor, body ?? {}))
 
   const assertPlace = (url: string) => assertDestination(url === '' ? '' : new URL(url).hostname, deps.resolve)
   settings.guard('ise', async (_actor, next) => {
@@ -91,6 +91,6 @@ export const nacFeature = (app: HttpApp, deps: NacDeps) => {
     run,
     /** Quarantines hosts with attack tools, and releases those whose cause ended. */
     watch,
-    health: (system: NacSystem) => (): ReturnType<typeof trial.health> => trial.health(system),
+    health: (system: NacSystem) => (): ReturnType<typeof connectionTests.health> => connectionTests.health(system),
   }
 }

@@ -1,10 +1,10 @@
 import { cleanText } from '@portcullis/domain'
 import { NacFault } from './fault.ts'
-import { type Answered, type Asked, exchange, isWebPage, type Place } from './peer.ts'
+import { exchange, isWebPage, type PeerAddress, type PeerAnswer, type PeerRequest } from './peer.ts'
 import type { Traffic } from './traffic.ts'
 import { readXml, xmlText } from './xml.ts'
 
-export interface IseConfig extends Place {
+export interface IseConfig extends PeerAddress {
   user: string
   password: string
   policy: string
@@ -41,7 +41,7 @@ export interface IseDeps {
   /** Known ANC endpoints, shared by clients. */
   known: AncKnowledge
   /** A connection test by a person: ignores a pause after failures. */
-  isTrial?: boolean
+  isTest?: boolean
   /** A live view for a person: quarantines have priority. */
   isLive?: boolean
 }
@@ -53,7 +53,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Returns the text of an ERS error: `ERSResponse` as JSON, or as XML although JSON was requested. */
-const saidBy = ({ text }: Answered): string => {
+const errorText = ({ text }: PeerAnswer): string => {
   const titles: string[] = []
   try {
     const response = objectOf(objectOf(JSON.parse(text)).ERSResponse)
@@ -71,26 +71,26 @@ const maxPages = 200
 const tokenMs = 50_000
 
 /** Client for Cisco ISE: ERS (JSON) and the monitoring node (XML). */
-export const createIse = ({ config, traffic, signal, before, known, isTrial, isLive }: IseDeps) => {
+export const createIse = ({ config, traffic, signal, before, known, isTest, isLive }: IseDeps) => {
   const where = config.url.host
   const authorization = `Basic ${Buffer.from(`${config.user}:${config.password}`).toString('base64')}`
   const json = { accept: 'application/json', 'content-type': 'application/json', authorization }
   let csrf: { token: string; cookie: string; at: number } | null = null
 
-  const manner = { signal, isTrial, isLive }
-  async function send(asked: Asked, place: Place = config): Promise<Answered> {
+  const manner = { signal, isTest, isLive }
+  async function send(asked: PeerRequest, address: PeerAddress = config): Promise<PeerAnswer> {
     await before?.()
     return traffic.run(async () => {
-      const answer = await exchange(place, asked, signal)
+      const answer = await exchange(address, asked, signal)
       if (answer.status >= 500 || answer.status === 429)
-        throw new NacFault('away', 'answer', `${where} answered ${answer.status}${colon(saidBy(answer))}`)
+        throw new NacFault('away', 'answer', `${where} answered ${answer.status}${colon(errorText(answer))}`)
       return answer
     }, manner)
   }
-  const colon = (said: string): string => (said === '' ? '.' : `: ${said}`)
+  const colon = (text: string): string => (text === '' ? '.' : `: ${text}`)
 
   /** Returns the answer of ERS, or throws the fault it shows. */
-  function judged(answer: Answered): Answered {
+  function judged(answer: PeerAnswer): PeerAnswer {
     if (answer.status === 401)
       throw new NacFault(
         'setup',
@@ -113,14 +113,14 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
       throw new NacFault(
         'setup',
         'sign-in',
-        `The user lacks the permission${colon(saidBy(answer))} Add the user to the group ERS Admin.`,
+        `The user lacks the permission${colon(errorText(answer))} Add the user to the group ERS Admin.`,
       )
     if (answer.status === 405 || answer.status === 415 || answer.status === 400)
-      throw new NacFault('refused', 'answer', `ISE rejected the request${colon(saidBy(answer))}`)
+      throw new NacFault('refused', 'answer', `ISE rejected the request${colon(errorText(answer))}`)
     return answer
   }
 
-  function parse(answer: Answered): Json {
+  function parse(answer: PeerAnswer): Json {
     try {
       return objectOf(JSON.parse(answer.text))
     } catch {
@@ -155,8 +155,8 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     return true
   }
 
-  async function change(method: 'PUT' | 'POST', path: string, body: unknown): Promise<Answered> {
-    function attempt(): Promise<Answered> {
+  async function change(method: 'PUT' | 'POST', path: string, body: unknown): Promise<PeerAnswer> {
+    function attempt(): Promise<PeerAnswer> {
       const isFresh = csrf !== null && performance.now() - csrf.at < tokenMs
       const token = isFresh && csrf !== null ? { 'x-csrf-token': csrf.token, cookie: csrf.cookie } : {}
       return send({ method, path, headers: { ...json, ...token }, body: JSON.stringify(body) })
@@ -167,7 +167,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     return judged(first)
   }
 
-  const anc = (operation: 'apply' | 'clear', mac: string, policy: string): Promise<Answered> =>
+  const anc = (operation: 'apply' | 'clear', mac: string, policy: string): Promise<PeerAnswer> =>
     change('PUT', `/ers/config/ancendpoint/${operation}`, {
       OperationAdditionalData: {
         additionalData: [
@@ -231,7 +231,7 @@ export const createIse = ({ config, traffic, signal, before, known, isTrial, isL
     )
 
   /** Returns the address of the monitoring node: port 443, even if ERS has another port. */
-  function monitoring(): Place {
+  function monitoring(): PeerAddress {
     const url = new URL(config.url)
     if (url.port === '9060') url.port = ''
     return { ...config, url }

@@ -15,12 +15,12 @@ const mostMacs = 4
 const mostAttributes = 64
 const longestText = 256
 
-const said = (text: string): string => cleanText(text, longestText)
-const saidAll = (attributes: Readonly<Record<string, string>>): Record<string, string> =>
+const clean = (text: string): string => cleanText(text, longestText)
+const cleanAll = (attributes: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(attributes)
       .slice(0, mostAttributes)
-      .map(([name, value]) => [said(name), said(value)]),
+      .map(([name, value]) => [clean(name), clean(value)]),
   )
 
 type IseEnd = NacEndpoint['ise']['endpoints'][number]
@@ -28,7 +28,7 @@ type CactEnd = NacEndpoint['cact']['endpoints'][number]
 
 /** Reads what both systems know about a host while a person waits. */
 export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore; systems: Systems }) => {
-  // A view may take eight seconds of requests: four run at once, others are told to retry instead of waiting.
+  // A view may take eight seconds of requests: four run at once, and others get a retry time instead of waiting.
   const semaphore = createSemaphore({ atOnce: 4, waiting: 0, waitMs: 0, comeBack: { after: 3, spread: 5 } })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })
   async function asked<E>(isOn: boolean, work: () => Promise<E[]>) {
@@ -52,9 +52,9 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
         ends.push({
           mac,
           isKnown: endpoint !== null,
-          groupId: said(endpoint?.groupId ?? ''),
-          ancPolicy: said(policies.get(mac) ?? ''),
-          attributes: saidAll(endpoint?.attributes ?? {}),
+          groupId: clean(endpoint?.groupId ?? ''),
+          ancPolicy: clean(policies.get(mac) ?? ''),
+          attributes: cleanAll(endpoint?.attributes ?? {}),
           session: await client.session(mac),
         })
       }
@@ -69,7 +69,7 @@ export const createNacLive = ({ db, store, systems }: { db: Db; store: NacStore;
       const ends: CactEnd[] = []
       for (const mac of macs) {
         const host = await client.host(mac)
-        ends.push({ mac, isKnown: host !== null, address: said(host?.address ?? ''), property: host?.property ?? '' })
+        ends.push({ mac, isKnown: host !== null, address: clean(host?.address ?? ''), property: host?.property ?? '' })
       }
       return ends
     })

@@ -273,7 +273,7 @@ describe('a confirmed attack tool', () => {
     await settle()
     expect((await of(agent))[0]).toMatchObject({
       state: 'failed',
-      error: expect.stringMatching(/Quarantine it at its switch/),
+      error: expect.stringMatching(/Isolate it at its switch/),
     })
     await agent.unplug('1-5')
     await n.pass(5_000)

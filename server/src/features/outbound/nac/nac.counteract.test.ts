@@ -69,7 +69,7 @@ describe('a host that CounterACT quarantines', () => {
     await n.run()
     expect(await n.quarantineOf(agent, 'cact')).toMatchObject({
       state: 'failed',
-      error: expect.stringMatching(/does not know the property.*Define it/),
+      error: expect.stringMatching(/The property .* does not exist.*Define it/),
     })
     n.cact.properties.add('portcullis_state')
     await ask([agent])

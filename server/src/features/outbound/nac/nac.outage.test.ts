@@ -34,7 +34,7 @@ describe('Cisco ISE', () => {
     await n.ask([await nacHost(n.t)])
     await n.run()
     expect(n.ise.seen.length).toBe(asked)
-    expect((await n.all())[0]?.error).toMatch(/left alone for half a minute/)
+    expect((await n.all())[0]?.error).toMatch(/pause for 30 seconds/)
     expect(await n.t.server.nac.health('ise')()).toMatchObject({ status: 'Error' })
 
     n.ise.state.mode = 'ok'
@@ -70,7 +70,7 @@ describe('Cisco ISE', () => {
     await n.run()
     expect(await n.quarantineOf(agent)).toMatchObject({
       state: 'clearing',
-      error: expect.stringMatching(/User or password is refused/),
+      error: expect.stringMatching(/rejected the user name or password/),
     })
     await n.useIse({ ISE_ENABLED: 'false' })
     n.t.clock.advance(301_000)

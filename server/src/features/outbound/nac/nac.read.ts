@@ -47,11 +47,11 @@ export const quarantinesList: ListSpec = {
     left join lateral (
       select json_agg(json_build_object('at', ${utcSql('n.at')}, 'step', n.step, 'ok', n.is_ok, 'by', n.actor, 'message', n.message)
         order by n.step_id) as steps
-      from (select s.* from nac_steps s where s.quarantine_id = q.quarantine_id order by s.step_id desc limit 50) n) story on true`,
+      from (select s.* from nac_steps s where s.quarantine_id = q.quarantine_id order by s.step_id desc limit 50) n) timeline on true`,
   rowSelect: `q.quarantine_id as "id", q.system as "system", q.state as "state", ${isActive} as "isActive", q.agent_id as "uuid",
     q.host as "hostIdentifier", q.address as "ipAddress", q.macs as "macs", q.targets as "targets", q.place as "place",
     q.is_moved as "isMoved", q.policy as "policy",
     q.reason as "reason", q.is_automatic as "isAutomatic", coalesce(q.device_id, '') as "deviceID", q.asked_by as "by",
     ${utcSql('q.created_at')} as "createdAt", ${utcSql('q.updated_at')} as "updatedAt", ${utcSql('q.expires_at')} as "expiresAt",
-    q.error as "error", q.attempts as "attempts", coalesce(story.steps, '[]') as "timeline"`,
+    q.error as "error", q.attempts as "attempts", coalesce(timeline.steps, '[]') as "timeline"`,
 }

@@ -248,7 +248,7 @@ export const createNacStore = () => ({
       order by s.agent_id, s.since, s.device_id limit ${limit}::int`),
 
   /** Marks the tools that are now on this host as handled. */
-  told: async (tx: Tx, system: NacSystem, agentId: string): Promise<void> => {
+  markHandled: async (tx: Tx, system: NacSystem, agentId: string): Promise<void> => {
     await tx.execute(sql`
       update nac_sightings s set told = array_append(s.told, ${system}::text)
       where s.agent_id = ${agentId}::uuid and not (${system} = any(s.told))`)

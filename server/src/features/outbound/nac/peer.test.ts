@@ -3,19 +3,19 @@ import { createDestinations } from '#platform/destinations.ts'
 import { createAuthority } from '#test/certificates.ts'
 import { startHttpsPeer } from '#test/peers/https-peer.ts'
 import { NacFault } from './fault.ts'
-import { exchange, type Place } from './peer.ts'
+import { exchange, type PeerAddress } from './peer.ts'
 import { createTraffic } from './traffic.ts'
 
 const authority = await createAuthority()
 let peer: Awaited<ReturnType<typeof startHttpsPeer>>
-let place: Place
+let address: PeerAddress
 beforeAll(async () => {
   peer = await startHttpsPeer(await authority.issue(['localhost']), () => ({
     status: 200,
     type: 'text/plain',
     body: 'yes',
   }))
-  place = { url: new URL(peer.url), ca: [authority.pem], resolve: createDestinations(['127.0.0.0/8', '::1']) }
+  address = { url: new URL(peer.url), ca: [authority.pem], resolve: createDestinations(['127.0.0.0/8', '::1']) }
 })
 afterAll(() => peer.close())
 
@@ -35,14 +35,14 @@ const fill = (traffic: ReturnType<typeof trafficNow>) => {
 describe('a request that is aborted', () => {
   it('before it is sent is never sent', async () => {
     const seen = peer.seen.length
-    await expect(exchange(place, get, AbortSignal.abort())).rejects.toEqual(away)
+    await expect(exchange(address, get, AbortSignal.abort())).rejects.toEqual(away)
     // During the name resolution.
     const during = new AbortController()
-    const looked = exchange(place, get, during.signal)
+    const looked = exchange(address, get, during.signal)
     during.abort()
     await expect(looked).rejects.toEqual(away)
     expect(peer.seen).toHaveLength(seen)
-    expect((await exchange(place, get, new AbortController().signal)).text).toBe('yes')
+    expect((await exchange(address, get, new AbortController().signal)).text).toBe('yes')
   })
 
   it('while it waits uses up no turn', async () => {
@@ -51,7 +51,7 @@ describe('a request that is aborted', () => {
     const end = new AbortController()
     const { signal } = end
     const reads = Array.from({ length: 50 }, () =>
-      traffic.run(() => exchange(place, get, signal), { signal, isLive: true }),
+      traffic.run(() => exchange(address, get, signal), { signal, isLive: true }),
     )
     const patient = traffic.run(async () => 'served')
     const seen = peer.seen.length
@@ -72,7 +72,7 @@ describe('the turns of one system', () => {
     const served: string[] = []
     const all = [
       traffic.run(async () => served.push('live'), { isLive: true }),
-      traffic.run(async () => served.push('trial'), { isTrial: true }),
+      traffic.run(async () => served.push('trial'), { isTest: true }),
       traffic.run(async () => served.push('quarantine')),
     ]
     await free()
@@ -84,7 +84,7 @@ describe('the turns of one system', () => {
     const fail = (): Promise<never> => Promise.reject(new NacFault('away', 'connect', 'down'))
     const traffic = trafficNow()
     const end = new AbortController()
-    for (let i = 0; i < 3; i++) await expect(traffic.run(fail, { isTrial: true })).rejects.toThrow('down')
+    for (let i = 0; i < 3; i++) await expect(traffic.run(fail, { isTest: true })).rejects.toThrow('down')
     const ended = Promise.all(
       Array.from({ length: 3 }, () =>
         expect(
@@ -103,7 +103,7 @@ describe('the turns of one system', () => {
     for (let i = 0; i < 5; i++) await expect(traffic.run(fail)).rejects.toThrow('down')
     await expect(traffic.run(async () => 'asked')).rejects.toThrow(/pause for 30 seconds/)
     // A test that works, for example with another password, says nothing about the other requests.
-    expect(await traffic.run(async () => 'tried', { isTrial: true })).toBe('tried')
+    expect(await traffic.run(async () => 'tried', { isTest: true })).toBe('tried')
     await expect(traffic.run(async () => 'asked')).rejects.toThrow(/pause for 30 seconds/)
   })
 })

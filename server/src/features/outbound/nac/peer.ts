@@ -9,7 +9,7 @@ const wholeMs = 10_000
 /** Largest answer in bytes; documented answers have kilobytes. */
 const maxAnswer = 4 * 1024 * 1024
 
-export interface Asked {
+export interface PeerRequest {
   method: 'GET' | 'POST' | 'PUT'
   /** Path with query, as sent. */
   path: string
@@ -17,7 +17,7 @@ export interface Asked {
   body?: string
 }
 
-export interface Answered {
+export interface PeerAnswer {
   status: number
   /** Media type without parameters. */
   type: string
@@ -25,7 +25,7 @@ export interface Answered {
   text: string
 }
 
-export interface Place {
+export interface PeerAddress {
   url: URL
   /** Certificates to trust instead of the system's. */
   ca: readonly string[]
@@ -33,7 +33,7 @@ export interface Place {
 }
 
 /** Returns whether an answer is a web page, whatever its header says. */
-export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): boolean =>
+export const isWebPage = ({ type, text }: Pick<PeerAnswer, 'type' | 'text'>): boolean =>
   type === 'text/html' || /^\s*<(?:!doctype html|html)[\s>]/i.test(text)
 
 /**
@@ -41,10 +41,10 @@ export const isWebPage = ({ type, text }: Pick<Answered, 'type' | 'text'>): bool
  * password never follows one. Ends after ten seconds or with the signal, whatever the peer does.
  */
 export const exchange = async (
-  { url, ca, resolve: find }: Place,
-  asked: Asked,
+  { url, ca, resolve: find }: PeerAddress,
+  asked: PeerRequest,
   signal?: AbortSignal,
-): Promise<Answered> => {
+): Promise<PeerAnswer> => {
   const where = url.host
   const late = (): NacFault => new NacFault('away', 'answer', `${where} did not answer in time.`)
   function assertInTime(): void {
@@ -59,7 +59,7 @@ export const exchange = async (
   })
   // Name resolution may take seconds: the caller may have left.
   assertInTime()
-  return new Promise<Answered>((resolve, reject) => {
+  return new Promise<PeerAnswer>((resolve, reject) => {
     const ends: (() => void)[] = []
     function finish(work: () => void): void {
       for (const end of ends.splice(0)) end()

@@ -291,8 +291,8 @@ export const createQuarantines = ({ db, clock, bus, audit, events, announce, sto
       }),
 
     /** Appends the events as the last statement of a transaction. */
-    tell: async (tx: Tx, told: readonly NewEvent[]): Promise<void> => {
-      if (told.length > 0) await events.append(tx, told)
+    appendEvents: async (tx: Tx, appended: readonly NewEvent[]): Promise<void> => {
+      if (appended.length > 0) await events.append(tx, appended)
     },
   }
 }

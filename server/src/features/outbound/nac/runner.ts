@@ -17,8 +17,8 @@ import type { NacPeer, Systems } from './systems.ts'
 const leaseMs = 60_000
 const atOnce = 8
 /** Reads after applying or clearing, 2 to 32 seconds apart, before the change counts as without effect. */
-const looks = 6
-const lookMs = (attempt: number): number => 1_000 * 2 ** attempt
+const maxReads = 6
+const readDelayMs = (attempt: number): number => 1_000 * 2 ** attempt
 /**
  * Attempts of an automatic quarantine with the same setup fault before it fails: four hours with the back-off. A
  * certificate or password is corrected within a shift, or not at all.
@@ -48,7 +48,7 @@ export interface RunnerDeps {
   settings: Pick<SettingsApi, 'noteUse'>
   store: NacStore
   systems: Pick<Systems, 'open'>
-  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell'>
+  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'appendEvents'>
   announce: Announce
 }
 
@@ -97,7 +97,7 @@ export const createRunner = (deps: RunnerDeps) => {
       await announce(tx, { agents: [row.agent_id] })
       if (change.event === undefined) return
       const [kind, details] = change.event
-      await quarantines.tell(tx, [await quarantines.eventOf(tx, row, kind, details)])
+      await quarantines.appendEvents(tx, [await quarantines.eventOf(tx, row, kind, details)])
       await audit.write(tx, product, {
         action: `nac.${kind}`,
         entity: entityOf(row),
@@ -122,8 +122,8 @@ export const createRunner = (deps: RunnerDeps) => {
   async function annotate(row: QuarantineRow, peer: NacPeer, state: 'quarantined' | 'cleared'): Promise<void> {
     try {
       const until = state === 'cleared' ? '' : (row.expires_at?.toISOString() ?? '')
-      const said = await peer.annotate(row.targets, { state, reason: cleanText(row.reason, 100), until })
-      if (said !== null) await remark(row, said, true)
+      const note = await peer.annotate(row.targets, { state, reason: cleanText(row.reason, 100), until })
+      if (note !== null) await remark(row, note, true)
     } catch (error) {
       if (!(error instanceof NacFault)) throw error
       await remark(
@@ -197,14 +197,14 @@ export const createRunner = (deps: RunnerDeps) => {
       })
       return annotate(row, peer, 'quarantined')
     }
-    if (row.attempts + 1 >= looks)
+    if (row.attempts + 1 >= maxReads)
       throw new NacFault(
         'refused',
         'answer',
         `The request was accepted, but ${missing.join(', ')} does not show as quarantined. Check that system's log for the address.`,
       )
     const attempts = row.attempts + 1
-    await become(row, { state: 'applied', attempts, nextAt: later(lookMs(attempts)) })
+    await become(row, { state: 'applied', attempts, nextAt: later(readDelayMs(attempts)) })
   }
 
   async function clear(row: QuarantineRow, peer: NacPeer): Promise<void> {
@@ -229,9 +229,9 @@ export const createRunner = (deps: RunnerDeps) => {
       return annotate(row, peer, 'cleared')
     }
     const attempts = row.attempts + 1
-    if (attempts >= looks)
+    if (attempts >= maxReads)
       throw new NacFault('refused', 'answer', `${still.join(', ')} still shows as quarantined. Clear it there by hand.`)
-    await become(row, { state: 'clearing', attempts, nextAt: later(lookMs(attempts)) })
+    await become(row, { state: 'clearing', attempts, nextAt: later(readDelayMs(attempts)) })
   }
 
   async function setback(row: QuarantineRow, fault: NacFault): Promise<void> {

@@ -20,7 +20,7 @@ export interface Note {
 export interface Manner {
   signal?: AbortSignal
   before?(): Promise<void>
-  isTrial?: boolean
+  isTest?: boolean
   isLive?: boolean
 }
 

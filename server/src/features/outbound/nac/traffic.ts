@@ -11,7 +11,7 @@ export interface TrafficManner {
   /** Also ends the wait for a turn. An abort does not count as a failure of the system. */
   signal?: AbortSignal | undefined
   /** A connection test by a person: ignores a pause, and neither starts nor ends one. */
-  isTrial?: boolean | undefined
+  isTest?: boolean | undefined
   /** A live view for a person: waits until all quarantines had their turn. */
   isLive?: boolean | undefined
 }
@@ -68,21 +68,21 @@ export const createTraffic = ({ clock, name }: { clock: Clock; name: string }) =
   return {
     /** Runs one exchange when its turn comes. */
     run: async <T>(work: () => Promise<T>, manner: TrafficManner = {}): Promise<T> => {
-      const { signal, isTrial = false, isLive = false } = manner
-      if (!isTrial && clock.now() < pausedUntil)
+      const { signal, isTest = false, isLive = false } = manner
+      if (!isTest && clock.now() < pausedUntil)
         throw new NacFault('away', 'connect', `Requests to ${name} pause for 30 seconds after five failures: ${reason}`)
       // One request probes the system; the others keep waiting.
-      if (!isTrial && failures >= failuresToPause) pausedUntil = clock.now() + pauseMs
-      await turn(isLive || isTrial ? second : first, signal)
+      if (!isTest && failures >= failuresToPause) pausedUntil = clock.now() + pauseMs
+      await turn(isLive || isTest ? second : first, signal)
       try {
         const result = await work()
-        if (!isTrial) {
+        if (!isTest) {
           failures = 0
           pausedUntil = 0
         }
         return result
       } catch (error) {
-        if (!isTrial && signal?.aborted !== true && error instanceof NacFault && error.kind === 'away') {
+        if (!isTest && signal?.aborted !== true && error instanceof NacFault && error.kind === 'away') {
           failures++
           reason = error.message
           if (failures >= failuresToPause) pausedUntil = clock.now() + pauseMs

@@ -27,7 +27,7 @@ export interface WatchDeps {
   audit: Audit
   store: NacStore
   systems: Pick<Systems, 'rules'>
-  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'tell' | 'end'>
+  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'appendEvents' | 'end'>
   announce: Announce
 }
 
@@ -35,7 +35,7 @@ type Rules = Awaited<ReturnType<Systems['rules']>>
 const product = systemActor('nac')
 const us = { userName: 'system' }
 
-interface Said {
+interface Outcomes {
   agents: Set<string>
   events: NewEvent[]
   audits: { action: string; entity: string; details: string }[]
@@ -55,14 +55,14 @@ export const createWatch = (deps: WatchDeps) => {
     rules: Rules,
     sighting: Sighting,
     begun: number,
-    said: Said,
+    outcomes: Outcomes,
   ): Promise<number> {
     const [host] = await store.hosts(tx, [sighting.agent_id])
     if (host === undefined) return 0
     const [active] = await store.lockActive(tx, system, [host.agent_id])
     // A quarantine that is being cleared comes first; the next run decides again.
     if (active?.state === 'clearing') return 0
-    await store.told(tx, system, host.agent_id)
+    await store.markHandled(tx, system, host.agent_id)
     if (active !== undefined) return 0
     const { macs, sharedWith } = macsToUse(host, rules.never)
     const doubt =
@@ -102,9 +102,9 @@ export const createWatch = (deps: WatchDeps) => {
       quarantines.stepOf(id, us, 'asked', reason),
       ...(doubt === null ? [] : [quarantines.stepOf(id, us, state === 'failed' ? 'failed' : 'waiting', doubt, false)]),
     ])
-    said.agents.add(host.agent_id)
+    outcomes.agents.add(host.agent_id)
     if (doubt !== null)
-      said.events.push(
+      outcomes.events.push(
         await quarantines.eventOf(
           tx,
           { ...host, system },
@@ -112,7 +112,7 @@ export const createWatch = (deps: WatchDeps) => {
           `${reason} ${doubt}`,
         ),
       )
-    said.audits.push({
+    outcomes.audits.push({
       action: state === 'wanted' ? 'nac.quarantineAsked' : `nac.quarantine${state === 'failed' ? 'Failed' : 'Waiting'}`,
       entity: entityOf(host),
       details: `${system}: ${reason}${doubt === null ? '' : ` ${doubt}`}`,
@@ -120,7 +120,7 @@ export const createWatch = (deps: WatchDeps) => {
     return state === 'wanted' ? macs.length : 0
   }
 
-  async function quarantineNew(tx: Tx, system: NacSystem, rules: Rules, said: Said): Promise<void> {
+  async function quarantineNew(tx: Tx, system: NacSystem, rules: Rules, outcomes: Outcomes): Promise<void> {
     const now = clock.now()
     const excluded = rules.excludeTags
       .split(',')
@@ -129,17 +129,17 @@ export const createWatch = (deps: WatchDeps) => {
     const sightings = await store.sightings(tx, system, new Date(now - debounceMs), excluded, mostAtOnce)
     if (sightings.length === 0) return
     let begun = await store.begunSince(tx, system, new Date(now - capMs))
-    for (const sighting of sightings) begun += await consider(tx, system, rules, sighting, begun, said)
+    for (const sighting of sightings) begun += await consider(tx, system, rules, sighting, begun, outcomes)
   }
 
-  async function endOld(tx: Tx, said: Said): Promise<void> {
+  async function endOld(tx: Tx, outcomes: Outcomes): Promise<void> {
     const over = new Map((await store.over(tx, new Date(clock.now()))).map((row) => [row.quarantine_id, row.why]))
     if (over.size === 0) return
     for (const row of await store.lock(tx, [...over.keys()])) {
       const why = over.get(row.quarantine_id) ?? ''
       if ((await quarantines.end(tx, row, us, why)) === null) continue
-      said.agents.add(row.agent_id)
-      said.audits.push({ action: 'nac.clearAsked', entity: entityOf(row), details: `${row.system}: ${why}` })
+      outcomes.agents.add(row.agent_id)
+      outcomes.audits.push({ action: 'nac.clearAsked', entity: entityOf(row), details: `${row.system}: ${why}` })
     }
   }
 
@@ -148,16 +148,16 @@ export const createWatch = (deps: WatchDeps) => {
     const automatic = rules.filter(({ isOn, isAutomatic }) => isOn && isAutomatic)
     await db.transaction(async (tx) => {
       if (!(await store.mayLook(tx))) return
-      const said: Said = { agents: new Set(), events: [], audits: [] }
+      const outcomes: Outcomes = { agents: new Set(), events: [], audits: [] }
       if (automatic.length === 0) await store.forgetSightings(tx)
       else await store.see(tx, new Date(clock.now()))
-      await endOld(tx, said)
-      for (const { system, ...own } of automatic) await quarantineNew(tx, system, own, said)
-      if (said.agents.size === 0) return
-      await announce(tx, { agents: [...said.agents] })
+      await endOld(tx, outcomes)
+      for (const { system, ...own } of automatic) await quarantineNew(tx, system, own, outcomes)
+      if (outcomes.agents.size === 0) return
+      await announce(tx, { agents: [...outcomes.agents] })
       await bus.publish(tx, nacTopic)
-      await quarantines.tell(tx, said.events)
-      for (const entry of said.audits) await audit.write(tx, product, { ...entry, severity: 4 })
+      await quarantines.appendEvents(tx, outcomes.events)
+      for (const entry of outcomes.audits) await audit.write(tx, product, { ...entry, severity: 4 })
     })
   }
 }

@@ -24,7 +24,7 @@ import type { Group, GroupConfig } from './groups.ts'
 /** Largest number of recipients of a test mail; the others use the same server. */
 const mostRecipients = 5
 
-export interface TrialDeps {
+export interface ChannelTestDeps {
   db: Db
   clock: Clock
   audit: Audit
@@ -35,8 +35,8 @@ export interface TrialDeps {
 }
 
 /** Sends a test message through a channel and reports the result. */
-export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, source }: TrialDeps) => {
-  const words = (actor: Actor): string => `${actor.userName} sent this message to test the channel.`
+export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, source }: ChannelTestDeps) => {
+  const testText = (actor: Actor): string => `${actor.userName} sent this message to test the channel.`
 
   async function byMail(actor: Actor, group: Group, { channels: { email } }: GroupConfig): Promise<ConfigTestStep[]> {
     if (email.recipients.length === 0)
@@ -44,7 +44,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
     const { text, html } = layOut({
       subject: '',
       heading: `Test mail of the notification group "${group.definition.groupName}"`,
-      paragraphs: [words(actor)],
+      paragraphs: [testText(actor)],
     })
     const steps: ConfigTestStep[] = []
     const tried = email.recipients.slice(0, mostRecipients)
@@ -102,7 +102,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
         body: JSON.stringify({
           type: 'test',
           timestamp: new Date(clock.now()).toISOString(),
-          data: { group: group.definition.groupName, message: words(actor) },
+          data: { group: group.definition.groupName, message: testText(actor) },
         }),
       })
       const ok = status >= 200 && status < 300
@@ -136,7 +136,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       description: 'Test message',
       hashtags: '',
       peripheralIcon: '-1',
-      details: words(actor),
+      details: testText(actor),
       agentId: '',
       hostName: '',
       address: '',

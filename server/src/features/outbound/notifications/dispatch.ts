@@ -10,14 +10,14 @@ import type { GroupsService } from './groups.service.ts'
 import type { GroupsStore } from './groups.store.ts'
 import type { Group } from './groups.ts'
 import type { News, NoticeNews } from './news.ts'
-import type { NoticesRead, ToldNotice } from './notices.read.ts'
+import type { NoticeDetails, NoticesRead } from './notices.read.ts'
 
 /** Alerts per message; the rest follows in the next one. */
 const mostOfMessage = 500
 /** Alerts with text in one mail; it gives the number of further ones. */
 const mostOfMail = 50
 
-export interface TellingDeps {
+export interface DispatchDeps {
   db: Db
   clock: Clock
   store: GroupsStore
@@ -53,37 +53,37 @@ const newsFor = (group: Group, news: NoticeNews): News | null => {
 }
 
 /** Labels severity and state, for example `Critical, again`. */
-const stateOf = ({ news, severityString, kind }: ToldNotice & { news: News }): string =>
+const stateOf = ({ news, severityString, kind }: NoticeDetails & { news: News }): string =>
   news === 'resolved'
     ? kind === 'health'
       ? 'OK'
       : 'OK, over'
     : `${severityString}${news === 'reopened' ? ', again' : ''}`
 
-const subjectOf = (notices: readonly (ToldNotice & { news: News })[]): string => {
-  const [first] = notices as [ToldNotice & { news: News }]
+const subjectOf = (notices: readonly (NoticeDetails & { news: News })[]): string => {
+  const [first] = notices as [NoticeDetails & { news: News }]
   const one = `[${stateOf(first)}] ${first.title}`
   return subjectLine(notices.length === 1 ? one : `${notices.length} alerts, most severe: ${one}`)
 }
 
 /** Returns the current state: a subsystem may have changed while the message waited. */
-const newsNow = ({ kind, status }: ToldNotice, news: News): News =>
+const newsNow = ({ kind, status }: NoticeDetails, news: News): News =>
   kind !== 'health' ? news : status === 'OK' ? 'resolved' : news === 'resolved' ? 'reopened' : news
 
-const times = (notice: ToldNotice): string =>
+const times = (notice: NoticeDetails): string =>
   notice.count === 1
     ? `Once, ${notice.lastTime}.`
     : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
 
 /** Notifies groups of alerts: at once, batched, or after quiet hours. */
-export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: TellingDeps) => {
-  function mailOf(group: Group, notices: readonly (ToldNotice & { news: News })[], base: string) {
+export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: DispatchDeps) => {
+  function mailOf(group: Group, notices: readonly (NoticeDetails & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
     return {
       subject: subjectOf(notices),
       ...layOut({
         subject: '',
-        heading: notices.length === 1 ? (notices[0] as ToldNotice).title : `${notices.length} notices`,
+        heading: notices.length === 1 ? (notices[0] as NoticeDetails).title : `${notices.length} notices`,
         paragraphs: [
           ...notices
             .slice(0, mostOfMail)
@@ -103,7 +103,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
     }
   }
 
-  const webhookBody = (group: Group, notices: readonly (ToldNotice & { news: News })[], base: string): string =>
+  const webhookBody = (group: Group, notices: readonly (NoticeDetails & { news: News })[], base: string): string =>
     JSON.stringify({
       type: 'notices',
       timestamp: new Date(clock.now()).toISOString(),
@@ -114,9 +114,9 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
     })
 
   /** Writes one message of a group and channel. Returns true if another may be due. */
-  const tellOne = (groupId: number, channel: 'email' | 'webhook', base: string): Promise<boolean> =>
+  const sendOne = (groupId: number, channel: 'email' | 'webhook', base: string): Promise<boolean> =>
     db.transaction(async (tx) => {
-      if (!(await store.tryTell(tx, groupId, channel))) return false
+      if (!(await store.tryNotify(tx, groupId, channel))) return false
       const group = (await groups.read(tx)).find(({ definition }) => definition.id === groupId)
       if (group === undefined || !group.config.isEnabled || !group.config.channels[channel].isEnabled) {
         await store.endPending(tx, groupId, channel, null)
@@ -152,7 +152,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
         }
         const now = clock.now()
         const isStreak = last.at !== null && now - last.at.getTime() < 2 * gapAfter(last.streak)
-        await store.noteTold(tx, groupId, channel, new Date(now), isStreak ? last.streak + 1 : 0)
+        await store.recordSent(tx, groupId, channel, new Date(now), isStreak ? last.streak + 1 : 0)
       }
       return rows.length === mostOfMessage
     })
@@ -208,7 +208,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
       const waiting = await store.waiting(db)
       if (waiting.length === 0) return
       const base = await baseUrl()
-      for (const { group_id, channel } of waiting) while (await tellOne(group_id, channel, base));
+      for (const { group_id, channel } of waiting) while (await sendOne(group_id, channel, base));
     },
   }
 }

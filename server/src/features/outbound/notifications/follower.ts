@@ -3,7 +3,7 @@ import type { EventsApi, FollowedEvent } from '#features/system/events/index.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Hint } from '#platform/live.ts'
-import { type Folded, floodAgainMs, floodSubject, fold, newsAgainMs, tameFloods } from './fold.ts'
+import { type Aggregated, aggregate, floodAgainMs, floodSubject, newsAgainMs, tameFloods } from './aggregate.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-notices.ts'
 import type { News, NoticeNews } from './news.ts'
@@ -26,7 +26,7 @@ export interface FollowerDeps {
   store: NoticesStore
   events: Pick<EventsApi, 'head' | 'follow'>
   /** Records which groups to notify, in the transaction that updates the alerts. */
-  tell(tx: Tx, news: readonly NoticeNews[]): Promise<void>
+  notify(tx: Tx, news: readonly NoticeNews[]): Promise<void>
   hint: Hint
 }
 
@@ -34,7 +34,7 @@ const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => 
 
 const isQuietFor = (row: NoticeRow, firstAt: Date): boolean => firstAt.getTime() - row.last_at.getTime() > newsAgainMs
 
-const newsOf = (row: NoticeRow | undefined, one: Folded, now: number): News | null => {
+const newsOf = (row: NoticeRow | undefined, one: Aggregated, now: number): News | null => {
   if (row === undefined) return 'opened'
   const isWorse = one.severity < row.severity
   const isLasting = one.subject.startsWith(floodSubject) && now - row.turned_at.getTime() > floodAgainMs
@@ -43,7 +43,7 @@ const newsOf = (row: NoticeRow | undefined, one: Folded, now: number): News | nu
 
 const tagsOf = (row: NoticeRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
 
-const riskWrite = (one: Folded, known: ReadonlySet<string>, turn: number | null): NoticeWrite => ({
+const riskWrite = (one: Aggregated, known: ReadonlySet<string>, turn: number | null): NoticeWrite => ({
   ...one,
   status: '',
   tags: [...new Set([...known, ...one.tags])].sort().join(',').slice(0, 4_096),
@@ -52,18 +52,18 @@ const riskWrite = (one: Folded, known: ReadonlySet<string>, turn: number | null)
 })
 
 /** Aggregates the events into alerts, in order and in one replica at a time. Position and alerts commit together. */
-export const createFollower = ({ db, clock, store, events, tell, hint }: FollowerDeps) => {
+export const createFollower = ({ db, clock, store, events, notify, hint }: FollowerDeps) => {
   const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, NoticeRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
 
-  async function foldRisk(
+  async function aggregateRisk(
     tx: Tx,
     some: readonly FollowedEvent[],
-  ): Promise<{ ones: Folded[]; known: Map<string, NoticeRow> }> {
-    const folded = fold(some)
-    const known = await mapOf(tx, [...folded.values()])
+  ): Promise<{ ones: Aggregated[]; known: Map<string, NoticeRow> }> {
+    const aggregated = aggregate(some)
+    const known = await mapOf(tx, [...aggregated.values()])
     const busy = await store.busy(tx, new Date(clock.now()))
-    const ones = tameFloods(folded, {
+    const ones = tameFloods(aggregated, {
       isOpen: (one) => {
         const row = known.get(keyOf(one))
         return row !== undefined && !row.is_dismissed && !isQuietFor(row, one.firstAt)
@@ -79,7 +79,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
           (row) => row.kind === kind && (agent === null ? row.is_flood : row.is_host_flood && row.opened_by === agent),
         ),
     })
-    const floods = ones.filter((one) => !folded.has(keyOf(one)))
+    const floods = ones.filter((one) => !aggregated.has(keyOf(one)))
     for (const [key, row] of await mapOf(tx, floods)) known.set(key, row)
     return { ones, known }
   }
@@ -115,10 +115,10 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
       const some = await events.follow(tx, at.event_id, upTo, wanted, span)
       let { turn } = at
       if (some.length > 0) {
-        const { ones, known } = await foldRisk(tx, some)
+        const { ones, known } = await aggregateRisk(tx, some)
         const health: HealthNews[] = healthNews(some, await mapOf(tx, healthKeys(some)))
         const writes: NoticeWrite[] = []
-        const told: Omit<NoticeNews, 'noticeId'>[] = []
+        const pending: Omit<NoticeNews, 'noticeId'>[] = []
         for (const one of ones) {
           const row = known.get(keyOf(one))
           const news = newsOf(row, one, clock.now())
@@ -126,7 +126,7 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
           // A dismissed alert starts again: its earlier tags do not apply now.
           const tags = row === undefined || row.is_dismissed ? new Set<string>() : tagsOf(row)
           writes.push(riskWrite(one, tags, news === null ? null : turn))
-          told.push({
+          pending.push({
             turn,
             news,
             before: row === undefined || row.is_dismissed ? null : { severity: row.severity, tags },
@@ -139,13 +139,13 @@ export const createFollower = ({ db, clock, store, events, tell, hint }: Followe
         for (const { write, news, severity, comesUp } of health) {
           if (comesUp) turn++
           writes.push({ ...write, turn: comesUp ? turn : null })
-          told.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
+          pending.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
         }
         const ids = writes.length === 0 ? [] : await store.write(tx, writes, new Date(clock.now()))
         const over = await endSilence(tx, some, turn)
         if (writes.length + over.length > 0) {
-          const news = told.map((one, i) => ({ ...one, noticeId: ids[i] as number }))
-          await tell(tx, withEnds(news, over))
+          const news = pending.map((one, i) => ({ ...one, noticeId: ids[i] as number }))
+          await notify(tx, withEnds(news, over))
           await hint(tx, 'notices')
         }
       }

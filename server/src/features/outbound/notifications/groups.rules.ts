@@ -1,14 +1,14 @@
 import { maskedSecret, type NotificationGroupChange } from '@portcullis/contract'
 import { certificatesOf } from '#features/system/settings/index.ts'
 import { invalid } from '#platform/app-error.ts'
-import { fold as folded } from '#platform/list/columns.ts'
+import { fold as foldCase } from '#platform/list/columns.ts'
 import { parseSyslogAddress } from '#platform/syslog/index.ts'
 import type { GroupConfig, GroupDefinition } from './groups.ts'
 import { isTimeZone } from './quiet-hours.ts'
 
 /** Removes repetitions and keeps the first spelling. */
 const unique = (values: readonly string[]): string[] =>
-  [...new Map([...values].reverse().map((value) => [folded(value), value])).values()].reverse()
+  [...new Map([...values].reverse().map((value) => [foldCase(value), value])).values()].reverse()
 
 /** Masks the path and query of a webhook URL, because they often contain a token. */
 export const maskedUrl = (text: string): string => {

@@ -1,6 +1,6 @@
 import { maskedSecret, type NotificationGroup, type NotificationGroupChange } from '@portcullis/contract'
 import { isLoopback } from '@portcullis/domain'
-import type { DeliveriesApi, OutputPlan, WebhookPlace } from '#features/outbound/deliveries/index.ts'
+import type { DeliveriesApi, OutputPlan, WebhookTarget } from '#features/outbound/deliveries/index.ts'
 import type { Audit } from '#features/system/audit/index.ts'
 import { certificatesOf } from '#features/system/settings/index.ts'
 import { AppError, invalid } from '#platform/app-error.ts'
@@ -188,10 +188,10 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     const after = withoutSecret(wanted)
     assertGroup(before.definition, after)
     const { box, fresh } = secretFor(before, after, change.channels?.webhook?.secret)
-    const words = [difference(before.config, after), box === before.secret ? '' : 'webhook secret changed']
+    const changes = [difference(before.config, after), box === before.secret ? '' : 'webhook secret changed']
       .filter((part) => part !== '')
       .join('; ')
-    if (words !== '') {
+    if (changes !== '') {
       await store.save(tx, change.id, after, box)
       await deliveries.begin(
         tx,
@@ -201,10 +201,10 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       await audit.write(tx, actor, {
         action: 'notification.group.updated',
         entity: before.definition.groupName,
-        details: words,
+        details: changes,
       })
     }
-    return { groupName: before.definition.groupName, words, fresh }
+    return { groupName: before.definition.groupName, changes, fresh }
   }
 
   return {
@@ -235,13 +235,13 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       await store.lock(tx)
       const done: { groupName: string; changes: string }[] = []
       for (const [i, change] of changes.entries()) {
-        const { groupName, words, fresh } = await changeIn(tx, actor, change)
+        const { groupName, changes, fresh } = await changeIn(tx, actor, change)
         if (fresh !== null)
           throw invalid(
             `body.notificationGroups[${i}].channels.webhook.secret`,
             'is required, because a generated secret could not be shown',
           )
-        if (words !== '') done.push({ groupName, changes: words })
+        if (changes !== '') done.push({ groupName, changes })
       }
       return done
     },
@@ -250,7 +250,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
     plans: async (): Promise<OutputPlan[]> =>
       (await read(db)).flatMap((group) => outputsOf(group, () => openSecret(group))),
 
-    webhookOf: async (groupId: number): Promise<WebhookPlace | null> => {
+    webhookOf: async (groupId: number): Promise<WebhookTarget | null> => {
       const group = (await read(db)).find(({ definition }) => definition.id === groupId)
       if (group === undefined || !group.config.isEnabled || !group.config.channels.webhook.isEnabled) return null
       const secret = openSecret(group)

@@ -62,7 +62,7 @@ export const createGroupsStore = () => ({
     q.query(sql`select distinct p.group_id, p.channel from notice_pending p order by p.group_id, p.channel`),
 
   /** Lets one replica at a time notify a group and channel. Returns false if another one does. */
-  tryTell: (tx: Tx, groupId: number, channel: 'email' | 'webhook'): Promise<boolean> =>
+  tryNotify: (tx: Tx, groupId: number, channel: 'email' | 'webhook'): Promise<boolean> =>
     tryLock(tx, locks.notifyGroup(groupId, channel)),
 
   /** Returns the pending alerts, most severe first, and the last use of the channel. */
@@ -83,7 +83,7 @@ export const createGroupsStore = () => ({
         and (${noticeIds}::int[] is null or p.notice_id = any(${noticeIds}::int[]))`)
   },
 
-  noteTold: async (tx: Tx, groupId: number, channel: string, now: Date, streak: number): Promise<void> => {
+  recordSent: async (tx: Tx, groupId: number, channel: string, now: Date, streak: number): Promise<void> => {
     await tx.execute(sql`
       insert into notice_told (group_id, channel, told_at, streak) values (${groupId}::int, ${channel}, ${now}, ${streak}::int)
       on conflict (group_id, channel) do update set told_at = excluded.told_at, streak = excluded.streak`)

@@ -95,10 +95,10 @@ describe('notification groups', () => {
       channels: { syslog: { isEnabled: true, address, protocol: 'tcp' } },
     })
     for (const [change, status, said] of [
-      [{ id: 8 }, 404, /no notification group 8/],
+      [{ id: 8 }, 404, /Notification group 8 does not exist/],
       [{ id: 1, colour: 'red' }, 400, /colour/],
       [{ id: 1, channels: { email: { bcc: ['all@example.org'] } } }, 400, /channels\.email\.bcc/],
-      [mail([]), 400, /recipients: must name somebody/],
+      [mail([]), 400, /recipients: must not be empty/],
       [mail(['soc@example.org\r\nBcc: all@example.org']), 400, /recipients/],
       [mail(['"x" <soc@example.org>']), 400, /recipients/],
       [mail(Array.from({ length: 10_000 }, (_, i) => `p${i}@example.org`)), 400, /recipients.*50/],

@@ -19,7 +19,7 @@ export const matchedOf = async (
     agent_id === null || device_id === null ? [] : [{ agentId: agent_id, deviceId: device_id }],
   )
   const found = devices.length === 0 ? [] : await findings(devices)
-  const words = found.flatMap(({ evidence, vulnerabilities }) =>
+  const reasons = found.flatMap(({ evidence, vulnerabilities }) =>
     kind === 'attackTool'
       ? evidence
       : vulnerabilities
@@ -27,5 +27,5 @@ export const matchedOf = async (
           .filter(({ confidence }) => confidence !== 'family')
           .map(({ id, cvss, weakness }) => `${id}${cvss === null ? '' : ` (CVSS ${cvss.toFixed(1)})`}: ${weakness}`),
   )
-  return [...new Set(words)].slice(0, most)
+  return [...new Set(reasons)].slice(0, most)
 }

@@ -165,7 +165,7 @@ export const createNoticesRead = (db: Db) => ({
     }
   },
 
-  story: async (id: number) =>
+  details: async (id: number) =>
     (
       await db.query<{
         kind: string
@@ -205,8 +205,8 @@ export const createNoticesRead = (db: Db) => ({
       order by g.n`),
 
   /** Returns alerts by id, for notifications. */
-  some: (q: Queryable, ids: readonly number[]): Promise<ToldNotice[]> =>
-    q.query<ToldNotice>(sql`
+  some: (q: Queryable, ids: readonly number[]): Promise<NoticeDetails[]> =>
+    q.query<NoticeDetails>(sql`
       select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
         ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
         ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", n.status as "status", n.entity_type as "entityType",
@@ -215,7 +215,7 @@ export const createNoticesRead = (db: Db) => ({
 })
 
 /** An alert in mails and webhooks. */
-export interface ToldNotice
+export interface NoticeDetails
   extends Pick<
     RiskNotification,
     | 'id'

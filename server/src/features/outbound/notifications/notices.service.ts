@@ -15,7 +15,7 @@ import type { NoticesStore } from './notices.store.ts'
 import type { HealthPort } from './ports.ts'
 
 /** Time after a recovery until a health alert is closed. */
-const wellMs = 24 * 3_600_000
+const recoveredMs = 24 * 3_600_000
 /** Maximum number of hosts in a response. */
 const hostsShown = 20
 /** Time that a removed device still waits for an approval, as in the list of approvals. */
@@ -94,10 +94,10 @@ export const createNotices = (deps: NoticesDeps) => {
         return isChanged
       }),
 
-    story: async (id: number) => {
-      const notice = await read.story(id)
+    details: async (id: number) => {
+      const notice = await read.details(id)
       if (notice === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
-      const [some, told] = await Promise.all([events.some(notice.events), deliveries.about(id)])
+      const [some, deliveryRows] = await Promise.all([events.some(notice.events), deliveries.about(id)])
       const agentIds = [
         ...new Set([
           ...some.flatMap(({ agent_id }) => agent_id ?? []),
@@ -127,7 +127,7 @@ export const createNotices = (deps: NoticesDeps) => {
           eventEntityID: event.entity,
           details: event.details,
         })),
-        told: told.map((row) => ({
+        told: deliveryRows.map((row) => ({
           groupName: row.group_name,
           channel: row.channel,
           destination: row.destination,
@@ -145,7 +145,7 @@ export const createNotices = (deps: NoticesDeps) => {
     forget: (days: number): Promise<number> =>
       db.transaction((tx) => {
         const now = clock.now()
-        return store.forget(tx, new Date(now - wellMs), days === 0 ? null : new Date(now - days * 86_400_000))
+        return store.forget(tx, new Date(now - recoveredMs), days === 0 ? null : new Date(now - days * 86_400_000))
       }),
   }
 }

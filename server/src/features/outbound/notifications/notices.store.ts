@@ -3,7 +3,7 @@ import type { Queryable, Tx } from '#platform/db/db.ts'
 import { locks, tryLock } from '#platform/db/locks.ts'
 import { unnestOf } from '#platform/db/ordered.ts'
 import { sql } from '#platform/db/sql.ts'
-import { eventsKept, floodMs, floodSubject } from './fold.ts'
+import { eventsKept, floodMs, floodSubject } from './aggregate.ts'
 
 /** A stored alert. */
 export interface NoticeRow {
@@ -120,7 +120,7 @@ export const createNoticesStore = () => ({
         ])} with ordinality u(kind, subject, title, description, severity, status, entity_type, entity_id, link, tags,
           first_at, last_at, count, events, turn, opened_by, ord)),
       written as (
-        -- A turn of 0 is none: the notice stays as unread or read as it was, and dismissed when it is.
+        -- A turn of 0 keeps the alert read or unread, and open or dismissed.
         insert into notices as n (kind, subject, title, description, severity, status, entity_type, entity_id, link, hashtags,
           created_at, last_at, turned_at, count, turn, opened_by, events)
         select u.kind, u.subject, u.title, u.description, u.severity, u.status, u.entity_type, u.entity_id, u.link, u.tags,
@@ -267,10 +267,10 @@ export const createNoticesStore = () => ({
   tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.noticeWatch),
 
   /** Closes recovered health alerts, and deletes old risk alerts unless somebody pinned them. */
-  forget: async (tx: Tx, wellBefore: Date, before: Date | null): Promise<number> => {
+  forget: async (tx: Tx, recoveredBefore: Date, before: Date | null): Promise<number> => {
     const over = await tx.execute(sql`
       update notices n set dismissed_at = n.last_at, dismissed_by = 'system'
-      where n.kind = 'health' and n.status = 'OK' and n.dismissed_at is null and n.last_at < ${wellBefore}`)
+      where n.kind = 'health' and n.status = 'OK' and n.dismissed_at is null and n.last_at < ${recoveredBefore}`)
     if (before === null) return over
     return (
       over +

@@ -316,16 +316,16 @@ describe('risk alerts', () => {
         for (const api of [await t.admin(), t.as(await t.signIn(user.userName, user.password))]) {
           const list = await risk(api)
           const health: { isRead: boolean }[] = (await api.get(`${base}/systemHealth`)).json().items
-          const told = await counts(api)
-          expect(told).toMatchObject({
+          const shown = await counts(api)
+          expect(shown).toMatchObject({
             total: list.length + health.length,
             riskNotifications: list.length,
             riskUnread: list.filter(({ isRead }) => !isRead).length,
             systemHealth: health.length,
             systemHealthUnread: health.filter(({ isRead }) => !isRead).length,
           })
-          expect(told.unread).toBe(told.riskUnread + told.systemHealthUnread)
-          expect(told.bySeverity.reduce((n, { count }) => n + count, 0)).toBe(told.total)
+          expect(shown.unread).toBe(shown.riskUnread + shown.systemHealthUnread)
+          expect(shown.bySeverity.reduce((n, { count }) => n + count, 0)).toBe(shown.total)
         }
       }),
       { numRuns: 15 },
@@ -336,7 +336,7 @@ describe('risk alerts', () => {
 
 describe('health alerts', () => {
   const health = async () => (await (await t.admin()).get(`${base}/systemHealth`)).json()
-  const tell = async (entity: string, severity: number, details: string) => {
+  const report = async (entity: string, severity: number, details: string) => {
     await append(t, {
       kind: severity === 5 ? 'recovered' : 'degraded',
       agentId: null,
@@ -350,14 +350,14 @@ describe('health alerts', () => {
 
   it('follow the subsystems: opened, worse, recovered, closed', async () => {
     const admin = await t.admin()
-    await tell('mail', 4, 'slow')
+    await report('mail', 4, 'slow')
     const [item] = (await health()).items
     expect(item).toMatchObject({ name: 'mail', status: 'Warning', description: 'slow', count: 1, isRead: false })
     await admin.post(`${base}/systemHealth/read`)
     expect((await health()).items[0].isRead).toBe(true)
-    await tell('mail', 3, 'away')
+    await report('mail', 3, 'away')
     expect((await health()).items).toMatchObject([{ id: item.id, status: 'Error', count: 2, isRead: false }])
-    await tell('mail', 5, 'Answers in 3 ms.')
+    await report('mail', 5, 'Answers in 3 ms.')
     expect((await health()).items).toMatchObject([{ id: item.id, status: 'OK', count: 2 }])
     expect((await admin.post(`${base}/systemHealth/pin`, item.id)).json()).toBe(true)
     expect((await health()).items[0].isPinned).toBe(true)
@@ -366,12 +366,12 @@ describe('health alerts', () => {
     t.clock.advance(25 * 3_600_000)
     await t.notifications.forget(90)
     expect((await health()).items).toEqual([])
-    await tell('mail', 3, 'away again')
+    await report('mail', 3, 'away again')
     expect((await health()).items).toMatchObject([{ id: item.id, count: 3, isRead: false }])
     expect((await (await t.admin()).post(`${base}/systemHealth/dismiss`, item.id)).json()).toBe(true)
     expect((await health()).items).toEqual([])
     // Dismissed during the problem: its end is not news.
-    await tell('mail', 5, 'well')
+    await report('mail', 5, 'well')
     expect((await health()).items).toEqual([])
   })
 

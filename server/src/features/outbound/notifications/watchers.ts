@@ -29,7 +29,7 @@ const lasting = (ms: number): string => {
 /** Turns states (silent, uncommon, covered by no rule) into one event each when they begin. */
 export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
   /** Appends events for new findings, in one replica at a time. */
-  async function tellNew<T>(
+  async function reportNew<T>(
     kind: NoticeKind,
     found: readonly T[],
     subjectOf: (one: T) => string,
@@ -46,10 +46,10 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
       const news = found.filter((one) => fresh.has(subjectOf(one)))
       const ids = [...new Set(news.map(hostOf).filter((id) => id !== null))]
       const hosts = new Map((await store.hosts(tx, ids)).map((host) => [host.agent_id, host]))
-      const told: NewEvent[] = []
+      const newEvents: NewEvent[] = []
       for (const one of news) {
         const host = hosts.get(hostOf(one) ?? '')
-        told.push(
+        newEvents.push(
           eventOf(one, {
             agentId: host?.agent_id ?? null,
             entity: host === undefined ? 'fleet' : `${host.host} (${host.address})`,
@@ -57,7 +57,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
           }),
         )
       }
-      await events.append(tx, told)
+      await events.append(tx, newEvents)
     })
   }
 
@@ -99,7 +99,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
       const rare = await uncommon()
       if (rare === null) return
       const found = rare.flatMap((one) => one.agents.map((agent) => ({ one, agent })))
-      await tellNew(
+      await reportNew(
         'uncommon',
         found,
         ({ one, agent }) => `${one.vid}:${one.pid} ${one.interfaces} ${agent.uuid}`,
@@ -125,7 +125,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
     violations: async (): Promise<void> => {
       const found = await violations(mostViolations)
       let lookedUp = 0
-      await tellNew(
+      await reportNew(
         'whitelistViolation',
         found,
         (one) => `${one.vid}:${one.pid} ${one.serialNumber}`,

@@ -13,7 +13,7 @@ const fileName = /^[a-z0-9][a-z0-9-]{0,99}Z-[0-9a-f]{8}\.(csv|pdf)$/
 const refused = (folder: string, what: string): AppError =>
   new AppError('unprocessable', { detail: `The folder ${folder} ${what}` })
 
-const words: Readonly<Record<string, string>> = {
+const cures: Readonly<Record<string, string>> = {
   EACCES: 'is not writable. Give the server permission to write there.',
   EPERM: 'is not writable. Give the server permission to write there.',
   EROFS: 'is on a read-only file system.',
@@ -23,8 +23,8 @@ const words: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder, or is a symbolic link, which the server never follows.',
 }
 
-const inWords = (folder: string, error: unknown): unknown => {
-  const known = words[(error as NodeJS.ErrnoException).code ?? '']
+const readable = (folder: string, error: unknown): unknown => {
+  const known = cures[(error as NodeJS.ErrnoException).code ?? '']
   return known === undefined ? error : refused(folder, known)
 }
 
@@ -49,7 +49,7 @@ export const createFolders = (root: string, clock: Clock) => {
         await handle.close()
       }
     } catch (error) {
-      throw inWords(folder, error)
+      throw readable(folder, error)
     }
   }
 

@@ -44,7 +44,7 @@ type Cursor = { phase: 'make' | 'deliver'; rows: number } | null
 /** Reference of a delivery in mails. */
 const deliveryRef = (runId: string, n: number): string => `${runId}/${n}`
 
-const spanWords = ({ range_from: from, range_to: to }: RunRow): string =>
+const rangeText = ({ range_from: from, range_to: to }: RunRow): string =>
   from === null || to === null ? '' : `Rows from ${from.toISOString()} until ${to.toISOString()}.`
 
 /** Carries out runs: makes the file, stores it and delivers it. */
@@ -183,7 +183,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
     subject: `Report: ${run.name}`,
     heading: run.name,
     paragraphs: [
-      `${reportLists[run.definition.list].title}: ${run.rows.toLocaleString('en')} ${run.rows === 1 ? 'row' : 'rows'}, ${megabytes(run.bytes)}. ${spanWords(run)}`.trim(),
+      `${reportLists[run.definition.list].title}: ${run.rows.toLocaleString('en')} ${run.rows === 1 ? 'row' : 'rows'}, ${megabytes(run.bytes)}. ${rangeText(run)}`.trim(),
       ...(run.note === '' ? [] : [run.note]),
       fitsMail(run.bytes)
         ? `The file ${run.file_name} is attached.`

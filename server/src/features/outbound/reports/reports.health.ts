@@ -28,8 +28,9 @@ export const reportsHealth = async ({
     }
   const waiting = await waitForMailServer(schedules.flatMap(({ lastRun }) => lastRun?.id ?? []))
   const failing = schedules.flatMap(({ name, problem, lastRun }) => {
-    const isTold = lastRun !== null && waiting.has(lastRun.id)
-    const why = problem || (isTold ? '' : lastRun?.error || (lastRun?.state === 'failed' ? 'The last run failed.' : ''))
+    const isReported = lastRun !== null && waiting.has(lastRun.id)
+    const why =
+      problem || (isReported ? '' : lastRun?.error || (lastRun?.state === 'failed' ? 'The last run failed.' : ''))
     return why === '' ? [] : [`${name}: ${why}`]
   })
   const count = schedules.length === 1 ? '1 schedule' : `${schedules.length} schedules`

@@ -51,7 +51,7 @@ describe('a schedule', () => {
     t.clock.advance(Date.parse(made.nextRunAt as string) - t.clock.now() + 6 * 60_000)
     expect(await t.server.reports.health()).toMatchObject({
       status: 'Error',
-      description: expect.stringMatching(/no server runs it/),
+      description: expect.stringMatching(/no server ran it/),
     })
     await reports.serve()
     expect((await t.server.reports.health()).status).toBe('OK')

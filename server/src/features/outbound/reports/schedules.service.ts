@@ -145,7 +145,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
   }
 
   /** Describes a schedule in the audit trail: its list and where the rows go. */
-  const inWords = (input: ReportScheduleInput): string =>
+  const describe = (input: ReportScheduleInput): string =>
     [
       `${input.format} of ${input.list}`,
       `filter ${JSON.stringify(input.filter ?? {})}`,
@@ -173,7 +173,11 @@ export const createSchedules = (deps: SchedulesDeps) => {
             detail: `The limit of ${reportLimits.schedules} schedules is reached. Delete one first.`,
           })
         await put(tx, actor, id, input)
-        await audit.write(tx, actor, { action: 'report_schedule.created', entity: input.name, details: inWords(input) })
+        await audit.write(tx, actor, {
+          action: 'report_schedule.created',
+          entity: input.name,
+          details: describe(input),
+        })
       })
       return one(id)
     },
@@ -189,7 +193,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
         await audit.write(tx, actor, {
           action: 'report_schedule.changed',
           entity: input.name,
-          details: `${renamed}${inWords(input)}${owned}`,
+          details: `${renamed}${describe(input)}${owned}`,
         })
       })
       return one(id)

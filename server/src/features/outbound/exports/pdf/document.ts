@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib'
-import { type CellForm, cellWords } from '../pdf-labels.ts'
+import { type CellForm, cellText } from '../pdf-labels.ts'
 import { fitColumns } from './column-widths.ts'
 import { type EmbeddedFont, emptyDocument, type Fonts } from './fonts.ts'
 import { createTypeSetter, type SetLine, type TypeSetter, type Weight } from './type-setter.ts'
@@ -109,7 +109,7 @@ export const printTable = (fonts: Fonts, job: TableJob, rows: string[][], { emit
   }
   const forms = job.columns.map(({ form }) => form)
   for (const row of rows)
-    for (let i = 0; i < row.length; i++) row[i] = type.shown(cellWords(forms[i] ?? 'plain', row[i] as string))
+    for (let i = 0; i < row.length; i++) row[i] = type.shown(cellText(forms[i] ?? 'plain', row[i] as string))
 
   const heads = job.columns.map(({ heading }) => type.widthOf(heading, 'bold'))
   const count = job.columns.length

@@ -9,7 +9,7 @@ import { createSemaphore } from '#platform/semaphore.ts'
 import { NacFault } from './fault.ts'
 import type { Systems } from './systems.ts'
 
-export interface TryDeps {
+export interface ConnectionTestDeps {
   db: Db
   clock: Clock
   audit: Audit
@@ -50,7 +50,7 @@ const inSteps = async (steps: readonly Step[]): Promise<ConfigTested> => {
 const signInOf = (name: string): string => (name === 'Data Exchange' ? name : 'Sign in')
 
 /** Wires the connection tests and health probes of both systems. */
-export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) => {
+export const createConnectionTests = ({ db, clock, audit, settings, systems }: ConnectionTestDeps) => {
   // A test takes seconds if a system hangs; two at once are enough for people.
   const semaphore = createSemaphore({ atOnce: 2, waiting: 4, waitMs: 5_000, comeBack: { after: 5, spread: 5 } })
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()
@@ -110,7 +110,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
       const url = required(values.text('ISE_URL'), 'ISE_URL')
       required(values.text('ISE_USER'), 'ISE_USER')
       const policy = required(values.text('ISE_ANC_POLICY'), 'ISE_ANC_POLICY')
-      const client = systems.iseOf(values, { isTrial: true, signal: AbortSignal.timeout(tryMs) })
+      const client = systems.iseOf(values, { isTest: true, signal: AbortSignal.timeout(tryMs) })
       return tried(actor, 'ise', url, [
         {
           name: 'Sign in',
@@ -164,7 +164,7 @@ export const createNacTry = ({ db, clock, audit, settings, systems }: TryDeps) =
       required(values.text('CACT_USER'), 'CACT_USER')
       required(values.text('CACT_DEX_ACCOUNT'), 'CACT_DEX_ACCOUNT')
       const property = values.text('CACT_PROPERTY')
-      const manner = { isTrial: true, signal: AbortSignal.timeout(tryMs) }
+      const manner = { isTest: true, signal: AbortSignal.timeout(tryMs) }
       const client = systems.cactOf(values, manner, { current: null })
       return tried(actor, 'cact', url, [
         {

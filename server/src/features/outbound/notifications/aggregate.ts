@@ -20,7 +20,7 @@ export const floodAgainMs = 3_600_000
 export const newsAgainMs = 24 * 3_600_000
 
 /** A run of events about one subject. */
-export interface Folded {
+export interface Aggregated {
   kind: NoticeKind
   subject: string
   title: string
@@ -72,7 +72,7 @@ const descriptionOf: Readonly<Record<NoticeKind, string>> = {
 const subjectOf = (
   event: FollowedEvent,
   kind: NoticeKind,
-): Omit<Folded, 'agent' | 'tags' | 'firstAt' | 'lastAt' | 'count' | 'events'> => {
+): Omit<Aggregated, 'agent' | 'tags' | 'firstAt' | 'lastAt' | 'count' | 'events'> => {
   const { vid, pid } = deviceOf(event.details)
   const model = vid === '' ? '' : `${vid}:${pid}`
   const host = cleanText(event.entity, 200)
@@ -111,10 +111,10 @@ const subjectOf = (
   }
 }
 
-const keyOf = ({ kind, subject }: Pick<Folded, 'kind' | 'subject'>): string => `${kind} ${subject}`
+const keyOf = ({ kind, subject }: Pick<Aggregated, 'kind' | 'subject'>): string => `${kind} ${subject}`
 
 /** Merges two runs about the same subject, in their order. Changes `known.tags`. */
-const join = (known: Folded, more: Folded): Folded => {
+const join = (known: Aggregated, more: Aggregated): Aggregated => {
   for (const tag of more.tags) if (known.tags.size < tagsKept) known.tags.add(tag)
   return {
     ...more,
@@ -128,12 +128,12 @@ const join = (known: Folded, more: Folded): Folded => {
 }
 
 /** Aggregates events by subject, in their order. Events that make no alert are left out. */
-export const fold = (events: readonly FollowedEvent[]): Map<string, Folded> => {
-  const folded = new Map<string, Folded>()
+export const aggregate = (events: readonly FollowedEvent[]): Map<string, Aggregated> => {
+  const aggregated = new Map<string, Aggregated>()
   for (const event of events) {
     const kind = kindOfCode.get(event.code)
     if (kind === undefined) continue
-    const one: Folded = {
+    const one: Aggregated = {
       ...subjectOf(event, kind),
       agent: event.agent_id ?? event.entity,
       tags: new Set(tagsOf(event)),
@@ -142,21 +142,21 @@ export const fold = (events: readonly FollowedEvent[]): Map<string, Folded> => {
       count: 1,
       events: [event.event_id],
     }
-    const known = folded.get(keyOf(one))
-    folded.set(keyOf(one), known === undefined ? one : join(known, one))
+    const known = aggregated.get(keyOf(one))
+    aggregated.set(keyOf(one), known === undefined ? one : join(known, one))
   }
-  return folded
+  return aggregated
 }
 
 /** Subject of the alert about a flood of a kind; with a host appended, about the flood of one host. */
 export const floodSubject = 'many'
 
 /** Merges many subjects of one kind; `of` is the host if all are from one. */
-const floodOf = (kind: NoticeKind, parts: readonly Folded[], of: Folded | null): Folded => {
+const floodOf = (kind: NoticeKind, parts: readonly Aggregated[], of: Aggregated | null): Aggregated => {
   const what = kindTexts[kind].name
   const host = of === null ? '' : hostOf(of)
   const [first, ...rest] = parts.map(
-    (part): Folded => ({
+    (part): Aggregated => ({
       ...part,
       subject: of === null ? floodSubject : `${floodSubject} ${of.agent}`,
       title: of === null ? `${what}: many at once` : `${what}: many on ${host}`,
@@ -166,17 +166,17 @@ const floodOf = (kind: NoticeKind, parts: readonly Folded[], of: Folded | null):
       link: of === null || !isId(of.agent) ? eventsLink(kind) : `/agents/${of.agent}`,
     }),
   )
-  return rest.reduce(join, first as Folded)
+  return rest.reduce(join, first as Aggregated)
 }
 
 const isId = (agent: string): boolean => /^[0-9a-f-]{36}$/.test(agent)
 /** Returns the host from a description, as `subjectOf` wrote it. */
-const hostOf = ({ description }: Folded): string => description.split(': ')[0] ?? ''
+const hostOf = ({ description }: Aggregated): string => description.split(': ')[0] ?? ''
 
 /** The state before a run: open alerts, and recent activity of kinds and hosts. */
 export interface Before {
   /** Returns whether a subject has an open alert that takes more events without being news. */
-  isOpen(one: Folded): boolean
+  isOpen(one: Aggregated): boolean
   /** Returns the hosts that caused alerts of a kind within the last minute. */
   recentHosts(kind: NoticeKind): ReadonlySet<string>
   /** Returns the number of alerts of a kind that a host caused within the last minute. */
@@ -200,15 +200,15 @@ const grouped = <T, K>(all: readonly T[], keyOfOne: (one: T) => K): Map<K, T[]> 
  * Merges new subjects when there are too many for single alerts: first those of one host, so that a host floods only
  * itself, then those of a kind on many hosts.
  */
-export const tameFloods = (folded: ReadonlyMap<string, Folded>, before: Before): Folded[] => {
-  const kept: Folded[] = []
-  const fresh: Folded[] = []
-  for (const one of folded.values()) (before.isOpen(one) ? kept : fresh).push(one)
+export const tameFloods = (aggregated: ReadonlyMap<string, Aggregated>, before: Before): Aggregated[] => {
+  const kept: Aggregated[] = []
+  const fresh: Aggregated[] = []
+  for (const one of aggregated.values()) (before.isOpen(one) ? kept : fresh).push(one)
   for (const [kind, parts] of grouped(fresh, (one) => one.kind)) {
-    const tamed: Folded[] = []
+    const tamed: Aggregated[] = []
     for (const [agent, own] of grouped(parts, (one) => one.agent)) {
       const isFlood = before.isFlooding(kind, agent) || before.recentOf(kind, agent) + own.length > floodOfHostAfter
-      if (isFlood) tamed.push(floodOf(kind, own, own[0] as Folded))
+      if (isFlood) tamed.push(floodOf(kind, own, own[0] as Aggregated))
       else tamed.push(...own)
     }
     const hosts = new Set([...before.recentHosts(kind), ...tamed.map((one) => one.agent)])
@@ -216,7 +216,7 @@ export const tameFloods = (folded: ReadonlyMap<string, Folded>, before: Before):
     else kept.push(...tamed)
   }
   // Events of a known flood of one host join its alert.
-  const whole = new Map<string, Folded>()
+  const whole = new Map<string, Aggregated>()
   for (const one of kept) {
     const known = whole.get(keyOf(one))
     whole.set(keyOf(one), known === undefined ? one : join(known, one))
