@@ -162,8 +162,8 @@ export const approvalGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/features/outbound/mail/mail.service.ts',
-        find: 'said.onlyTo !== undefined && said.onlyTo !== serverOf(server)',
-        replace: "said.onlyTo === '' && said.onlyTo !== serverOf(server)",
+        find: 'written.onlyTo !== undefined && written.onlyTo !== serverOf(server)',
+        replace: "written.onlyTo === '' && written.onlyTo !== serverOf(server)",
       },
     ],
   },

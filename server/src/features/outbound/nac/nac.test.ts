@@ -125,7 +125,10 @@ describe('a host that a person quarantines', () => {
       expect(n.ise.policyOf(first)).toBeUndefined()
       const third = await nacHost(n.t, { facts: { nics: agent.facts.nics.slice(0, 1) } })
       const refused = await n.post('nac/quarantines', { agentIds: [third.agentId], system: 'ise', reason: 'x' })
-      expect([refused.statusCode, refused.json().detail]).toEqual([422, expect.stringMatching(/excluded from quarantine/)])
+      expect([refused.statusCode, refused.json().detail]).toEqual([
+        422,
+        expect.stringMatching(/excluded from quarantine/),
+      ])
     } finally {
       await n.useIse({ ISE_NEVER_ADDRESSES: '' })
     }
