@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, timeFilter } from './filters.ts'
-import { newlyAllowed, reasonGiven } from './opening.ts'
+import { newlyAllowed, reasonGiven } from './newly-allowed.ts'
 import {
   BulkResult,
   closed,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { apiPrefix, operation } from './operation.ts'
 
-/** Events without content: each tells the console to reload a view. */
+/** Events without content: each makes the console reload a view. */
 export const liveHints = ['notices', 'deliveries', 'health', 'assets', 'reports'] as const
 export type LiveHint = (typeof liveHints)[number]
 

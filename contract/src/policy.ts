@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { policyKinds } from './agent-protocol.ts'
 import { booleanFilter, enumFilter, tagsFilter, textFilter, vendorFilter } from './filters.ts'
-import { newlyAllowed, reasonGiven } from './opening.ts'
+import { newlyAllowed, reasonGiven } from './newly-allowed.ts'
 import { closed, listQuery, nullable, operation, page, utcTime, WorksAgain } from './operation.ts'
 import { Prediction } from './prediction.ts'
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { newlyAllowed, reasonGiven } from './opening.ts'
+import { newlyAllowed, reasonGiven } from './newly-allowed.ts'
 import { closed, nullable, operation, WorksAgain } from './operation.ts'
 
 /** Maximum length of a tag, in characters. */

@@ -117,7 +117,7 @@ const isInForce = (rule: PolicyRule, now: number): boolean =>
 const levels = ['grant', 'host', 'tag', 'global'] as const
 
 /** Selects the matching rule to report: the most specific, then the smallest ID. The effect is the same for all. */
-const surest = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
+const mostSpecific = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
   const weight = (r: PolicyRule): number =>
     (r.serial === undefined ? 0 : 16) +
     (r.fingerprint === undefined ? 0 : 8) +
@@ -139,13 +139,13 @@ const surest = (rules: readonly PolicyRule[]): PolicyRule | undefined => {
 export const decide = (rules: readonly PolicyRule[], device: PolicyDevice, now: number): PolicyDecision => {
   if (device.attackTool === null && device.isHub) return { effect: 'allow', source: 'hub', ruleId: null }
   const matching = rules.filter((rule) => isInForce(rule, now) && ruleMatches(rule, device))
-  const denied = surest(matching.filter((rule) => rule.effect === 'deny'))
+  const denied = mostSpecific(matching.filter((rule) => rule.effect === 'deny'))
   const allows = matching.filter((rule) => rule.effect === 'allow')
   const usable = device.attackTool === null ? allows : allows.filter((rule) => rule.overrideAttackTool === true)
   if (device.attackTool !== null && usable.length === 0) return { effect: 'block', source: 'attack-tool', ruleId: null }
   if (denied !== undefined) return { effect: 'block', source: 'deny', ruleId: denied.id }
   for (const level of levels) {
-    const found = surest(usable.filter((rule) => rule.level === level))
+    const found = mostSpecific(usable.filter((rule) => rule.level === level))
     if (found !== undefined) return { effect: 'allow', source: level, ruleId: found.id }
   }
   return { effect: 'block', source: 'default', ruleId: null }

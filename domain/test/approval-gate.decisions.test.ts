@@ -125,7 +125,7 @@ describe('decisions of the gate', () => {
     ['an account whose link is still on its way', { approver: account('b', { heldUntil: 100 * hour + 1 }) }, 'recent'],
     ['an account whose link has just expired', { approver: account('b', { heldUntil: 100 * hour }) }, null],
     ['an account that is newer than the request', { approver: account('b', { madeAt: 99.5 * hour }) }, 'new'],
-    ['an account whose password somebody set an hour ago', { influences: [influence()] }, 'recent'],
+    ['an account whose password another person set an hour ago', { influences: [influence()] }, 'recent'],
     ['the same account a day later', { influences: [influence({ at: 75 * hour })] }, null],
     [
       'an account whose directory changed an hour ago',

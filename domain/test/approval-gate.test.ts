@@ -37,7 +37,7 @@ describe('exhaustive exploration of the second approver', () => {
     ['forgets who made an account', only((one) => one.isApproved)],
     ['forgets everything but the 24 hours after a password was set', only((one) => one.how === 'password')],
     [
-      'looks at the direct controller only',
+      'checks only the direct controller',
       changed((given) => {
         const { approver, requester } = given
         const direct = given.influences.filter(

@@ -69,7 +69,7 @@ describe('a row in the list of attack tools', () => {
       found('suspected', [ids, 'Stick has the same ids'], 'Tool or Stick'),
     ],
     [
-      'ids shared, but told apart',
+      'shared IDs, but distinguished',
       row({ sharedWith: 'Stick', support: [named] }),
       { product: 'Tool X' },
       ['Mouse'],
@@ -332,10 +332,10 @@ describe('a published vulnerability', () => {
       .map(({ id, confidence }) => `${id} ${confidence}`)
 
   it('is reported with all details', () => {
-    const told = { id: 'CVE-1', weakness: 'w', cvss: 5, confidence: 'model', firmwareCondition: '', source: 'src' }
-    expect(createVulnerabilities([row({})]).assess(subjectOf({}))).toEqual([told])
+    const reported = { id: 'CVE-1', weakness: 'w', cvss: 5, confidence: 'model', firmwareCondition: '', source: 'src' }
+    expect(createVulnerabilities([row({})]).assess(subjectOf({}))).toEqual([reported])
     expect(createVulnerabilities([row({ condition: 'below 2' })]).assess(subjectOf({}))).toEqual([
-      { ...told, firmwareCondition: 'below 2' },
+      { ...reported, firmwareCondition: 'below 2' },
     ])
   })
 
@@ -344,8 +344,8 @@ describe('a published vulnerability', () => {
     ['of its ids', {}, ['CVE-1 model']],
     ['of other ids', { pid: '0011' }, []],
     ['of its family', { confidence: 'family' }, ['CVE-1 family']],
-    ['that cannot be told from outside', { match: 'none' }, []],
-    ['that cannot be told by its name either', { match: 'none', when: { product: 'Keys' } }, []],
+    ['that cannot be detected over USB', { match: 'none' }, []],
+    ['that cannot be detected by its name', { match: 'none', when: { product: 'Keys' } }, []],
     ['of its name', { match: 'strings', vid: null, pid: null, when: { product: 'Keys' } }, ['CVE-1 model']],
     ['of its name and maker', { match: 'strings', pid: null, when: { product: 'Keys' } }, ['CVE-1 model']],
     ['of another name', { match: 'strings', vid: null, pid: null, when: { product: 'Mice' } }, []],

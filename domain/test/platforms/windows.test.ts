@@ -185,8 +185,8 @@ describe('a Windows host', () => {
   it.each([
     ['refuses the user', windowsAnswer([], { Denied: true }), 'not-permitted'],
     ['is cut off', windowsAnswer([mouse]).slice(0, -20), 'not-understood'],
-    ['says something else', 'portcullis 1\nWindows\n[1]\nend\n', 'not-understood'],
-  ])('that %s is told as such', (_, output, failure) => {
+    ['prints something else', 'portcullis 1\nWindows\n[1]\nend\n', 'not-understood'],
+  ])('reports an error if it %s', (_, output, failure) => {
     expect(readPoll(Buffer.from(output))).toMatchObject({ platform: 'windows', reading: { ok: false, failure } })
   })
 
