@@ -9,7 +9,7 @@ import { adminPassword, type RunningServer, remove, startServer, until } from '.
 import { startHosts } from './obedient-hosts.ts'
 import { serverDir } from './prepared.ts'
 
-// A host names itself.
+// The hostile host name comes from the host itself.
 const hostileName = 'KIOSK-3<img src="x">'
 const second = { userName: 'mia', password: 'another long password 1' }
 
@@ -64,11 +64,11 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await selectAll(page)
     await page.getByText('All 3 matching rows selected').waitFor()
     await page.getByRole('button', { name: 'Arm…' }).click()
-    // Nothing allows anything yet: the keyboards, the stick and the odd one.
+    // Without allow rules, the preview lists the keyboards, the stick and the unusual device.
     await dialog(page).getByText('5 attached devices on 3 hosts are not on the allowlist').waitFor()
     await dialog(page).getByRole('button', { name: 'Arm', exact: true }).click()
     await page.getByText('Arming 3 hosts.').waitFor()
-    // The tray outlives the page, and the job ends in it.
+    // The tray stays when the page changes, and shows the end of the job.
     await page.getByRole('link', { name: 'Events' }).click()
     await tray(page).getByText('Done, 3 of 3', { exact: true }).waitFor()
     await whenModes({ 'KIOSK-1': 'Armed', 'KIOSK-2': 'Armed', [hostileName]: 'Armed', 'OFFICE-1': 'Free' })
@@ -82,7 +82,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await row(page, 'KIOSK-1').waitFor()
     await selectAll(page)
     await page.getByRole('button', { name: 'Free…' }).click()
-    // Freeing several hosts starts at Cancel and needs a reason, which the audit trail keeps.
+    // The dialog to free several hosts focuses Cancel and needs a reason, which the audit trail records.
     await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
     const free = dialog(page).getByRole('button', { name: 'Free', exact: true })
     await dialog(page).getByText('3 hosts', { exact: true }).waitFor()
@@ -183,7 +183,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await other.context.close()
   })
 
-  it('says that a rule needs a second approver, and stores its request once', async () => {
+  it('reports that a rule needs a second approver, and stores one request', async () => {
     const waiting = async () =>
       (await server.get<{ data: { state: string }[] }>('policy/changerequests')).data.filter(
         ({ state }) => state === 'Waiting',
@@ -228,7 +228,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await page.getByText('Waiting for a second approver').waitFor()
     expect(await page.getByRole('link', { name: 'Open request' }).count()).toBe(1)
     expect(await page.getByRole('button', { name: 'Start rollout…' }).count()).toBe(0)
-    // Another plan is another request.
+    // A different plan is a different request.
     await page.getByLabel('Name', { exact: true }).fill('Kiosks second')
     await page.getByRole('button', { name: 'Start rollout…' }).waitFor()
     await context.close()
@@ -242,7 +242,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     await dialog(page).getByRole('button', { name: 'Start rollout' }).click()
     await page.waitForURL(/\/rollouts\/[0-9a-f-]{36}/)
     await page.getByRole('heading', { name: 'Kiosks first' }).waitFor()
-    // The first ring takes one of four hosts; the others wait for it.
+    // The first ring has one of four hosts. The others wait for it.
     await page.getByText(/^(In progress|Done): 1$/).waitFor()
     expect(await page.getByText('The hosts are selected when the ring starts.').count()).toBe(2)
     const id = new URL(page.url()).pathname.split('/').at(-1)

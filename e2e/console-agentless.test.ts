@@ -17,7 +17,7 @@ interface Row {
 
 const base = 'agents/agentless'
 
-describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => {
+describe('agentless hosts in the console', unless(whyNoChromium ?? whyNoSshd), () => {
   let server: RunningServer
   let browser: Browser
   let sshd: Sshd
@@ -59,7 +59,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
   const rows = async () => (await server.get<{ data: Row[] }>(`${base}/connectiondetailsstatus?PageSize=100`)).data
   const rowOf = async (name: string) => (await rows()).find(({ computerName }) => computerName === name)
 
-  it('leads from an empty page to a worker that polls', async () => {
+  it('guides from an empty page to an active worker', async () => {
     const { page, context, wrong } = await open('/agentless')
     await page.getByText('No agentless hosts').waitFor()
     await worker(page).getByText('Waiting for activation').waitFor()
@@ -73,7 +73,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await context.close()
   })
 
-  it('tries a computer step by step, says what helps, and adds it when it works', async () => {
+  it('tests a host step by step, shows the cure, and adds the host after a successful test', async () => {
     const { page, context, wrong } = await open('/agentless')
     await page.getByRole('button', { name: 'Add agentless host' }).first().click()
     const form = drawer(page)
@@ -83,7 +83,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await form.getByLabel('User').fill(sshd.userName)
     await form.getByLabel('Private key').fill(sshd.privateKey)
 
-    // Somebody listens there and says nothing: the step under way is seen, and the test can be left.
+    // The port accepts connections but does not answer: the current step is shown, and the test can be cancelled.
     await name.fill('127.0.0.1')
     await form.getByLabel('Port').fill(String(mute.port))
     await test.click()
@@ -100,7 +100,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
       .getByText(/Start the SSH server on the host, check the port/)
       .waitFor()
     await step('Sign in').getByText('not reached').waitFor()
-    // Nothing was stored by a test.
+    // The tests stored nothing.
     expect(await rows()).toEqual([])
 
     await form.getByLabel('Port').fill(String(sshd.port))
@@ -120,7 +120,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     expect(wrong).toEqual([])
     await context.close()
   })
-  it('adds a computer by the keyboard alone, and gives its own port up again', async () => {
+  it('adds a host by keyboard alone, and clears its own port', async () => {
     const { page, context, wrong } = await open('/agentless')
     await row(page, sshd.host).waitFor()
     await page.keyboard.press('n')
@@ -131,7 +131,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     }
     await next('127.0.0.9')
     await next('1')
-    // System, tags and host key stay as they are.
+    // Skip system, tags and host key.
     for (let field = 0; field < 3; field++) await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
     await page.keyboard.press('Tab')
@@ -152,7 +152,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     const port = drawer(page).getByLabel('Port')
     await port.fill('')
     await drawer(page).getByRole('button', { name: 'Save' }).click()
-    // Elsewhere a stored password is not sent: it has to be given again.
+    // A stored password is not sent to another address, so it must be entered again.
     await drawer(page)
       .getByText(/required again/)
       .waitFor()
@@ -167,7 +167,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await context.close()
   })
 
-  it('shows what a file would do, line by line, and then does it', async () => {
+  it('previews the changes of a file line by line, and applies them', async () => {
     const { page, context, wrong } = await open('/agentless')
     await page.getByRole('button', { name: 'Upload file…' }).click()
     const file = (lines: readonly string[]) => ({
@@ -195,7 +195,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await dialog(page).getByRole('button', { name: 'Save 2 hosts' }).click()
     await dialog(page).getByText('1 added, 1 changed, 1 line with errors').waitFor()
     await dialog(page).getByRole('button', { name: 'Done' }).click()
-    // The first contact by a password: a person confirms the host key before it is sent.
+    // At the first contact with a password, the operator confirms the host key before the password is sent.
     await row(page, '127.0.0.1').getByText('Failed', { exact: true }).waitFor()
     await row(page, '127.0.0.1').click()
     await drawer(page).getByRole('button', { name: 'Confirm host key…' }).click()
@@ -209,7 +209,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
   it.each([
     [1440, 900],
     [1024, 768],
-  ])('shows what a polled host says of itself as text, at %i x %i', async (width, height) => {
+  ])('shows texts of a polled host as plain text, at %i x %i', async (width, height) => {
     const { page, context, wrong } = await open('/agentless', width, height)
     const inert = async (what: string) => {
       expect(await page.locator('img[src="x"]').count(), what).toBe(0)
@@ -223,7 +223,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await said.waitFor()
     const [text, frame] = [await said.boundingBox(), await trial(page).boundingBox()]
     expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual((frame?.x ?? 0) + (frame?.width ?? 0))
-    // Marks that turn the text around arrive nowhere as they are.
+    // Direction marks are replaced everywhere.
     expect(await trial(page).textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
     await inert('test')
     const { uuid } = (await rowOf('127.0.0.1')) as Row
@@ -237,7 +237,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await context.close()
   })
 
-  it('groups failures by cause, and takes computers away after asking', async () => {
+  it('groups failures by cause, and deletes hosts after a confirmation', async () => {
     await until('the failure', async () => (await rowOf('127.0.0.9'))?.cause === 'connection-refused')
     const { page, context, wrong } = await open('/agentless')
     const cause = page.getByRole('list', { name: 'Failures by cause' }).getByRole('button')
@@ -257,7 +257,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     const runs = await take('Polls as CSV')
     expect(runs).toHaveLength(2)
     expect(runs[1]).toMatch(/^127\.0\.0\.9,Failed,/)
-    // What the computers are is no question of their last run: all three, and no secret.
+    // The export contains all three hosts, whatever their last run, and no secrets.
     const computers = await take('Hosts as CSV')
     expect(computers).toHaveLength(4)
     expect(computers.join()).not.toMatch(/a password|PRIVATE KEY/)
@@ -274,7 +274,7 @@ describe('computers that are polled', unless(whyNoChromium ?? whyNoSshd), () => 
     await context.close()
   })
 
-  it('stops the worker and forgets it, each after asking', async () => {
+  it('stops and deletes the worker, each after a confirmation', async () => {
     const { page, context, wrong } = await open('/agentless')
     await worker(page).getByRole('button', { name: 'Stop…' }).click()
     await dialog(page)

@@ -50,11 +50,11 @@ describe('the asset stream in the console', unless(reason), () => {
   const messages = () => page.getByRole('table', { name: 'Newest messages' })
   const dialog = () => page.getByRole('dialog')
 
-  it('shows what comes as it comes, who follows, and one message whole', async () => {
+  it('shows live messages, consumers, and one message in full', async () => {
     await consumer('NATS JetStream at 127.0.0.1').getByText('up to date').waitFor()
     await messages().getByRole('row').filter({ hasText: 'front-desk' }).waitFor()
     await host.plug(plainKeyboard({ portPath: '1-3', product: 'Seen live' }))
-    // Nobody reloads anything.
+    // The page updates without a reload.
     await messages()
       .getByRole('row')
       .filter({ hasText: 'Seen live' })
@@ -67,7 +67,7 @@ describe('the asset stream in the console', unless(reason), () => {
     expect(await page.getByText(hostileTexts.html).count()).toBeGreaterThan(0)
   })
 
-  it('says that NATS is away, and that it is back', async () => {
+  it('shows that NATS is unreachable, and that it is back', async () => {
     await nats.kill()
     await host.unplug('1-3')
     await consumer('NATS JetStream').getByText('Unreachable:').waitFor()
@@ -76,7 +76,7 @@ describe('the asset stream in the console', unless(reason), () => {
     await consumer('NATS JetStream').getByText('Connected').waitFor()
   })
 
-  it('publishes all again, and shows how far that is', async () => {
+  it('publishes all messages again, and shows the progress', async () => {
     await page.getByRole('button', { name: 'Publish all again…' }).click()
     await dialog().getByRole('button', { name: 'Publish all assets again', exact: true }).click()
     await page
@@ -97,7 +97,7 @@ describe('the asset stream in the console', unless(reason), () => {
     await page.getByRole('button', { name: 'Publish previous locations (0)…' }).waitFor()
   })
 
-  it('forgets a reader that is gone', async () => {
+  it('deletes a consumer that is gone', async () => {
     const answer = await server.request('/prime/webui/assetproducer/stream?after=0&follow=false&consumer=old%20cmdb', {
       headers: { authorization: `Bearer ${await server.signIn()}` },
     })

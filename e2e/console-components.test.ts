@@ -6,7 +6,7 @@ import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
 
-// The components in a real browser, without a server: their interface is a stand-in (`console/test/scenes.tsx`).
+// The components run in a real browser without a server. `console/test/scenes.tsx` replaces the API.
 
 const origin = 'http://components.test'
 const folder = fileURLToPath(new URL('../console/', import.meta.url))
@@ -259,7 +259,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => address(page)).toBe('')
     })
 
-    it('says that nothing matches, and clears the filters', async () => {
+    it('shows that nothing matches, and clears the filters', async () => {
       const page = await open('table')
       await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Name' }).click()
@@ -365,7 +365,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await page.getByText('Rule added.').waitFor()
     })
 
-    it('asks before a rule that allows devices on two hosts, and starts at Cancel', async () => {
+    it('asks before a rule that allows devices on two hosts, and focuses Cancel', async () => {
       const wide = { ...preview, allowed: 2, agents: 2, newlyAllowed: 2 }
       const page = await open('rule', { answers: { ...answers, previewPolicy: wide } })
       await page.getByLabel('Vendor ID').fill('0781')

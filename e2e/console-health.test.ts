@@ -39,7 +39,7 @@ describe('health', unless(whyNoChromium), () => {
       .getByRole('row')
       .filter({ has: page.getByText(name, { exact: true }) })
 
-  it('shows every part with what was seen, and how one is set up', async () => {
+  it('shows every part with its probe, and how to set one up', async () => {
     await part('database').getByText('OK', { exact: true }).waitFor()
     await part('database')
       .getByText(/^Answers in/)
@@ -54,7 +54,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.getByRole('region', { name: 'Monitoring' }).getByText(`curl -i ${server.url}/readyz`).waitFor()
   })
 
-  it('shows up to where the audit trail is signed, and hands the trail out', async () => {
+  it('shows up to which record the audit trail is signed, and exports the trail', async () => {
     await part('audit').getByText('OK', { exact: true }).waitFor()
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit trail' }).click()
     await page.waitForURL('/settings/audit')
@@ -81,7 +81,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.goto('/settings/health')
   })
 
-  it('lets an Administrator change a threshold, tells of the change as it happens, with what to do', async () => {
+  it('lets an Administrator change a threshold, and shows the changed state live with its cure', async () => {
     await page.getByRole('region', { name: 'Thresholds' }).getByRole('link', { name: 'Edit' }).click()
     await page.waitForURL('/settings/thresholds')
     await page.getByLabel('Disk: warning (GB)').fill('1000000')
@@ -90,7 +90,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Health and version' }).click()
     await page.waitForURL('/settings/health')
     await page.getByRole('region', { name: 'Thresholds' }).getByText('1,000,000 GB').waitFor()
-    // Two looks, 15 s apart; nobody touches the page meanwhile.
+    // Two probes, 15 s apart, without any input on the page.
     await part('disk').getByText('Warning', { exact: true }).waitFor({ timeout: 60_000 })
     await part('disk').getByText('free space', { exact: false }).waitFor()
     const { value: change } = await until(
@@ -102,7 +102,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.getByRole('img', { name: /^disk: .*1 × Warning$/ }).waitFor({ timeout: 60_000 })
   })
 
-  it('has a history whose view is its address', async () => {
+  it('keeps the view of the history in the address', async () => {
     await page.getByRole('link', { name: /^disk: / }).click()
     await page.waitForURL('/settings/health/history?subsystem=disk')
     const row = page.getByRole('grid', { name: 'Changes' }).getByRole('row').filter({ hasText: 'GB free' })
@@ -116,7 +116,7 @@ describe('health', unless(whyNoChromium), () => {
     await page.waitForURL('/settings/health?days=90')
   })
 
-  it('fits a small window, in the dark', async () => {
+  it('fits a small window in dark mode', async () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.setViewportSize({ width: 1024, height: 768 })
     await part('database').getByText('OK', { exact: true }).waitFor()

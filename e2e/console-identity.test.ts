@@ -24,7 +24,7 @@ describe('confirming the identity in the console', unless(whyNoChromium), () => 
     remove(dir)
   })
 
-  /** Makes the sessions of mia stale: in the database, because nothing waits for six minutes to pass. */
+  /** Makes the sessions of mia stale. Uses the database, because the test does not wait six minutes. */
   const makeStale = async (firstName: string): Promise<void> => {
     const client = createClient(runningEmbedded(dir)?.connection ?? {})
     await client.connect()
@@ -35,7 +35,7 @@ describe('confirming the identity in the console', unless(whyNoChromium), () => 
     } finally {
       await client.end()
     }
-    // Has the server forget what it remembers of them.
+    // Clears the cache of the server.
     await server.post('admin/updateuser', { userName: 'mia', firstName })
   }
   const question = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' })
@@ -54,7 +54,7 @@ describe('confirming the identity in the console', unless(whyNoChromium), () => 
     await form.getByLabel('First name').fill('Otto')
     await form.getByRole('button', { name: 'Create account' }).click()
 
-    // The keyboard is in the question, and Escape ends only that.
+    // The dialog has the focus, and Escape closes only the dialog.
     await isFocused(page)
     await page.keyboard.press('Escape')
     await question(page).waitFor({ state: 'detached' })

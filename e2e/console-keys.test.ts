@@ -30,7 +30,7 @@ describe('keyboard shortcuts', unless(whyNoChromium), () => {
     await page.getByRole('menuitem', { name: 'Vendor', exact: true }).click()
     const field = page.getByLabel('Vendor contains')
     await page.locator('input:focus').waitFor()
-    // Each of these letters begins or is a shortcut: `g s` opens the settings, `/` the search, `?` the help.
+    // Each of these letters is or begins a shortcut: `g s` opens the settings, `/` the search, `?` the help.
     await page.keyboard.type('Kingston g s /? xgs')
     expect(await field.inputValue()).toBe('Kingston g s /? xgs')
     expect(new URL(page.url()).pathname).toBe('/peripherals')

@@ -9,7 +9,7 @@ import { serverDir } from './prepared.ts'
 
 const periodSeconds = 30
 
-/** An authenticator app: each code serves once, so each call gives the one of a later period; two are good at a time. */
+/** An authenticator app. A code is valid once, so each call returns the code of a later period; two are valid at a time. */
 const createApp = (secret: string) => {
   const totp = new TOTP({ secret: Secret.fromBase32(secret) })
   const at = (step: number) => totp.generate({ timestamp: step * periodSeconds * 1_000 })
@@ -20,7 +20,7 @@ const createApp = (secret: string) => {
       used = Math.max(used + 1, present())
       return at(used)
     },
-    /** Six digits that are no code for the minutes around now. */
+    /** Returns six digits that are not a valid code around now. */
     wrong: (): string => {
       const near = Array.from({ length: 9 }, (_, i) => at(present() + i - 4))
       return (
@@ -33,7 +33,7 @@ const createApp = (secret: string) => {
 describe('second factors in the console', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
-  /** The server by its name: passkeys are bound to one. */
+  /** Address with a host name, because passkeys are bound to one. */
   let url = ''
   const dir = serverDir()
 
@@ -78,11 +78,11 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await page.getByLabel('Recovery code').fill(recoveryCode)
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
-  /** Reads the codes that are shown once, and says that they are kept. */
+  /** Reads the codes that are shown once, and confirms that they are saved. */
   const keepCodes = async (page: Page): Promise<string[]> => {
     const list = dialog(page).getByRole('list', { name: 'Recovery codes' })
     await list.waitFor()
-    // What is shown once does not go away by a slip of the hand.
+    // Escape and a click outside do not close codes that are shown once.
     await page.keyboard.press('Escape')
     const codes = await list.getByRole('listitem').allTextContents()
     const [file] = await Promise.all([
@@ -99,12 +99,12 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     return codes
   }
 
-  it('sets up an authenticator app, and asks for its code, or for a recovery code once', async () => {
+  it('sets up an authenticator app, and asks for its code or for a recovery code once', async () => {
     const { page, context, wrong } = await open()
     await page.goto('/settings/profile')
     await givePassword(page, 'mia')
     await factors(page).getByText('Only your password protects your account').waitFor()
-    // The server is reached by an address so far.
+    // The server is reached by an IP address so far.
     await factors(page).getByText('Passkeys need a domain name').waitFor()
     expect(await factors(page).getByRole('button', { name: 'Add passkey' }).isDisabled()).toBe(true)
 
@@ -130,7 +130,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await page.locator('input[autocomplete=one-time-code]:focus').waitFor()
     await code(page).fill(app.wrong())
     await page.getByRole('alert').filter({ hasText: 'The verification code is incorrect' }).waitFor()
-    // The keyboard stands in the field, and what is typed replaces the wrong code. The sixth digit signs in.
+    // The field has the focus, and the input replaces the wrong code. The sixth digit signs in.
     const right = app.next()
     await page.keyboard.type(`${right.slice(0, 3)} ${right.slice(3)}`)
     await openProfile(page)
@@ -154,7 +154,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('asks for the password again after five wrong codes, and an Administrator takes the factor away', async () => {
+  it('asks for the password again after five wrong codes, and an Administrator removes the factor', async () => {
     const { page, context, wrong } = await open()
     await page.goto('/settings/accounts')
     await givePassword(page, 'mia')
@@ -190,7 +190,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('signs in by a passkey without a click, and without the passkey by a recovery code', async () => {
+  it('signs in with a passkey without a click, and without the passkey with a recovery code', async () => {
     await server.post('generalconfig/SetServerDomainName', { SERVER_DOMAIN_NAME: url })
     const { page, context, wrong } = await open()
     const devtools = await context.newCDPSession(page)
@@ -214,7 +214,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     const row = factors(page).getByRole('row').filter({ hasText: 'Work laptop' })
     await row.getByText('never').waitFor()
 
-    // The device has one already: it says so, and what was entered stays.
+    // The device already has a passkey. The page reports it and keeps the input.
     await factors(page).getByRole('button', { name: 'Add passkey' }).click()
     await dialog(page).getByLabel('Passkey name').fill('Again')
     await dialog(page).getByLabel('Your password').fill(adminPassword)
@@ -229,7 +229,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await row.waitFor()
     expect(await row.getByText('never').count()).toBe(0)
 
-    // Nobody touches the device: another way is open all the while.
+    // While the passkey prompt waits, the other method is available.
     await signOut(page, 'tom')
     await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
     await givePassword(page, 'tom')

@@ -27,7 +27,7 @@ describe('notices', unless(whyNoChromium), () => {
     browser = await launchBrowser()
     receiver = await startWebhookReceiver()
     const token = await server.enrolmentToken()
-    // All that the builder takes of a test app, when it has a token.
+    // The members of a test app that the builder uses if it has a token.
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     host = await enrolAgent(at, { token, devices: [keyboard], facts: { hostname: 'front-desk' } })
     ;({ page, wrong } = await openWindow(browser, server.url, 1440, 900))
@@ -52,7 +52,7 @@ describe('notices', unless(whyNoChromium), () => {
   const drawer = () => page.getByRole('complementary', { name: 'Alert' })
   const counts = () => server.get<NoticeCounts>('systemNotification')
 
-  it('say what would make one, while there is none', async () => {
+  it('explain their triggers while the list is empty', async () => {
     await page.getByText('No alerts').waitFor()
     await bell(0).waitFor()
     expect(await rail().innerText()).toBe('Alerts')
@@ -63,7 +63,7 @@ describe('notices', unless(whyNoChromium), () => {
     await panel.waitFor({ state: 'detached' })
   })
 
-  it('come to bell, rail and inbox without a reload, say why, and are pinned and dismissed', async () => {
+  it('appear in bell, navigation and inbox without a reload, show their cause, and are pinned and dismissed', async () => {
     await page.evaluate('window.stillTheSame = true')
     await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
     await bell(1).waitFor()
@@ -100,7 +100,7 @@ describe('notices', unless(whyNoChromium), () => {
     await drawer().waitFor({ state: 'detached' })
     await row('front-desk').getByRole('button', { name: 'Unpin' }).waitFor()
 
-    // No key changes the whole list: without a selection a letter does nothing.
+    // Keys do nothing without a selection.
     await page.keyboard.press('r')
     await page.getByRole('button', { name: 'Mark all as read' }).click()
     await bell(0).waitFor()
@@ -114,7 +114,7 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await page.locator('img[src="x"]').count()).toBe(0)
   })
 
-  it('are told by a webhook: what is wrong stands at its field, a test shows its steps, the secret is shown once', async () => {
+  it('are sent by webhook: errors are shown at their field, a test shows its steps, the secret is shown once', async () => {
     await page.goto('/settings/notifications')
     const cards = page.getByRole('main').getByRole('listitem')
     await cards.filter({ hasText: 'copied agent keys' }).getByText('No recipients.').waitFor()
@@ -168,7 +168,7 @@ describe('notices', unless(whyNoChromium), () => {
     }
     expect(await isInSight()).toBe(true)
     expect(await page.evaluate('document.activeElement?.getAttribute("aria-label")')).toBe('New secret')
-    // It stays over another save and a try to leave, until somebody has it.
+    // The secret stays visible after another save and an attempt to leave, until it was copied.
     await page.getByLabel(/^Enabled/).click({ force: true })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.', { exact: true }).waitFor()
@@ -181,7 +181,7 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await isInSight()).toBe(true)
     await fresh.getByRole('button', { name: 'I have saved it' }).click()
     await fresh.waitFor({ state: 'detached' })
-    // Left and come to again, it is nowhere.
+    // After leaving the page, the secret is never shown again.
     await page.getByRole('link', { name: 'All groups' }).click()
     await cards.filter({ hasText: 'copied agent keys' }).getByText(`Webhook: 127.0.0.1:${receiver.port}`).waitFor()
     await page.getByRole('link', { name: 'Attacks' }).click()
@@ -191,17 +191,17 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await webhook.getByLabel('Secret', { exact: true }).getAttribute('placeholder')).toMatch(
       /leave blank to keep/,
     )
-    // All events go nowhere by mail.
+    // No events are sent by mail.
     await page.goto('/settings/notifications/6')
     await page.getByRole('region', { name: 'Syslog' }).waitFor()
     expect(await page.getByRole('region', { name: 'Email' }).count()).toBe(0)
   })
 
-  it('that a receiver refuses stay, say why, and are sent again', async () => {
+  it('that a receiver refuses stay with their reason, and are sent again', async () => {
     receiver.state.always = { status: 400 }
     await page.goto('/settings/deliveries')
     await page.getByText('No deliveries yet').waitFor()
-    // What waits for the end of quiet hours is seen before it is a delivery.
+    // Notifications that wait for the end of quiet hours are visible before they become deliveries.
     const hour = (ahead: number) => new Date(Date.now() + ahead * 3_600_000).toISOString().slice(11, 16)
     const quietHours = { from: hour(-1), to: hour(2), timeZone: 'UTC', passSeverity: null }
     await server.post('systemNotification/notifications/update', { id: 1, quietHours })
@@ -222,14 +222,14 @@ describe('notices', unless(whyNoChromium), () => {
       .waitFor()
     receiver.state.always = { status: 204 }
     await panel.getByRole('button', { name: 'Send now' }).click()
-    // Nobody reloads anything.
+    // The page updates without a reload.
     await panel.getByText('delivered', { exact: true }).waitFor()
     await later.waitFor({ state: 'detached' })
     await page.getByRole('link', { name: '1 stuck' }).waitFor({ state: 'detached' })
     expect(receiver.seen.at(-1)?.body).toContain('attackTool')
     expect(await page.locator('img[src="x"]').count()).toBe(0)
 
-    // It is the same notice as before, come up again; it says who was told.
+    // The same alert is raised again and shows who was notified.
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Alerts' }).click()
     await row('front-desk').click()
     await drawer()
@@ -241,7 +241,7 @@ describe('notices', unless(whyNoChromium), () => {
     await page.waitForURL(`/agents/${host.agentId}`)
   })
 
-  it('and the events behind them go to a SIEM as a stream, that says what is wrong and can be tried and skipped', async () => {
+  it('and their events are streamed to a SIEM, with errors, a test and a skip', async () => {
     await page.goto('/settings/notifications/6')
     const syslog = page.getByRole('region', { name: 'Syslog' })
     const webhook = page.getByRole('region', { name: 'Webhook' })
@@ -273,7 +273,7 @@ describe('notices', unless(whyNoChromium), () => {
     await server.post('systemNotification/notifications/update', { id: 6, channels: { syslog: { isEnabled: false } } })
   })
 
-  it('wait while the pointer is on the list; many are dismissed at once, after a question', async () => {
+  it('wait while the pointer is on the list, and many are dismissed at once after a confirmation', async () => {
     await page.goto('/notices')
     await row('front-desk').waitFor()
     await row('front-desk').hover()
@@ -291,7 +291,7 @@ describe('notices', unless(whyNoChromium), () => {
     await row('warehouse').waitFor()
     expect(await rows().nth(0).innerText()).toContain('warehouse')
 
-    // Live values change in place: the row stays, its number grows.
+    // Live values change in place: the row stays and its count increases.
     await row('front-desk').hover()
     for (let n = 0; n < 3; n++) {
       await host.unplug('1-2')
@@ -310,7 +310,7 @@ describe('notices', unless(whyNoChromium), () => {
     await dialog.getByRole('button', { name: 'Dismiss', exact: true }).click()
     await page.getByText('No alerts').waitFor()
     expect(await counts()).toMatchObject({ riskNotifications: 0 })
-    // They are not gone: the filter has them, and who it was.
+    // They are still available through the filter, with the person who dismissed them.
     await page.goto('/notices?isDismissed=true')
     await row('warehouse').click()
     await drawer()
@@ -326,7 +326,7 @@ describe('notices', unless(whyNoChromium), () => {
     await page.getByRole('link', { name: 'Details and remedies' }).waitFor()
   })
 
-  it('are read and pinned, but not dismissed or set up, by a User', async () => {
+  it('can be read and pinned, but not dismissed or configured, by a User', async () => {
     const password = 'nobody decides by looking'
     await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })
     const own = await openWindow(browser, server.url, 1024, 768)
@@ -348,7 +348,7 @@ describe('notices', unless(whyNoChromium), () => {
     expect(await region.getByLabel('URL').isDisabled()).toBe(true)
     expect(await own.page.getByRole('button', { name: 'Send test' }).count()).toBe(0)
     expect(await own.page.getByRole('link', { name: 'Deliveries' }).count()).toBe(0)
-    // What is not for a User says so once, and asks the server for nothing.
+    // Pages without permission say so once and send no requests.
     const asked: string[] = []
     own.page.on('request', (request) => asked.push(request.url()))
     for (const [path, title] of [

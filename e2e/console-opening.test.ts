@@ -87,7 +87,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('asks before a new rule allows devices on two hosts, starting at Cancel', async () => {
+  it('asks before a new rule allows devices on two hosts, and focuses Cancel', async () => {
     const { page, context, wrong } = await open('/policy?open=new&device=0781:5581')
     const form = page.getByRole('form', { name: 'Add rule' })
     await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('sticks of the lab')
@@ -128,11 +128,11 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
   })
 
   it('asks with a reason before an undo allows devices on two hosts', async () => {
-    // Version 1 is the allow alone.
+    // Version 1 has only the allow.
     await server.post('policy/restore', { version: 1 })
     const { page, context, wrong } = await open(`/policy?open=${await idOf('allow')}`)
     await page.getByRole('button', { name: 'Delete rule…' }).click()
-    // What only blocks needs no reason.
+    // A change that only blocks needs no reason.
     await page.getByRole('button', { name: 'Delete rule' }).click()
     await page.getByText('Rule deleted.').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
@@ -172,7 +172,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     await save.click()
     await stored()
     expect(await save.count()).toBe(0)
-    // Other settings are another request.
+    // Different settings are a different request.
     await page.getByLabel('Contact for blocked devices').fill('The other desk')
     await save.waitFor()
 

@@ -58,7 +58,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await page.getByText('Add your first host').waitFor()
     const { port } = new URL(server.url)
     await server.stop()
-    // Its code has not been loaded yet.
+    // The code of this page has not been loaded yet.
     await sections(page).getByRole('link', { name: 'Rollouts' }).click()
     await page.getByText("Can't reach the server").first().waitFor()
     await page

@@ -81,7 +81,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
   it('adds a rule by keyboard after a preview, and undoes it', async () => {
     const { page, context, wrong } = await open('/policy')
     await page.getByText('No rules yet').waitFor()
-    // Approving everything asks in a dialog that starts at Cancel.
+    // Approving everything opens a dialog that focuses Cancel.
     await page.getByRole('button', { name: 'Approve attached devices…' }).click()
     await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
     await page
@@ -94,7 +94,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.keyboard.press('n')
     await page.getByRole('form', { name: 'Add rule' }).waitFor()
 
-    // A rule without devices is not sent: each fault stands at its field.
+    // A rule without devices is not sent, and each error is shown at its field.
     await page.getByRole('form', { name: 'Add rule' }).getByRole('button', { name: 'Add rule' }).click()
     await page.getByText('Choose devices by vendor ID').waitFor()
     expect((await policy()).version).toBe(0)
@@ -122,7 +122,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
 
   it('shows the changes of a version, and restores it after a preview', async () => {
     const { page, context, wrong } = await open('/policy/history')
-    // Written and taken back: two versions.
+    // The rule and its undo are two versions.
     await page.getByRole('list', { name: 'Versions' }).getByRole('listitem').nth(1).waitFor()
     await page.getByRole('button', { name: /1 Added a rule/ }).click()
     await page.getByText(/Allow .*413C:2113 on all hosts/).waitFor()
@@ -142,7 +142,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.getByText('Not on the allowlist').first().waitFor()
     await page.getByRole('button', { name: 'Arm…' }).click()
     const gate = page.getByRole('dialog')
-    // The keyboard is allowed by the rule; stick, hostile stick and attack tool are not.
+    // The rule allows the keyboard, but not the stick, the hostile stick and the attack tool.
     await gate.getByText(/arming would have blocked 3 devices on 1 host/).waitFor()
     await gate.getByText('No rule allows it').first().waitFor()
     await gate.getByText('Known attack tool').waitFor()
@@ -154,7 +154,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Free…' }).waitFor()
     await until('the host is armed', async () => (await server.agent(uuid)).operationalStatus === 'Armed', 20_000)
 
-    // The decision of every device is on its line, its why one click away.
+    // Each device shows its decision, with the reason one click away.
     await page.getByText('Blocked', { exact: true }).first().waitFor({ timeout: 20_000 })
     await page.getByRole('button', { name: 'Blocked: why?' }).first().click()
     await page.getByText(/Case number shown to the user: PC-/).waitFor()
@@ -172,12 +172,12 @@ describe('policy in the console', unless(whyNoChromium), () => {
     const inbox = page.getByRole('list', { name: 'Devices awaiting approval' })
     await inbox.getByText('0781:5581').waitFor()
     await page.getByRole('link', { name: /Device approvals.*\d/ }).waitFor()
-    // Keys decide nothing without a selection; `g` only begins a jump to another page.
+    // Keys decide nothing without a selection. `g` only begins a navigation shortcut.
     for (const key of ['a', 'd', 't', 'f', 'g']) await page.keyboard.press(key)
     expect(await page.getByRole('dialog').count()).toBe(0)
     expect(page.url()).toContain('/approvals')
     await page.keyboard.press('Escape')
-    // To the line of the sticks, wherever it is.
+    // Moves to the row of the sticks.
     await inbox.getByRole('button', { name: /^Mass Storage SanDisk/ }).focus()
     for (let step = 0; step < 5; step++) {
       await page.keyboard.press('j')
@@ -195,7 +195,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.getByText('Approved on 1 host.').waitFor()
     await inbox.getByText('0781:5581').waitFor({ state: 'detached' })
     expect((await rules()).filter((rule) => rule.host === uuid)).toMatchObject([{ effect: 'allow', vid: '0781' }])
-    // The host confirms: the device works again.
+    // The host confirms that the device works again.
     await until(
       'the stick works',
       async () => (await server.peripherals(uuid)).some((device) => device.hierarchy === '1-2' && !device.isDisabled),

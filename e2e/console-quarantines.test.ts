@@ -19,7 +19,7 @@ describe('quarantines', unless(whyNoChromium), () => {
   let browser: Browser
   let ise: Awaited<ReturnType<typeof startIse>>
   let host: TestAgent
-  // One window for all: a sign-in each would be a third of the time.
+  // All tests share one window, because signing in takes a third of the time.
   let page: Page
   let wrong: string[]
   const dir = serverDir()
@@ -29,7 +29,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     server = await startServer(dir)
     browser = await launchBrowser()
     const token = await server.enrolmentToken()
-    // All that the builder takes of a test app, when it has a token.
+    // The members of a test app that the builder uses if it has a token.
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     host = await enrolAgent(at, {
       token,
@@ -66,14 +66,14 @@ describe('quarantines', unless(whyNoChromium), () => {
   const ask = async (reason: string) => {
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Quarantine…' }).click()
-    // Only the interface that is up is meant.
+    // Only the interface that is up can be quarantined.
     await dialog().getByText(`Addresses: ${mac}`, { exact: true }).waitFor()
     await dialog().getByLabel('Reason').fill(reason)
     await dialog().getByRole('button', { name: 'Quarantine host', exact: true }).click()
     await dialog().waitFor({ state: 'detached' })
   }
 
-  it('are no place of the console until a system is in use; the page says how to set one up', async () => {
+  it('have no entry in the navigation until a system is in use, and the page explains how to set one up', async () => {
     await page.getByText('No quarantines yet').waitFor()
     expect(await rail().count()).toBe(0)
     await page.getByRole('link', { name: 'Forescout CounterACT' }).waitFor()
@@ -85,7 +85,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     expect(await page.getByRole('menuitem', { name: 'Quarantine…' }).count()).toBe(0)
   })
 
-  it('are asked for at a host, read back, and taken back; the story shows each step as it happens', async () => {
+  it('are requested at a host, verified and released, and the timeline shows each step live', async () => {
     await server.post('generalconfig/AddOrUpdateISEServer', {
       ISE_ENABLED: 'true',
       ISE_URL: ise.url,
@@ -126,7 +126,7 @@ describe('quarantines', unless(whyNoChromium), () => {
 
     await drawer().getByRole('button', { name: 'Release…' }).click()
     await dialog().getByRole('button', { name: 'Release quarantines', exact: true }).click()
-    // Nobody reloads anything.
+    // The page updates without a reload.
     await story().filter({ hasText: 'Verified: host is released' }).waitFor()
     await drawer().getByText('Released', { exact: true }).waitFor()
     await row('front-desk').getByText('Released').waitFor()
@@ -135,7 +135,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     expect(await page.locator('img[src="x"]').count()).toBe(0)
   })
 
-  it('that failed say why and what helps, and are tried again', async () => {
+  it('that failed show cause and cure, and are retried', async () => {
     ise.policies.delete('Quarantine')
     await page.goto(`/agents/${host.agentId}`)
     await ask('second time')
@@ -156,7 +156,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     expect(await drawer().getByRole('note').count()).toBe(0)
   })
 
-  it('are filtered by the address, decided for a selection, and kept on the screen', async () => {
+  it('are filtered by the address, decided for a selection, and stay on the screen', async () => {
     await page.setViewportSize({ width: 1024, height: 768 })
     await page.goto('/quarantines?state=verified')
     await row('front-desk').getByText('Quarantined').waitFor()
@@ -172,7 +172,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     await page.getByText('0 of 2').waitFor()
   })
 
-  it('are seen by a User, who decides nothing', async () => {
+  it('are visible to a User, who cannot decide', async () => {
     const password = 'nobody decides by looking'
     await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })
     const own = await openWindow(browser, server.url, 1440, 900)
@@ -180,7 +180,7 @@ describe('quarantines', unless(whyNoChromium), () => {
     await own.page.getByLabel('User name').fill('ada')
     await own.page.getByLabel('Password', { exact: true }).fill(password)
     await own.page.getByRole('button', { name: 'Sign in' }).click()
-    // The configuration is not hers to read; that there are some is.
+    // A User cannot read the configuration but sees that quarantines exist.
     await own.page.getByRole('link', { name: 'Quarantines' }).click()
     const first = own.page
       .getByRole('grid', { name: 'Quarantines' })
@@ -199,10 +199,10 @@ describe('quarantines', unless(whyNoChromium), () => {
     await own.context.close()
   })
 
-  it('that wait for a person are approved or dismissed, as many as are selected', async () => {
+  it('that wait for approval are approved or dismissed for all selected rows', async () => {
     const quarantine = (await newest()) as Quarantine
     await page.goto('/agents')
-    // One that waits comes into being after 30 s with an attack tool; here a real one is drawn as if it waited.
+    // A waiting quarantine needs 30 s with an attack tool, so the test shows a real one as waiting.
     await page.route('**/nac/quarantines?**', async (route) => {
       const answer = await route.fetch()
       const body = (await answer.json()) as { data: Quarantine[] }

@@ -15,7 +15,7 @@ const hostile = '<img src=x onerror=alert(1)> "weekly"'
 describe('reports', unless(whyNoChromium), () => {
   let server: RunningServer
   let browser: Browser
-  // One window for all: a sign-in each would be a third of the time.
+  // All tests share one window, because signing in takes a third of the time.
   let page: Page
   let wrong: string[]
   const dir = serverDir()
@@ -24,7 +24,7 @@ describe('reports', unless(whyNoChromium), () => {
     server = await startServer(dir)
     browser = await launchBrowser()
     const token = await server.enrolmentToken()
-    // All that the builder takes of a test app, when it has a token.
+    // The members of a test app that the builder uses if it has a token.
     const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
     await enrolAgent(at, { token, devices: [plainKeyboard({ portPath: '1-1' })], facts: { hostname: 'front-desk' } })
     await enrolAgent(at, { token, devices: [storageStick()], facts: { hostname: 'kiosk-0413' } })
@@ -51,14 +51,14 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByRole('option', { name: option, exact: true }).click()
   }
 
-  it('begin with an empty place that says what they are for', async () => {
+  it('begin with an empty page that explains them', async () => {
     await page.getByText('No scheduled reports').waitFor()
     await page.getByRole('link', { name: 'New schedule' }).click()
     await page.waitForURL('/reports/new')
     await preview().getByText('2 rows if run now').waitFor()
   })
 
-  it('are scheduled from a list with its present filter, and preview what they would do', async () => {
+  it('are scheduled from a list with its current filter, and show a preview', async () => {
     await page.goto('/agents?HostIdentifier=kiosk')
     await page.getByText('kiosk-0413').first().waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
@@ -97,10 +97,10 @@ describe('reports', unless(whyNoChromium), () => {
     ])
   })
 
-  it('are run now; the history shows the file, and it is downloaded', async () => {
+  it('run now, and their file is shown in the history and downloaded', async () => {
     await row('weekly').getByRole('button', { name: 'Run now' }).click()
     await page.getByText('is running').waitFor()
-    // The list hears of it by itself.
+    // The list updates without a reload.
     await row('weekly').getByRole('link', { name: 'Completed' }).click()
     await page.waitForURL(/\/reports\/history\?run=/)
     await drawer().getByText('audits/').waitFor()
@@ -116,14 +116,14 @@ describe('reports', unless(whyNoChromium), () => {
     expect(bytes.equals(readFileSync(join(dir, 'reports', 'audits', file)))).toBe(true)
     expect(bytes.toString('utf8')).toContain('kiosk-0413')
     expect(bytes.toString('utf8')).not.toContain('front-desk')
-    // What a mail links to.
+    // The address that a mail links to.
     const [run] = (await server.get<{ data: ReportRun[] }>('reports/runs')).data
     await page.goto(`/reports/history?run=${run?.id}`)
     await drawer().getByText(file, { exact: true }).waitFor()
     await page.keyboard.press('Escape')
   })
 
-  it('that fail say why, in the list and in the history', async () => {
+  it('that fail show their reason in the list and in the history', async () => {
     await page.goto('/reports')
     await row('weekly').getByRole('link', { name: 'weekly' }).click()
     await page.getByRole('combobox', { name: 'Email to' }).fill('ada@example.org')
@@ -137,7 +137,7 @@ describe('reports', unless(whyNoChromium), () => {
     await drawer().getByText('No mail server is configured. Configure one under Settings, Mail.').waitFor()
   })
 
-  it('of insights are taken away at once, or scheduled from there', async () => {
+  it('of insights are exported at once or scheduled', async () => {
     await page.goto('/insights?tab=violations')
     await page.getByRole('button', { name: 'More', exact: true }).click()
     const [download] = await Promise.all([
@@ -153,7 +153,7 @@ describe('reports', unless(whyNoChromium), () => {
     await page.getByText('This list has no filters.').waitFor()
   })
 
-  it('are deleted after a question; their history stays', async () => {
+  it('are deleted after a confirmation, and their history stays', async () => {
     await page.goto('/reports')
     await row('weekly')
       .getByRole('button', { name: /^More actions for/ })

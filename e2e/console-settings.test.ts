@@ -12,7 +12,7 @@ import { launchBrowser, openSignedIn, openWindow, whyNoChromium } from './browse
 import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
-/** Of the browser, where the functions given to `evaluate` run. */
+/** Global of the browser, in which functions passed to `evaluate` run. */
 declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>
 
 const base = 'generalconfig'
@@ -50,7 +50,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
   const dialog = (page: Page) => page.getByRole('dialog')
   const styleOf = (place: Locator, name: string) =>
     place.evaluate((element, asked) => getComputedStyle(element)[asked], name)
-  /** Walks on by the keyboard until it stands there. */
+  /** Presses Tab until the element has the focus. */
   const tabTo = async (page: Page, place: Locator) => {
     for (let steps = 0; steps < 60; steps++) {
       if (await place.and(page.locator(':focus')).count()) return
@@ -58,21 +58,21 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     }
     throw new Error('the keyboard does not get there')
   }
-  /** Enter, as soon as the keyboard stands on the button of the dialog. */
+  /** Presses Enter as soon as the button of the dialog has the focus. */
   const confirmed = async (page: Page) => {
     await dialog(page).locator('button[type=submit]:focus').waitFor()
     await page.keyboard.press('Enter')
     await dialog(page).waitFor({ state: 'detached' })
   }
 
-  it('says at the field what is wrong with the mail server, keeps what was typed, and stores it mended', async () => {
+  it('shows errors of the mail server at their field, keeps the input, and saves the corrected input', async () => {
     const { page, context, wrong } = await open('/settings/mail')
     const host = page.getByLabel('Server', { exact: true })
     const sender = page.getByLabel('Sender')
     await host.fill('mail server')
     await page.getByLabel('Port', { exact: true }).fill('70000')
     await save(page).click()
-    // A number out of its range is not worth asking the server.
+    // A number out of range is rejected without a request.
     await page.getByText('Enter a whole number from 1 to 65,535.').waitFor()
     await page.getByLabel('Port', { exact: true }).fill('2525')
     await save(page).click()
@@ -96,20 +96,20 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
       SMTP_FROM: 'portcullis@example.org',
       SMTP_PASSWORD: '********',
     })
-    // The secret itself comes back to nobody.
+    // The secret is never returned.
     expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
     await page.getByPlaceholder('set; leave blank to keep it').waitFor()
     expect(wrong).toEqual([])
     await context.close()
   })
 
-  it('tries what is entered and not saved, step by step, against a port where nobody speaks', async () => {
+  it('tests unsaved settings step by step against a port that does not answer', async () => {
     const { page, context, wrong } = await open('/settings/mail')
     await page.getByLabel('Port', { exact: true }).fill(String(mute.port))
     await page.getByLabel('Password', { exact: true }).fill('a secret of mail')
     await trial(page).getByRole('button', { name: 'Run test' }).click()
     await trial(page).getByRole('img', { name: 'In progress' }).waitFor()
-    // Whoever leaves with something unsaved is asked, and stays where he was.
+    // Leaving with unsaved changes asks for a confirmation and keeps the page.
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Directory' }).click()
     await dialog(page).getByRole('button', { name: 'Stay' }).click()
     expect(new URL(page.url()).pathname).toBe('/settings/mail')
@@ -132,7 +132,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('changes where mail goes by the keyboard alone, after showing what changes', async () => {
+  it('changes the mail server by keyboard alone, after a preview', async () => {
     const { page, context, wrong } = await open('/settings/domain')
     const list = page.getByRole('navigation', { name: 'Settings' })
     await tabTo(page, list.getByRole('link', { name: 'Knowledge' }))
@@ -146,7 +146,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('row').filter({ hasText: '127.0.0.1' }).getByText('localhost').waitFor()
     await confirmed(page)
-    // The password would be sent elsewhere: it has to be given again, and the keyboard stands there.
+    // The stored password must not be sent to another server, so its field is focused and must be filled again.
     await page.getByText('must be entered again, because “Server” changes where it is sent').waitFor()
     await page.keyboard.type('a secret of mail')
     await page.keyboard.press('Enter')
@@ -157,14 +157,14 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows who changed what, and goes back after showing what that changes', async () => {
+  it('shows who changed which setting, and rolls back after a preview', async () => {
     const { page, context, wrong } = await open('/settings/mail?tab=history')
     const versions = page.getByRole('list', { name: 'Versions' })
     await versions.getByRole('listitem').nth(1).waitFor()
     await versions.getByRole('button', { expanded: false }).first().click()
     const changes = page.getByRole('table', { name: 'Changes in version 2' })
     await changes.getByRole('row', { name: /Server.*127\.0\.0\.1.*localhost/ }).waitFor()
-    // Nobody is told what a secret was.
+    // The old value of a secret is never shown.
     expect(await versions.textContent()).not.toContain('a secret of mail')
     await versions.getByRole('button', { name: 'Restore…' }).click()
     const plan = dialog(page).getByRole('table', { name: 'Changes from restoring' })
@@ -180,7 +180,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows the login page while it is designed, and what it says as text', async () => {
+  it('previews the sign-in page while it is designed, with its texts as plain text', async () => {
     const { page, context, wrong } = await open('/settings/login')
     const hostile = '<img src=x onerror=alert(1)>'
     await page.getByLabel('Title').fill(hostile)
@@ -191,7 +191,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     expect(await preview.getByText(hostile).count()).toBe(2)
     const button = preview.getByText('Sign in').first()
     const colors = [await styleOf(button, 'backgroundColor'), await styleOf(button, 'color')]
-    // White on yellow cannot be read.
+    // White on yellow is unreadable.
     expect(colors).toEqual(['rgb(255, 230, 0)', 'rgb(0, 0, 0)'])
     await preview.getByText('1. Banner').click()
     expect(await preview.getByText('I accept').count()).toBe(2)
@@ -216,7 +216,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('lets nobody sign in before the banner is accepted', async () => {
+  it('blocks the sign-in until the banner is accepted', async () => {
     const { page, context, wrong } = await openWindow(browser, server.url, 1440, 900)
     await page.goto('/')
     await page.getByText('Authorised use only.').waitFor()
@@ -227,18 +227,18 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'I accept' }).press('Enter')
     const submit = page.getByRole('button', { name: 'Sign in' })
     await submit.waitFor()
-    // Line breaks stay.
+    // Line breaks are kept.
     const message = page.getByText('USB control of the depots.')
     expect(((await message.boundingBox())?.height ?? 0) > 30).toBe(true)
     expect(await styleOf(submit, 'backgroundColor')).toBe('rgb(255, 230, 0)')
     await signIn(page)
     expect(wrong).toEqual([])
     await context.close()
-    // The tests below sign in without it.
+    // The tests below sign in without a banner.
     await server.post(`${base}/AddOrUpdateCustomLogin`, { CUSTOM_LOGIN_BANNER: null })
   })
 
-  it('says why a text is no licence and keeps it, shows what a licence covers, and takes it away', async () => {
+  it('explains why a text is not a licence and keeps the input, shows what a licence covers, and removes it', async () => {
     const { page, context, wrong } = await open('/settings/licence')
     await page.getByText('No licence is stored. Nothing is limited.').waitFor()
     await page.getByText('No trusted keys').waitFor()
@@ -277,7 +277,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('shows a Manager what is set and lets him change nothing; a User sees none of it', async () => {
+  it('shows settings read-only to a Manager, and hides them from a User', async () => {
     for (const [userName, userProfile] of [
       ['manager', 20],
       ['reader', 30],
@@ -309,7 +309,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await reader.context.close()
   })
 
-  it('says what uses a tag before it is deleted', async () => {
+  it('shows what uses a tag before it is deleted', async () => {
     await server.post(`${base}/addhashtags`, { hashtags: ['kiosk', 'lab'] })
     await server.post('policy/rules', { effect: 'allow', vid: '0781', tag: 'kiosk', reason: 'audio desk' })
     await server.post(`${base}/AddOrUpdateISEServer`, { ISE_EXCLUDE_TAGS: 'lab, Kiosk' })
@@ -323,7 +323,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await dialog(page)
       .getByText(/will be able to quarantine its hosts automatically/)
       .waitFor()
-    // Rules that deny may end with the tag: the dialog starts at Cancel.
+    // The deletion can remove deny rules, so the dialog focuses Cancel.
     await page.locator('[role=dialog] button:has-text("Cancel"):focus').waitFor()
     await dialog(page).getByRole('button', { name: 'Delete tag', exact: true }).click()
     await rows.filter({ hasText: 'kiosk' }).waitFor({ state: 'detached' })
@@ -333,7 +333,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('tries Cisco ISE with what is entered, quarantines nobody by that, and turns it on', async () => {
+  it('tests Cisco ISE with the input without a quarantine, and enables it', async () => {
     const authority = await createAuthority()
     const ise = await startIse({ certificate: await authority.issue(['localhost']) })
     const { page, context, wrong } = await open('/settings/ise')
@@ -362,7 +362,7 @@ describe('the settings of the whole server', unless(whyNoChromium), () => {
     await ise.close()
   })
 
-  it('tries a file of tags before it imports it, line by line', async () => {
+  it('checks a file of tags line by line before it imports it', async () => {
     const { page, context, wrong } = await open('/settings/tags', 1024, 768)
     const file = (text: string) => ({ name: 'tags.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
     const head = 'Type,Identifier,Name,Tags\n'

@@ -81,7 +81,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await dialog(page).getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Undone.').waitFor()
     expect(await carriers('trusted')).toBe(2)
-    // What only blocks is undone at one click.
+    // A change that only blocks is undone with one click.
     await server.post(`${base}/deletehashtags`, { hashtags: ['trusted'], elementIds: [uuid] })
     await page.reload()
     await page.getByRole('button', { name: 'Add tags' }).click()
@@ -167,7 +167,7 @@ describe('tags that allow devices', unless(whyNoChromium), () => {
     await server.post(`${base}/deletehashtags`, { hashtags: ['trusted'], elementIds: ids })
     await server.post('agents/agentless/connectiondetails', { computerName: 'lab-1.example' })
     const { page, context, wrong } = await open('/agentless')
-    // As after a poll that found the host with the agent.
+    // As after a poll that found the host of an agent.
     await page.route('**/agentless/connectiondetails?*', async (route) => {
       const answer = await route.fetch()
       const { data, ...rest } = await answer.json()

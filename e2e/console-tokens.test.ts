@@ -97,7 +97,7 @@ describe('API tokens, suspension and the required second factor in the console',
     await context.close()
   })
 
-  it('requires a second factor: a banner during the grace period, then nothing but setting one up', async () => {
+  it('requires a second factor: a banner during the grace period, then only its setup', async () => {
     const admin = await signIn('/settings/profile', 'ada')
     await addApp(admin.page)
     const save = async (grace: string) => {

@@ -53,7 +53,7 @@ describe('regressions of the console', unless(whyNoChromium), () => {
           .locator('*')
           .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0))
         expect(clipped).toBe(false)
-        // One letter per line is not a readable name either.
+        // A name with one letter per line is not readable either.
         expect((await line.boundingBox())?.height).toBeLessThan(100)
       }
       expect(wrong).toEqual([])
@@ -203,7 +203,7 @@ describe('regressions of the console', unless(whyNoChromium), () => {
           .locator('xpath=ancestor-or-self::*[ancestor::li]')
           .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0))
         expect([path, width, cut]).toEqual([path, width, false])
-        // One letter per line is not a readable name either.
+        // A name with one letter per line is not readable either.
         expect((await name.boundingBox())?.height, `${path} at ${width}`).toBeLessThan(150)
       }
     // The list of devices begins with the attack tools.

@@ -56,7 +56,7 @@ describe('the console', unless(whyNoChromium), () => {
   const grid = (page: Page) => page.getByRole('grid')
   const searchField = (page: Page) =>
     page.getByRole('textbox', { name: 'Device, vendor, VID:PID, serial number, host' })
-  /** Only what the search for the keyboard leaves; rows from before stay until the answer is there. */
+  /** Waits until the list shows only the keyboard, because old rows stay until the answer arrives. */
   const onlyKeyboard = async (page: Page): Promise<void> => {
     await row(page, 'HID Keyboard').waitFor({ state: 'detached' })
     await row(page, 'KB216').first().waitFor()
@@ -84,7 +84,7 @@ describe('the console', unless(whyNoChromium), () => {
 
     agent = startAgent(server, token, tree, dirs[2] as string)
     await server.signIn('admin', password)
-    // The host appears by itself: nobody reloads.
+    // The host appears without a reload.
     await grid(page).getByRole('row').nth(1).waitFor({ timeout: 20_000 })
     const [host] = await server.agents()
     hostName = host?.hostIdentifier as string
@@ -118,7 +118,7 @@ describe('the console', unless(whyNoChromium), () => {
       await page.getByText(product).first().waitFor({ timeout: 10_000 })
       const ms = Math.round(performance.now() - at)
       console.log(`plug to console at ${width} px: ${ms} ms`)
-      // The bar is a second on a machine of its own; this one has other work.
+      // The target is one second on an idle machine; this machine may be busy.
       expect(ms).toBeLessThan(3_000)
       expect(await page.evaluate('window.stillTheSame')).toBe(true)
       tree.unplug('2-1')
@@ -133,7 +133,7 @@ describe('the console', unless(whyNoChromium), () => {
       await page.reload()
       await onlyKeyboard(page)
       expect(await searchField(page).inputValue()).toBe('KB216')
-      // Opening a row is a step that Back takes back; what the list shows stays.
+      // Back closes the opened row and keeps the list.
       const filtered = page.url()
       await row(page, 'KB216').first().click()
       await page.getByRole('complementary', { name: 'Device' }).waitFor()
@@ -143,7 +143,7 @@ describe('the console', unless(whyNoChromium), () => {
       expect(page.url()).toBe(filtered)
       await onlyKeyboard(page)
 
-      // No row is cut off sideways: the page itself never scrolls to the right.
+      // The page itself never scrolls sideways.
       expect(
         await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth'),
       ).toBeLessThanOrEqual(0)
@@ -164,7 +164,7 @@ describe('the console', unless(whyNoChromium), () => {
         await page.getByText(hostileTexts.html).first().waitFor()
       await page.waitForLoadState('load')
       expect(await page.locator('img[src="x"]').count(), path).toBe(0)
-      // No direction mark reaches the page, so nothing can be written backwards.
+      // No direction mark reaches the page, so no text can be reversed.
       expect(/[\u202a-\u202e\u2066-\u2069]/.test(await page.evaluate<string>('document.body.innerText')), path).toBe(
         false,
       )
