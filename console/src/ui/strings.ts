@@ -59,5 +59,4 @@ export const strings = messages({
   pageTitle: '{title} · Portcullis',
   ago: '{age} ago',
   notConfigured: 'Not configured',
-  repeated: '{label} ×{count, number}',
 })

@@ -138,7 +138,7 @@ const Head = ({ agent: data, reread }: PartProps) => {
         <HostStatus status={data.displayStatusCombined} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
         <span className={classes.quiet}>
-          {strings.lastSeenTime({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}
+          {strings.lastSeenAgo({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}
         </span>
       </div>
       <Tools agent={data} reread={reread} />
@@ -152,7 +152,7 @@ const Head = ({ agent: data, reread }: PartProps) => {
 
 const Events = ({ agent }: { agent: AgentDetails }) =>
   agent.recentEvents.length === 0 ? (
-    <p className={classes.quiet}>{strings.noEventsYet}</p>
+    <p className={classes.quiet}>{strings.eventsEmpty}</p>
   ) : (
     <>
       <EventLines events={agent.recentEvents} />
@@ -182,7 +182,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
         <Tabs.Tab value="policy">{strings.policy}</Tabs.Tab>
         <Tabs.Tab value="events">{strings.events}</Tabs.Tab>
         <Tabs.Tab value="commands">{strings.commands}</Tabs.Tab>
-        <Tabs.Tab value="facts">{strings.facts}</Tabs.Tab>
+        <Tabs.Tab value="facts">{strings.details}</Tabs.Tab>
         <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="devices" className={classes.panel}>

@@ -85,7 +85,7 @@ export const AgentDevices = ({ devices, ...host }: HostProps & { devices: readon
       )}
       {gone.length === 0 ? null : (
         <>
-          <h3>{strings.seenBefore}</h3>
+          <h3>{strings.previousDevices}</h3>
           <ul className={classes.branch}>
             {gone.map((device) => (
               <li key={device.deviceID}>

@@ -29,7 +29,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
             strings.kernel,
             <DeviceText key="k" value={[facts.kernel, facts.architecture].filter(Boolean).join(', ')} />,
           ],
-          [strings.machine, <DeviceText key="m" value={[facts.vendor, facts.model].filter(Boolean).join(' ')} />],
+          [strings.model, <DeviceText key="m" value={[facts.vendor, facts.model].filter(Boolean).join(' ')} />],
           [strings.chassis, <DeviceText key="c" value={[facts.chassis, facts.sku].filter(Boolean).join(', ')} />],
           [strings.address, <DeviceText key="a" value={agent.localIpAddress} />],
           [strings.deployment, agent.deploymentMode],

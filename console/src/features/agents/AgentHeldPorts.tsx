@@ -24,7 +24,7 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
   const release = (port: HeldPortRow, acceptDrivers: boolean) =>
     confirm({
       title: acceptDrivers ? strings.acceptAndRelease : strings.releasePort,
-      names: [strings.portNamed({ path: port.portPath })],
+      names: [strings.portCaption({ path: port.portPath })],
       kind: strings.portCount,
       consequence: acceptDrivers ? strings.acceptEffect({ evidence: port.evidence }) : strings.releaseEffect,
       action: acceptDrivers ? strings.acceptAndRelease : strings.releasePort,

@@ -20,7 +20,7 @@ export const ModelsPage = () => {
   const list = useList('/inside/peripherals/models', modelsView, getPeripheralModels, idOf)
   return (
     <ListPage
-      title={strings.title}
+      title={strings.devices}
       list={list}
       actions={<ViewSwitch />}
       filters={modelFilters}

@@ -36,7 +36,7 @@ const partsOf = (key: string): [uuid: string, deviceId: string] => {
 
 /** Lists the devices of all hosts. */
 export const PeripheralsPage = () => {
-  useTitle(strings.title)
+  useTitle(strings.devices)
   useIdlePreload(PeripheralDetail)
   const { session, queries } = useServices()
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
@@ -64,13 +64,13 @@ export const PeripheralsPage = () => {
 
   return (
     <ListPage
-      title={strings.title}
+      title={strings.devices}
       list={list}
       actions={<ViewSwitch />}
       filters={peripheralFilters}
       searchPlaceholder={strings.searchDevices}
       exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
-      label={strings.title}
+      label={strings.devices}
       columns={peripheralColumns}
       topics={['peripherals']}
       hrefOf={hrefOf}

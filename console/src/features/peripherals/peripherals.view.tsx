@@ -36,7 +36,7 @@ export const deviceKey = (device: Pick<Peripheral, 'uuid' | 'deviceID'>): string
 
 const State = ({ device }: { device: Peripheral }) => {
   if (!device.present) return <span>{strings.stateDetached}</span>
-  return <span>{device.isDisabled ? strings.stateBlocked : strings.stateAttached}</span>
+  return <span>{device.isDisabled ? strings.stateBlocked : strings.attached}</span>
 }
 
 export const peripheralColumns: readonly Column<Peripheral>[] = [

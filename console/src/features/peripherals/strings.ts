@@ -2,7 +2,7 @@ import { messages } from '../../lib/messages.ts'
 
 export const strings = messages({
   modelsTitle: 'Device models',
-  title: 'Devices',
+  devices: 'Devices',
   searchModels: 'Product, vendor, VID:PID',
   models: 'Models',
   emptyTitle: 'No devices yet',
@@ -35,7 +35,6 @@ export const strings = messages({
   ids: 'VID:PID',
   findings: 'Findings',
   hosts: 'Hosts',
-  devices: 'Devices',
   firstSeen: 'First seen',
   lastSeen: 'Last seen',
   attached: 'Attached',
@@ -55,5 +54,4 @@ export const strings = messages({
   interfaces: 'Interfaces',
   tags: 'Tags',
   stateBlocked: 'Blocked',
-  stateAttached: 'Attached',
 })
