@@ -10,12 +10,12 @@ import { Secret } from './secret.ts'
  * + n + 16).
  */
 export interface Envelope {
-  /** @param place names the row and column (`connection 0197… password`) */
-  seal(secret: Secret, place: string): Buffer
-  /** @throws if another key or place was used, or the ciphertext was changed */
-  open(box: Buffer, place: string): Secret
+  /** @param context names the row and column (`connection 0197… password`) */
+  seal(secret: Secret, context: string): Buffer
+  /** @throws if another key or context was used, or the ciphertext was changed */
+  open(ciphertext: Buffer, context: string): Secret
   /** Wraps the inner key with the newest outer key; null if it already is. Does not decrypt the content. */
-  rewrap(box: Buffer, place: string): Buffer | null
+  rewrap(ciphertext: Buffer, context: string): Buffer | null
 }
 
 const version = 2
@@ -25,44 +25,46 @@ const keySize = 32
 const tagSize = 16
 const wrappedSize = nonceSize + keySize + tagSize
 
-const encrypt = (key: Buffer, plain: Buffer, place: string): Buffer => {
+const encrypt = (key: Buffer, plain: Buffer, context: string): Buffer => {
   const nonce = randomBytes(nonceSize)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-const decrypt = (key: Buffer, box: Buffer, place: string): Buffer => {
-  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, nonceSize))
-    .setAAD(Buffer.from(place))
-    .setAuthTag(box.subarray(-tagSize))
-  return Buffer.concat([decipher.update(box.subarray(nonceSize, -tagSize)), decipher.final()])
+const decrypt = (key: Buffer, ciphertext: Buffer, context: string): Buffer => {
+  const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, nonceSize))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(ciphertext.subarray(-tagSize))
+  return Buffer.concat([decipher.update(ciphertext.subarray(nonceSize, -tagSize)), decipher.final()])
 }
 
 export const createEnvelope = (keys: Pick<SealingKeys, 'current' | 'byId'>): Envelope => {
-  function wrap(key: Buffer, place: string): Buffer {
+  function wrap(key: Buffer, context: string): Buffer {
     const { id, key: outer } = keys.current()
     const head = Buffer.alloc(headSize)
     head.writeUInt8(version)
     head.writeUInt32BE(id, 1)
-    return Buffer.concat([head, encrypt(outer.reveal(), key, `key of ${place}`)])
+    return Buffer.concat([head, encrypt(outer.reveal(), key, `key of ${context}`)])
   }
-  function unwrap(box: Buffer, place: string): Buffer {
-    if (box[0] !== version || box.length < headSize + wrappedSize + nonceSize + tagSize)
+  function unwrap(ciphertext: Buffer, context: string): Buffer {
+    if (ciphertext[0] !== version || ciphertext.length < headSize + wrappedSize + nonceSize + tagSize)
       throw new Error('invalid sealed secret')
-    const outer = keys.byId(box.readUInt32BE(1))
+    const outer = keys.byId(ciphertext.readUInt32BE(1))
     if (outer === undefined) throw new Error('sealed with a key that is not in the key file')
-    return decrypt(outer.reveal(), box.subarray(headSize, headSize + wrappedSize), `key of ${place}`)
+    return decrypt(outer.reveal(), ciphertext.subarray(headSize, headSize + wrappedSize), `key of ${context}`)
   }
   return {
-    seal: (secret, place) => {
+    seal: (secret, context) => {
       const key = randomBytes(keySize)
-      return Buffer.concat([wrap(key, place), encrypt(key, Buffer.from(secret.reveal(), 'utf8'), place)])
+      return Buffer.concat([wrap(key, context), encrypt(key, Buffer.from(secret.reveal(), 'utf8'), context)])
     },
-    open: (box, place) =>
-      new Secret(decrypt(unwrap(box, place), box.subarray(headSize + wrappedSize), place).toString('utf8')),
-    rewrap: (box, place) =>
-      box.readUInt32BE(1) === keys.current().id
+    open: (ciphertext, context) =>
+      new Secret(
+        decrypt(unwrap(ciphertext, context), ciphertext.subarray(headSize + wrappedSize), context).toString('utf8'),
+      ),
+    rewrap: (ciphertext, context) =>
+      ciphertext.readUInt32BE(1) === keys.current().id
         ? null
-        : Buffer.concat([wrap(unwrap(box, place), place), box.subarray(headSize + wrappedSize)]),
+        : Buffer.concat([wrap(unwrap(ciphertext, context), context), ciphertext.subarray(headSize + wrappedSize)]),
   }
 }

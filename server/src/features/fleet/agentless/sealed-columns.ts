@@ -10,13 +10,13 @@ export const agentlessSealed: readonly SealedColumn[] = [
     table: 'connections',
     key: 't.connection_id::text',
     column,
-    place: (key: string) => `${aadOf(key)} ${column}`,
+    context: (key: string) => `${aadOf(key)} ${column}`,
   })),
   ...secrets.map((column) => ({
     table: 'connection_defaults',
     key: 't.single::text',
     column,
-    place: () => `${defaultsAad} ${column}`,
+    context: () => `${defaultsAad} ${column}`,
   })),
-  { table: 'connection_tests', key: 't.test_id::text', column: 'poll', place: testAad },
+  { table: 'connection_tests', key: 't.test_id::text', column: 'poll', context: testAad },
 ]

@@ -3,7 +3,7 @@ import { assertDestination } from '#platform/assert-destination.ts'
 import type { Bus } from '#platform/db/bus.ts'
 import type { HttpApp } from '#platform/http/http-app.ts'
 import type { SealedColumn } from '#platform/sealed-column.ts'
-import { createMail, type MailDeps, mailPlace, mailTopic } from './mail.service.ts'
+import { createMail, type MailDeps, mailContext, mailTopic } from './mail.service.ts'
 import { createMailStore } from './mail.store.ts'
 
 export { isMailAddress } from './mail.service.ts'
@@ -13,7 +13,7 @@ export type MailApi = ReturnType<typeof mailFeature>
 
 /** Columns of this feature that hold sealed texts. */
 export const mailSealed: readonly SealedColumn[] = [
-  { table: 'mails', key: 't.mail_id::text', column: 'sealed', place: mailPlace },
+  { table: 'mails', key: 't.mail_id::text', column: 'sealed', context: mailContext },
 ]
 
 /** Wires the mail outbox and the connection test of the mail server. */

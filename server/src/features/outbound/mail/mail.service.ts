@@ -62,7 +62,7 @@ const movedReason =
   'The mail server changed after this mail was queued. Its link was not sent. Set a password for the account, or delete it and create it again.'
 
 /** Returns the context to which a mail's sealed text is bound. */
-export const mailPlace = (id: string): string => `mail ${id}`
+export const mailContext = (id: string): string => `mail ${id}`
 
 /** Queues mails in the transaction of their cause and sends them afterwards, with retries. */
 export const createMail = (deps: MailDeps) => {
@@ -98,7 +98,7 @@ export const createMail = (deps: MailDeps) => {
         // The mails before it may have taken long; another replica may hold this one now.
         if (!(await store.renew(db, row.mail_id, leased, new Date(clock.now() + leaseMs)))) continue
         try {
-          const written = JSON.parse(envelope.open(row.sealed, mailPlace(row.mail_id)).reveal()) as Written
+          const written = JSON.parse(envelope.open(row.sealed, mailContext(row.mail_id)).reveal()) as Written
           ref = written.ref
           const server = await settings.values(db, 'smtp')
           if (written.onlyTo !== undefined && written.onlyTo !== serverOf(server)) {
@@ -182,7 +182,7 @@ export const createMail = (deps: MailDeps) => {
             ...(content.link?.isOneTime === true ? { onlyTo: serverOf(server) } : {}),
           } satisfies Written),
         ),
-        mailPlace(mailId),
+        mailContext(mailId),
       )
       await store.insert(tx, { mail_id: mailId, created_at: new Date(clock.now()), subject, sealed })
       await bus.publish(tx, mailTopic)

@@ -20,7 +20,7 @@ import type { GroupsStore } from './groups.store.ts'
 import { defaultConfig, type Group, type GroupConfig, groupDefinitions } from './groups.ts'
 
 /** Returns the context to which the secret of a group's webhook is bound. */
-export const placeOfWebhook = (groupId: string): string => `notification group ${groupId} webhook_secret`
+export const webhookContext = (groupId: string): string => `notification group ${groupId} webhook_secret`
 
 export interface GroupsDeps {
   db: Db
@@ -103,7 +103,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
   /** Returns null without a secret, or if no key opens it: other groups must not be affected. */
   function openSecret({ definition, secret }: Group): Secret | null {
     try {
-      return secret === null ? null : envelope.open(secret, placeOfWebhook(String(definition.id)))
+      return secret === null ? null : envelope.open(secret, webhookContext(String(definition.id)))
     } catch {
       return null
     }
@@ -123,7 +123,7 @@ export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, 
       webhookUrl(url).host !== webhookUrl(before.config.channels.webhook.url).host
     // Without an address the secret is dropped, so that a later address cannot inherit it.
     if (url === '') return { box: null, fresh: null }
-    const seal = (secret: Secret): Buffer => envelope.seal(secret, placeOfWebhook(String(before.definition.id)))
+    const seal = (secret: Secret): Buffer => envelope.seal(secret, webhookContext(String(before.definition.id)))
     if (
       given === '' ||
       (before.secret === null && after.channels.webhook.isEnabled && (given ?? maskedSecret) === maskedSecret)

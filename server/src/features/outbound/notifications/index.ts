@@ -32,7 +32,7 @@ import type { SealedColumn } from '#platform/sealed-column.ts'
 import { createChannelTest } from './channel-test.ts'
 import { createDispatch } from './dispatch.ts'
 import { createFollower } from './follower.ts'
-import { createGroups, placeOfWebhook } from './groups.service.ts'
+import { createGroups, webhookContext } from './groups.service.ts'
 import { createGroupsStore } from './groups.store.ts'
 import type { Findings } from './matched.ts'
 import { createNoticesRead } from './notices.read.ts'
@@ -45,7 +45,7 @@ export type NotificationsApi = ReturnType<typeof notificationsFeature>
 
 /** Columns of this feature that hold sealed texts. */
 export const notificationsSealed: readonly SealedColumn[] = [
-  { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', place: placeOfWebhook },
+  { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', context: webhookContext },
 ]
 
 export interface NotificationsDeps {

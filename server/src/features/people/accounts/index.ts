@@ -46,7 +46,7 @@ import { createTokenExpiry } from './token-expiry.service.ts'
 
 /** Sealed secrets in the tables of this feature. */
 export const accountsSealed: readonly SealedColumn[] = [
-  { table: 'account_totp', key: 't.account_id::text', column: 'sealed', place: totpContext },
+  { table: 'account_totp', key: 't.account_id::text', column: 'sealed', context: totpContext },
 ]
 
 export type { NotAdmitted } from './external.service.ts'

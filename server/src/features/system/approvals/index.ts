@@ -11,7 +11,7 @@ export { NeedsApprover } from './approvals.service.ts'
 
 /** Sealed secrets in the tables of this feature. */
 export const approvalsSealed: readonly SealedColumn[] = [
-  { table: 'change_requests', key: 't.request_id::text', column: 'sealed', place: requestContext },
+  { table: 'change_requests', key: 't.request_id::text', column: 'sealed', context: requestContext },
 ]
 
 export type ApprovalsApi = ReturnType<typeof approvalsFeature>

@@ -5,7 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { Envelope } from '#platform/envelope.ts'
 import type { Actor } from '#platform/http/actor.ts'
 import type { Keys } from '#platform/keys.ts'
-import { countBoxes, lockBoxes, type SealedColumn, writeBoxes } from '#platform/sealed-column.ts'
+import { countCiphertexts, lockCiphertexts, type SealedColumn, writeCiphertexts } from '#platform/sealed-column.ts'
 import type { SealingStore } from './sealing.store.ts'
 
 export interface SealingDeps {
@@ -37,12 +37,12 @@ interface Cursor {
 export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store }: SealingDeps) => {
   const rewrapSome = (job: JobRun, at: Cursor, column: SealedColumn, isFirst: boolean): Promise<Cursor> =>
     db.transaction(async (tx) => {
-      const rows = await lockBoxes(tx, column, at.after, atOnce)
-      const changed = rows.flatMap(({ key, box }) => {
-        const next = envelope.rewrap(box, column.place(key))
-        return next === null ? [] : [{ key, box: next }]
+      const rows = await lockCiphertexts(tx, column, at.after, atOnce)
+      const changed = rows.flatMap(({ key, ciphertext }) => {
+        const next = envelope.rewrap(ciphertext, column.context(key))
+        return next === null ? [] : [{ key, ciphertext: next }]
       })
-      if (changed.length > 0) await writeBoxes(tx, column, changed)
+      if (changed.length > 0) await writeCiphertexts(tx, column, changed)
       const round = { ...at, changed: (at.changed ?? 0) + changed.length }
       const last = rows.at(-1)
       const next: Cursor =
@@ -59,7 +59,7 @@ export const createSealing = ({ db, audit, jobs, envelope, keys, columns, store 
       if (at === null) {
         at = { key: keys.add().id, column: 0, after: '' }
         const first = at
-        const counts = await Promise.all(columns.map((column) => countBoxes(db, column)))
+        const counts = await Promise.all(columns.map((column) => countCiphertexts(db, column)))
         const total = counts.reduce((sum, n) => sum + n, 0)
         await db.transaction((tx) => job.save(tx, { total, cursor: first }))
       }

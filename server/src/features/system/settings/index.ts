@@ -54,12 +54,12 @@ export interface SettingsFeatureDeps {
 
 /** Sealed secrets in the tables of this feature. The key of a version has the item's name after its number. */
 export const settingsSealed: readonly SealedColumn[] = [
-  { table: 'config_items', key: 't.name', column: 'sealed', place: itemContext },
+  { table: 'config_items', key: 't.name', column: 'sealed', context: itemContext },
   {
     table: 'config_history',
     key: "lpad(t.version::text, 10, '0') || ' ' || t.name",
     column: 'sealed',
-    place: (key) => itemContext(key.slice(11)),
+    context: (key) => itemContext(key.slice(11)),
   },
 ]
 
