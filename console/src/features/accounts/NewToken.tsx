@@ -18,10 +18,10 @@ import classes from './NewToken.module.css'
 import { strings } from './strings.ts'
 
 const lives: readonly { value: string; label: string }[] = [
-  { value: '7', label: strings.n7Days },
-  { value: '30', label: strings.n30Days },
-  { value: '90', label: strings.n90Days },
-  { value: '365', label: strings.n1Year },
+  { value: '7', label: strings.days7 },
+  { value: '30', label: strings.days30 },
+  { value: '90', label: strings.days90 },
+  { value: '365', label: strings.year1 },
 ]
 
 const scopesOf = (profile: string): Permission[] => permissionsOf(Number(profile) as UserProfile)

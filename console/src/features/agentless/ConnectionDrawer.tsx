@@ -83,7 +83,10 @@ const Details = ({ connection }: { connection: Connection }) => (
     rows={[
       [strings.port, connection.port ?? strings.defaultPort],
       [strings.system, platformLabels[connection.platform]],
-      [strings.signIn2, connection.isOverrideDefaults ? strings.ownCredentialsUsed : strings.defaultCredentialsUsed],
+      [
+        strings.signInMethod,
+        connection.isOverrideDefaults ? strings.ownCredentialsUsed : strings.defaultCredentialsUsed,
+      ],
       ...(connection.isOverrideDefaults
         ? [[strings.user, <DeviceText key="user" value={connection.userName} />] as const]
         : []),

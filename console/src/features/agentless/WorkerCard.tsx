@@ -42,7 +42,9 @@ const Summary = ({ worker }: { worker: WorkerPollerDetails }) => {
       <span>{name}</span>
       <span>
         <Pollers pollers={worker.pollers} />
-        {worker.status === 'Disconnected' ? strings.lastSeenAt({ time: <Time value={worker.lastSeen} /> }) : null}
+        {worker.status === 'Disconnected' ? (
+          <>, {strings.lastSeenAt({ time: <Time value={worker.lastSeen} /> })}</>
+        ) : null}
       </span>
       <span>{strings.utilization({ percent: Math.round(worker.utilization ?? 0) })}</span>
       <span>{strings.dueCount({ count: worker.due })}</span>

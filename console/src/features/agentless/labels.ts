@@ -23,5 +23,5 @@ export const durationText = (ms: number | null): string =>
   ms === null
     ? '–'
     : ms < 1_000
-      ? strings.msMs({ ms })
+      ? strings.milliseconds({ ms })
       : `${(ms / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} s`

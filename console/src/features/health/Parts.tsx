@@ -18,10 +18,10 @@ import { segmentsOf } from './strip.ts'
 const interval = 15_000
 const dayMs = 86_400_000
 const ranges = [
-  { value: '1', label: strings.n24Hours },
-  { value: '7', label: strings.n7Days },
-  { value: '30', label: strings.n30Days },
-  { value: '90', label: strings.n90Days },
+  { value: '1', label: strings.hours24 },
+  { value: '7', label: strings.days7 },
+  { value: '30', label: strings.days30 },
+  { value: '90', label: strings.days90 },
 ] as const
 /** More changes than a part has that changes all the time. */
 const mostChanges = 5_000

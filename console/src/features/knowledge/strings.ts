@@ -69,7 +69,7 @@ export const strings = messages({
   age: 'created {days, plural, =0 {today} =1 {yesterday} other {# days ago}}',
   judging: '{done, number} of {all, number} fingerprints judged so far.',
   updatingHosts: '{hosts, plural, one {# host is} other {# hosts are}} still getting new verdicts.',
-  judged: 'All {count, plural, one {# fingerprint is} other {# fingerprints are}} judged with it.',
+  judged: '{count, plural, one {# fingerprint is} other {# fingerprints are}} judged with this version.',
   noFinding: 'no finding',
   activeUploaded: 'Version {version} is active, {age}. This server was shipped with {shipped}. {judging}',
   shipped: 'shipped with the server',

@@ -36,7 +36,7 @@ const decisions = {
     action: strings.approveTitle,
     does: isWaiting,
     consequence: strings.approveConsequence,
-    done: strings.approved2,
+    done: strings.requesting,
   },
   dismiss: {
     operation: dismissQuarantines,

@@ -39,7 +39,7 @@ export const strings = messages({
   released: 'Releasing {count, plural, one {# quarantine} other {# quarantines}}.',
   approveTitle: 'Quarantine now',
   approveConsequence: 'the host is isolated from the network. Its time starts now.',
-  approved2: 'Requesting {count, plural, one {# quarantine} other {# quarantines}}.',
+  requesting: 'Requesting {count, plural, one {# quarantine} other {# quarantines}}.',
   dismissTitle: 'Dismiss quarantines',
   dismissConsequence:
     'the host stays on the network. The device causes another quarantine only when it is attached again.',

@@ -16,7 +16,7 @@ export const PublishButton = ({ onDone }: { onDone: (failure: Error | null) => v
     onDone(null)
     try {
       const { version, architecture } = await api.call(publishPackage, { file })
-      tell(strings.published2({ version, architecture }))
+      tell(strings.packagePublished({ version, architecture }))
       onDone(null)
     } catch (error) {
       onDone(error as Error)

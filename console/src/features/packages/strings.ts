@@ -26,7 +26,7 @@ export const strings = messages({
   withdrawMenu: 'Withdraw…',
   empty: 'No builds are published, so updates have nothing to install.',
   publishTitle: 'How to publish a build',
-  published2: 'Published {version} for {architecture}.',
+  packagePublished: 'Published {version} for {architecture}.',
   packageFile: 'Package file',
   publishPackage: 'Publish package…',
   keyCurrent: 'Installs builds of this release key.',

@@ -6,7 +6,7 @@ import { cadenceText, resultOf, targetText } from './labels.ts'
 it('describes when a schedule runs', () => {
   const at = { time: '06:30', timeZone: 'Europe/Berlin' }
   expect(cadenceText({ every: 'day', ...at })).toBe('daily at 06:30, Europe/Berlin')
-  expect(cadenceText({ every: 'week', weekday: 7, ...at })).toBe('Sundays at 06:30, Europe/Berlin')
+  expect(cadenceText({ every: 'week', weekday: 7, ...at })).toBe('every Sunday at 06:30, Europe/Berlin')
   const days = [1, 2, 3, 11, 22, 30, 31].map((day) => cadenceText({ every: 'month', day, ...at }).split(' of ')[0])
   expect(days).toEqual([
     'on the 1st',

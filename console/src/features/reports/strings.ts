@@ -146,6 +146,6 @@ export const strings = messages({
   disabled: 'disabled',
   monthlyOn:
     'on the {day, selectordinal, one {#st} two {#nd} few {#rd} other {#th}} of each month at {time}, {timeZone}',
-  weeklyOn: '{weekday}s at {time}, {timeZone}',
+  weeklyOn: 'every {weekday} at {time}, {timeZone}',
   downloadOnly: 'download only',
 })

@@ -14,7 +14,7 @@ export interface SaveDialogProps {
 
 /** Shows a change before something that others rely on moves elsewhere. */
 export const SaveDialog = ({ rows, consequence, close, save }: SaveDialogProps) => (
-  <Modal opened={rows !== null} onClose={close} title={strings.saveTheseChanges}>
+  <Modal opened={rows !== null} onClose={close} title={strings.saveTitle}>
     {rows === null ? null : (
       <form
         className={classes.dialog}

@@ -84,7 +84,7 @@ export const strings = messages({
   restoreText:
     'This creates a new version, which you can undo in the same way. Secrets are restored together with the settings they belong to.',
   restoreChanges: 'Changes from restoring',
-  saveTheseChanges: 'Save these changes?',
+  saveTitle: 'Save these changes?',
   saveText: '{consequence} The history keeps the previous values.',
   saveChanges: 'Changes to save',
   cancel: 'Cancel',
