@@ -175,7 +175,7 @@ describe('second factors in the console', unless(whyNoChromium), () => {
     await row.getByRole('button', { name: 'More for mia' }).click()
     await page.getByRole('menuitem', { name: 'Reset second factor…' }).click()
     await dialog(page)
-      .getByText(/the password alone signs in/)
+      .getByText(/the password alone is enough to sign in/)
       .waitFor()
     await dialog(page).getByRole('button', { name: 'Reset second factor' }).click()
     await row.getByText('password only').waitFor()
