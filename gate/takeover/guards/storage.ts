@@ -40,12 +40,12 @@ export const storageGuards = defineGuards({
     removedBy: [
       {
         file: 'server/src/platform/envelope.ts',
-        find: '.setAAD(Buffer.from(place))\n    .setAuthTag',
+        find: '.setAAD(Buffer.from(context))\n    .setAuthTag',
         replace: '.setAAD(Buffer.from(place.slice(0, 0)))\n    .setAuthTag',
       },
       {
         file: 'server/src/platform/envelope.ts',
-        find: "createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))",
+        find: "createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))",
         replace: "createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place.slice(0, 0)))",
       },
     ],
