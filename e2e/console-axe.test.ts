@@ -4,7 +4,7 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { consolePages, enrolDesk } from './console-pages.ts'
+import { consolePages, enrolDesk, settled } from './console-pages.ts'
 import { type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
@@ -40,9 +40,7 @@ describe('accessibility of the console', unless(whyNoChromium), () => {
   const open = async (scheme: string, path: string): Promise<Page> => {
     const page = contexts.get(scheme)?.page as Page
     await page.goto(path.replace('HOST', host))
-    await page.waitForFunction(
-      `document.querySelector('main') !== null && document.querySelector('[aria-busy=true]') === null`,
-    )
+    await settled(page)
     await page.evaluate(axe)
     return page
   }

@@ -2,7 +2,7 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
-import { consolePages, enrolDesk } from './console-pages.ts'
+import { consolePages, enrolDesk, settled } from './console-pages.ts'
 import { type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
@@ -69,11 +69,7 @@ describe('the texts of the console', unless(whyNoChromium), () => {
 
   const read = async (path: string) => {
     await page.goto(path.replace('HOST', host), { waitUntil: 'load' })
-    await page.locator('nav').first().waitFor()
-    await page.waitForFunction(
-      `document.querySelector('main') !== null && document.querySelector('[aria-busy=true]') === null`,
-    )
-    await page.waitForLoadState('networkidle').catch(() => undefined)
+    await settled(page)
     return (await page.evaluate(readPage)) as { texts: string[]; cut: string[]; title: string }
   }
 

@@ -1,4 +1,6 @@
 import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import type { RunningServer } from './harness.ts'
@@ -61,4 +63,10 @@ export const enrolDesk = async (server: RunningServer): Promise<string> => {
     devices: [plainKeyboard({ portPath: '1-1' }), storageStick({ portPath: '1-2' }), rubberDucky({ portPath: '2-1' })],
   })
   return desk.agentId
+}
+
+/** Waits until a page shows its heading and nothing loads any more. */
+export const settled = async (page: Page): Promise<void> => {
+  await page.locator('h1').first().waitFor()
+  await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
 }

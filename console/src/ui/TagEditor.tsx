@@ -1,6 +1,7 @@
 import { Popover } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { lazily, useIdlePreload } from './lazily.tsx'
+import { strings } from './strings.ts'
 
 const TagForm = lazily(async () => (await import('./TagForm.tsx')).TagForm)
 
@@ -21,11 +22,21 @@ export const TagEditor = ({ children, ...rest }: TagEditorProps) => {
   useIdlePreload(TagForm)
   const [opened, setOpened] = useState(false)
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-start" width={320} trapFocus withinPortal>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      position="bottom-start"
+      width={320}
+      trapFocus
+      withinPortal
+      withRoles={false}
+    >
       <Popover.Target>
         <span>{children(() => setOpened(true))}</span>
       </Popover.Target>
-      <Popover.Dropdown>{opened ? <TagForm {...rest} close={() => setOpened(false)} /> : null}</Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label={strings.tags}>
+        {opened ? <TagForm {...rest} close={() => setOpened(false)} /> : null}
+      </Popover.Dropdown>
     </Popover>
   )
 }

@@ -57,7 +57,7 @@ interface ChipProps {
 }
 
 const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
-  <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus>
+  <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus withRoles={false}>
     <Popover.Target>
       <span className={classes.chip} data-empty={value === undefined || undefined}>
         <button type="button" className={classes.chipText} onClick={() => setOpened(!opened)} aria-expanded={opened}>
@@ -77,7 +77,7 @@ const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
         )}
       </span>
     </Popover.Target>
-    <Popover.Dropdown className={classes.editor}>
+    <Popover.Dropdown className={classes.editor} role="dialog" aria-label={filter.label}>
       <FilterEditor filter={filter} value={value} change={change} close={() => setOpened(false)} />
     </Popover.Dropdown>
   </Popover>

@@ -5,6 +5,7 @@ import {
   type MantineColorsTuple,
   type VariantColorsResolver,
 } from '@mantine/core'
+import { strings } from '../strings.ts'
 import { dark, fonts, light, schemeVariables } from './tokens.ts'
 
 // Mantine requires ten shades; the tokens below override the filled, light and text variants.
@@ -72,7 +73,17 @@ export const theme = createTheme({
   respectReducedMotion: true,
   // By name: importing the components would add them all to the first load.
   components: {
-    Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 90 }, size: 'lg', padding: 'lg' } },
+    Modal: {
+      defaultProps: {
+        lockScroll: false,
+        transitionProps: { duration: 90 },
+        size: 'lg',
+        padding: 'lg',
+        closeButtonProps: { 'aria-label': strings.close },
+        // The page has one banner.
+        attributes: { header: { role: 'presentation' } },
+      },
+    },
     Avatar: { defaultProps: { radius: '50%', color: 'accent' } },
     Menu: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
     Popover: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
