@@ -50,7 +50,7 @@ export const consolePages = [
   '/settings/deliveries',
   '/settings/notifications',
   '/settings/mail',
-  '/settings/ldap',
+  '/settings/directory',
   '/nowhere',
 ]
 

@@ -9,7 +9,7 @@ export const EventPage = () => {
   const { eventId } = useParams({ from: '/inside/events/$eventId' })
   useTitle(strings.event)
   return (
-    <FullPage back={<Link to="/events">{strings.events}</Link>}>
+    <FullPage title={strings.event} back={<Link to="/events">{strings.events}</Link>}>
       <EventDetail eventId={eventId} />
     </FullPage>
   )

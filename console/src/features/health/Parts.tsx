@@ -41,7 +41,12 @@ const Seen = ({ part }: { part: Subsystem }) => {
       {part.description === 'Not configured' && part.whatToDo !== '' ? null : part.description}
       {part.whatToDo === '' ? null : (
         <span className={part.status === 'Unknown' ? classes.hint : classes.cure}>
-          <Prose text={part.whatToDo} /> {to === undefined ? null : <Link to={to}>{strings.open}</Link>}
+          <Prose text={part.whatToDo} />{' '}
+          {to === undefined ? null : (
+            <Link className={classes.open} to={to}>
+              {strings.open}
+            </Link>
+          )}
         </span>
       )}
     </span>

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { unless } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
+import { consolePages, enrolDesk, settled } from './console-pages.ts'
+import { type RunningServer, remove, startServer } from './harness.ts'
+import { serverDir } from './prepared.ts'
+
+/** Words that are the same in every language: names, units, formats, and months of the browser's own dates. */
+const international =
+  /^(Portcullis|Inter|min|UTC|GMT|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|AM|PM|[A-Z0-9]{2,}s?|[A-Z][a-z]*[A-Z]\w*|Linux|Windows|Ctrl|Enter|Esc|Shift|Alt|Tab|Backspace|https?|admin|xx)$/
+
+/** Adds the words of every string in a JSON answer. */
+const addWords = (value: unknown, words: Set<string>): void => {
+  if (typeof value === 'string') for (const word of value.match(/[A-Za-z]+/g) ?? []) words.add(word)
+  else if (Array.isArray(value)) for (const item of value) addWords(item, words)
+  else if (value !== null && typeof value === 'object')
+    for (const [name, item] of Object.entries(value)) {
+      addWords(name, words)
+      addWords(item, words)
+    }
+}
+
+/** Everything on the page that a person can read or hear, and the texts of the console that are cut off. */
+const readPage = `(() => {
+  const texts = [], cut = []
+  const shown = (element) => element.checkVisibility() && element.closest('code, pre, kbd, [translate=no], script, style') === null
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.trim()
+    const element = walker.currentNode.parentElement
+    if (text === '' || !shown(element)) continue
+    texts.push(text)
+    const style = getComputedStyle(element)
+    if (/·/.test(text) && style.overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1)
+      cut.push(text)
+  }
+  for (const element of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]'))
+    for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
+      if (element.hasAttribute(name) && element.checkVisibility()) texts.push(element.getAttribute(name))
+  return { texts, cut, title: document.title }
+})()`
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Runs axe's rules, or the one named. The result is a line per broken rule with the first elements. */
+const audit = (
+  rule?: string,
+) => `axe.run(document, { resultTypes: ['violations']${rule === undefined ? '' : `, runOnly: ['${rule}']`} })
+  .then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')))`
+
+describe('every page of the console', unless(whyNoChromium), () => {
+  let server: RunningServer
+  let browser: Browser
+  let page: Page
+  let host: string
+  const words = new Set<string>()
+  const dir = serverDir()
+
+  beforeAll(async () => {
+    server = await startServer(dir)
+    browser = await launchBrowser()
+    host = await enrolDesk(server)
+    ;({ page } = await openSignedIn(browser, server.url, '/'))
+    page.on('response', async (response) => {
+      if (/json/.test(response.headers()['content-type'] ?? ''))
+        addWords(await response.json().catch(() => null), words)
+    })
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    // The tab keeps the pseudo-locale.
+    await page.goto('/?lang=xx')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    remove(dir)
+  })
+
+  /** Texts without an accent that no answer of the server contains. */
+  const hardCoded = (texts: readonly string[]): string[] => [
+    ...new Set(
+      texts.filter((text) =>
+        (text.match(/[A-Za-z\u00c0-\u017e\u1e00-\u1eff]+/g) ?? []).some(
+          (word) => /^[A-Za-z]{3,}$/.test(word) && !words.has(word) && !international.test(word),
+        ),
+      ),
+    ),
+  ]
+  const auditInto = async (found: string[], where: string, rule?: string): Promise<void> => {
+    for (const line of (await page.evaluate(audit(rule))) as string[]) found.push(`${where}: ${line}`)
+  }
+
+  it.each(consolePages)(
+    '%s speaks through its messages, fits when they grow by 40 %%, and axe finds nothing',
+    async (path) => {
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.goto(path.replace('HOST', host))
+      await settled(page)
+      await page.evaluate(axe)
+      const found: string[] = []
+      const { texts, cut } = (await page.evaluate(readPage)) as { texts: string[]; cut: string[] }
+      expect(texts.some((text) => text.includes('·'))).toBe(true)
+      await auditInto(found, 'light')
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await auditInto(found, 'dark', 'color-contrast')
+      expect({ hardCoded: hardCoded(texts), cut, found }).toEqual({ hardCoded: [], cut: [], found: [] })
+    },
+  )
+
+  it.each(consolePages.filter((path) => !path.includes('?tab')))(
+    'axe finds nothing in the dialogs of %s',
+    async (path) => {
+      await page.goto(path.replace('HOST', host))
+      await settled(page)
+      await page.evaluate(axe)
+      const openers = page.locator('main').getByRole('button', { name: /…·*$/ })
+      const found: string[] = []
+      for (let i = 0; i < (await openers.count()); i++) {
+        const opener = openers.nth(i)
+        if (!(await opener.isVisible()) || !(await opener.isEnabled())) continue
+        const name = await opener.innerText()
+        await opener.click()
+        const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog')).last()
+        // Some open the browser's own file dialog.
+        if (
+          !(await dialog.waitFor({ timeout: 2_000 }).then(
+            () => true,
+            () => false,
+          ))
+        )
+          continue
+        await auditInto(found, name)
+        const { texts } = (await page.evaluate(readPage)) as { texts: string[] }
+        for (const text of hardCoded(texts)) found.push(`${name}: ${text}`)
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'hidden' })
+      }
+      expect(found).toEqual([])
+    },
+  )
+})
