@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { configGroups } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { serverDir } from './prepared.ts'
 
 /** Words that are the same in every language: names, units, formats, and months of the browser's own dates. */
 const international =
-  /^(Portcullis|Inter|min|UTC|GMT|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|AM|PM|[A-Z0-9]{2,}s?|[A-Z][a-z]*[A-Z]\w*|Linux|Windows|Ctrl|Enter|Esc|Shift|Alt|Tab|Backspace|https?|admin|xx)$/
+  /^(Portcullis|Inter|min|UTC|GMT|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|AM|PM|[A-Z0-9]{2,}s?|[A-Z][a-z]*[A-Z]\w*|Linux|Windows|Ctrl|Enter|Esc|Shift|Alt|Tab|Backspace|https?|admin|xx)$/
 
 /** Adds the words of every string in a JSON answer. */
 const addWords = (value: unknown, words: Set<string>): void => {
@@ -26,7 +27,7 @@ const addWords = (value: unknown, words: Set<string>): void => {
 /** Everything on the page that a person can read or hear, and the texts of the console that are cut off. */
 const readPage = `(() => {
   const texts = [], cut = []
-  const shown = (element) => element.checkVisibility() && element.closest('code, pre, kbd, [translate=no], script, style') === null
+  const shown = (element) => element.checkVisibility() && element.closest('[aria-hidden=true], code, pre, kbd, [translate=no], script, style') === null
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
     const text = walker.currentNode.data.trim()
@@ -39,7 +40,7 @@ const readPage = `(() => {
   }
   for (const element of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]'))
     for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
-      if (element.hasAttribute(name) && element.checkVisibility()) texts.push(element.getAttribute(name))
+      if (element.hasAttribute(name) && shown(element)) texts.push(element.getAttribute(name))
   return { texts, cut, title: document.title }
 })()`
 
@@ -70,6 +71,8 @@ describe('every page of the console', unless(whyNoChromium), () => {
         addWords(await response.json().catch(() => null), words)
     })
     await page.emulateMedia({ reducedMotion: 'reduce' })
+    // Titles and hints of settings are part of the contract, in one language.
+    addWords(configGroups, words)
     // The tab keeps the pseudo-locale.
     await page.goto('/?lang=xx')
   })

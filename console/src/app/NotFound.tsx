@@ -3,7 +3,7 @@ import { EmptyState } from '../ui/EmptyState.tsx'
 import { strings } from './strings.ts'
 
 export const NotFound = () => (
-  <EmptyState icon="unknown" title={strings.notFound}>
+  <EmptyState isPage icon="unknown" title={strings.notFound}>
     <p>{strings.notFoundHint({ link: (text) => <Link to="/">{text}</Link> })}</p>
   </EmptyState>
 )

@@ -1,4 +1,4 @@
-import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { Avatar, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { profileNames } from '@portcullis/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useServices, useSession } from '../lib/services.tsx'
@@ -24,8 +24,9 @@ export const UserMenu = () => {
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <UnstyledButton className={classes.user} aria-label={strings.account({ userName: account.userName })}>
-          <Avatar src={account.image || null} size={24} name={account.userName} />
+        <UnstyledButton className={classes.user}>
+          <VisuallyHidden>{strings.account} </VisuallyHidden>
+          <Avatar src={account.image || null} size={24} name={account.userName} aria-hidden />
           <span className={classes.name}>
             <DeviceText value={account.userName} />
           </span>

@@ -42,7 +42,7 @@ export const strings = messages({
   light: 'Light',
   dark: 'Dark',
   system: 'System',
-  account: 'Account {userName}',
+  account: 'Account',
   myProfile: 'My profile',
   sessions: 'Sessions',
   theme: 'Theme',

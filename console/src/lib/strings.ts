@@ -1,6 +1,7 @@
 import { messages } from './messages.ts'
 
 export const strings = messages({
+  now: 'now',
   noResponse: 'No response.',
   notConfirmed: 'You did not confirm your identity, so nothing was changed.',
   notJson: 'The response is not JSON.',

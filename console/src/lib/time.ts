@@ -1,4 +1,5 @@
 import { strings } from './strings.ts'
+
 /** Parses a time of the API: RFC 3339, or UTC if the zone is missing. Returns null for other text. */
 export const parseTime = (text: string | null | undefined): number | null => {
   if (text === null || text === undefined || text === '') return null
@@ -20,7 +21,7 @@ const units: [limit: number, size: number, name: string][] = [
 export const relativeTime = (at: number, now: number): string => {
   const seconds = Math.round((now - at) / 1000)
   const size = Math.abs(seconds)
-  if (size < 5) return 'now'
+  if (size < 5) return strings.now
   const [, unit, name] = units.find(([limit]) => size < limit) ?? units[units.length - 1]!
   const amount = `${Math.max(1, Math.round(size / unit))} ${name}`
   return seconds < 0 ? strings.inAmount({ amount }) : amount

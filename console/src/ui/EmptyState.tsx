@@ -5,14 +5,16 @@ import classes from './states.module.css'
 export interface EmptyStateProps {
   icon: IconName
   title: string
+  /** The state is the whole page, and its title the page's heading. */
+  isPage?: boolean
   children?: ReactNode
 }
 
 /** An empty list: says what appears here and offers the first step. */
-export const EmptyState = ({ icon, title, children }: EmptyStateProps) => (
+export const EmptyState = ({ icon, title, isPage = false, children }: EmptyStateProps) => (
   <div className={classes.empty}>
     <Icon name={icon} size={28} />
-    <h2>{title}</h2>
+    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
 )

@@ -1,10 +1,16 @@
+import { VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import base from './BaseTable.module.css'
 import classes from './SmallTable.module.css'
+import { strings } from './strings.ts'
+
+type Head = string | { title: string; align: 'right' }
+const titleOf = (cell: Head): string => (typeof cell === 'string' ? cell : cell.title)
 
 export interface SmallTableProps {
   label: string
-  head: readonly (string | { title: string; align: 'right' })[]
+  /** A column without a title holds the actions of its row. */
+  head: readonly Head[]
   /** Rows of cells, each with its key. Undefined while loading. */
   rows: readonly { key: string; cells: readonly ReactNode[]; quiet?: boolean }[] | undefined
   empty: ReactNode
@@ -14,17 +20,14 @@ const skeletonRows = [0, 1, 2]
 
 /** A table for few rows. Long lists use DataTable. */
 export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
-  <div className={base.frame}>
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls by keyboard only with the focus in it
+  <div className={base.frame} tabIndex={0}>
     <table className={`${base.table} ${classes.table}`} aria-label={label} aria-busy={rows === undefined}>
       <thead>
         <tr>
           {head.map((cell) => (
-            <th
-              key={typeof cell === 'string' ? cell : cell.title}
-              scope="col"
-              data-align={typeof cell === 'string' ? undefined : cell.align}
-            >
-              {typeof cell === 'string' ? cell : cell.title}
+            <th key={titleOf(cell)} scope="col" data-align={typeof cell === 'string' ? undefined : cell.align}>
+              {titleOf(cell).trim() || <VisuallyHidden>{strings.actions}</VisuallyHidden>}
             </th>
           ))}
         </tr>
@@ -34,7 +37,7 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
           ? skeletonRows.map((row) => (
               <tr key={row}>
                 {head.map((cell) => (
-                  <td key={typeof cell === 'string' ? cell : cell.title}>
+                  <td key={titleOf(cell)}>
                     <span className={base.skeleton} />
                   </td>
                 ))}
@@ -44,7 +47,7 @@ export const SmallTable = ({ label, head, rows, empty }: SmallTableProps) => (
               <tr key={key} data-quiet={quiet || undefined}>
                 {cells.map((cell, index) => {
                   const column = head[index]!
-                  const title = typeof column === 'string' ? column : column.title
+                  const title = titleOf(column)
                   return (
                     <td
                       key={title}

@@ -1,6 +1,8 @@
 import { messages } from '../lib/messages.ts'
 
 export const strings = messages({
+  showPassword: 'Show password',
+  actions: 'Actions',
   andMore: 'and {count, number} more',
   typeCount: 'Type {count} to confirm',
   copied: 'Copied',

@@ -11,7 +11,7 @@ export const AgentPage = () => {
   const navigate = useNavigate()
   useTitle(strings.host)
   return (
-    <FullPage back={<Link to="/agents">{strings.title}</Link>}>
+    <FullPage title={strings.host} back={<Link to="/agents">{strings.title}</Link>}>
       <AgentDetail
         agentId={agentId}
         tab={tab ?? null}

@@ -80,7 +80,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'findings',
     title: strings.findings,
-    width: 184,
+    width: 216,
     sortKey: 'severity',
     exportKeys: ['severity', 'hasKnownAttackTools', 'hasVulnerablePeripherals', 'hasUnapprovedPeripherals'],
     naturalSort: 'desc',
@@ -130,7 +130,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'seen',
     title: strings.lastSeen,
-    width: 90,
+    width: 108,
     align: 'right',
     sortKey: 'lastUpdated',
     naturalSort: 'desc',
@@ -183,7 +183,7 @@ export const agentColumns: readonly Column<Agent>[] = [
   {
     id: 'first',
     title: strings.firstSeen,
-    width: 96,
+    width: 108,
     align: 'right',
     sortKey: 'firstSeen',
     naturalSort: 'desc',

@@ -10,7 +10,7 @@ export const PeripheralPage = () => {
   const { device } = useSearch({ from: '/inside/peripherals/$uuid' })
   useTitle(strings.device)
   return (
-    <FullPage back={<Link to="/peripherals">{strings.devices}</Link>}>
+    <FullPage title={strings.device} back={<Link to="/peripherals">{strings.devices}</Link>}>
       <PeripheralDetail uuid={uuid} deviceId={device ?? ''} />
     </FullPage>
   )

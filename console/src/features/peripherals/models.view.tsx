@@ -76,7 +76,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   {
     id: 'findings',
     title: strings.findings,
-    width: 186,
+    width: 216,
     sortKey: 'severity',
     exportKeys: ['isKnownAttackTool', 'isVulnerablePeripheral'],
     naturalSort: 'desc',
@@ -103,7 +103,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   {
     id: 'first',
     title: strings.firstSeen,
-    width: 92,
+    width: 108,
     align: 'right',
     sortKey: 'firstSeen',
     naturalSort: 'desc',
@@ -112,7 +112,7 @@ export const modelColumns: readonly Column<PeripheralModel>[] = [
   {
     id: 'last',
     title: strings.lastSeen,
-    width: 92,
+    width: 108,
     align: 'right',
     sortKey: 'lastSeen',
     naturalSort: 'desc',

@@ -51,7 +51,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'findings',
     title: strings.findings,
-    width: 190,
+    width: 240,
     exportKeys: ['severity', 'vulnerability'],
     sortKey: 'severity',
     naturalSort: 'desc',
@@ -96,7 +96,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'state',
     title: strings.state,
-    width: 80,
+    width: 104,
     exportKeys: ['status'],
     sortKey: 'present',
     naturalSort: 'desc',
@@ -112,7 +112,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'seen',
     title: strings.lastSeen,
-    width: 90,
+    width: 108,
     align: 'right',
     sortKey: 'lastSeen',
     naturalSort: 'desc',
@@ -121,7 +121,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'first',
     title: strings.firstSeen,
-    width: 90,
+    width: 108,
     align: 'right',
     sortKey: 'firstSeen',
     naturalSort: 'desc',

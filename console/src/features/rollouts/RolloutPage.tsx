@@ -224,7 +224,7 @@ export const RolloutPage = () => {
 
   if (rollout.error instanceof CallFailure && rollout.error.code === 'not_found') {
     return (
-      <FullPage back={back}>
+      <FullPage title={strings.rollout} back={back}>
         <EmptyState icon="rollout" title={strings.notFound}>
           <p>{strings.notFoundHint}</p>
         </EmptyState>
@@ -233,7 +233,7 @@ export const RolloutPage = () => {
   }
   if (rollout.data === undefined) {
     return (
-      <FullPage back={back}>
+      <FullPage title={strings.rollout} back={back}>
         {rollout.error === null ? (
           <DetailSkeleton />
         ) : (
@@ -244,7 +244,7 @@ export const RolloutPage = () => {
   }
   const data = rollout.data
   return (
-    <FullPage back={back}>
+    <FullPage title={strings.rollout} back={back}>
       <div className={classes.detail}>
         <Head rollout={data} />
         <ol className={classes.ringCards}>

@@ -84,6 +84,7 @@ export const theme = createTheme({
         attributes: { header: { role: 'presentation' } },
       },
     },
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': strings.showPassword } } },
     Avatar: { defaultProps: { radius: '50%', color: 'accent' } },
     Menu: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
     Popover: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
