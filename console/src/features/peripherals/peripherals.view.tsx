@@ -51,7 +51,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'findings',
     title: strings.findings,
-    width: 240,
+    width: 216,
     exportKeys: ['severity', 'vulnerability'],
     sortKey: 'severity',
     naturalSort: 'desc',
