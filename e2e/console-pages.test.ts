@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { configGroups } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
+import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, openSignedIn, whyNoChromium } from './browser.ts'
@@ -44,7 +43,7 @@ const readPage = `(() => {
   return { texts, cut, title: document.title }
 })()`
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const axe = axeCore.source
 
 /** Runs axe's rules, or the one named. The result is a line per broken rule with the first elements. */
 const audit = (

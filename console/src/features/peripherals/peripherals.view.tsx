@@ -88,7 +88,7 @@ export const peripheralColumns: readonly Column<Peripheral>[] = [
   {
     id: 'decision',
     title: strings.decision,
-    width: 150,
+    width: 190,
     exportKeys: ['decision', 'decisionReason'],
     // The list does not know whether the host is armed; the detail page does.
     cell: (device) => <span title={device.decisionReason}>{verdictOf(device, null).word}</span>,
