@@ -46,6 +46,7 @@ describe('health', unless(whyNoChromium), () => {
       .waitFor()
     await part('job queue')
       .getByText(/takes? jobs/)
+      .first()
       .waitFor()
     await part('mail').getByText('Not configured', { exact: true }).waitFor()
     await part('mail').getByRole('link', { name: 'Open' }).click()

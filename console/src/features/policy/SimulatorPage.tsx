@@ -71,7 +71,13 @@ const columns: readonly Column<PolicyTestRow>[] = [
       </span>
     ),
   },
-  { id: 'seen', title: strings.lastSeen, width: 84, align: 'right', cell: ({ lastSeen }) => <Time value={lastSeen} /> },
+  {
+    id: 'seen',
+    title: strings.lastSeen,
+    width: 108,
+    align: 'right',
+    cell: ({ lastSeen }) => <Time value={lastSeen} />,
+  },
 ]
 
 const simulatorView: ViewSpec = {
