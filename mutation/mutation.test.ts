@@ -47,6 +47,15 @@ describe('mutation testing', () => {
     }
   })
 
+  it('quotes names of tests that exist', () => {
+    const missing = Object.values(mutants)
+      .flat()
+      .flatMap(({ test, named = '' }) =>
+        readFileSync(fromRoot(test), 'utf8').replaceAll("\\'", "'").includes(named) ? [] : [`${test}: ${named}`],
+      )
+    expect(missing).toEqual([])
+  })
+
   it('finds the source of every mutant once, and its test', () => {
     for (const { does, file, find, replace, test } of Object.values(mutants).flat()) {
       expect([does, readFileSync(fromRoot(file), 'utf8').split(find).length - 1]).toEqual([does, 1])

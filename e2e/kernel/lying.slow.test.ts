@@ -83,23 +83,20 @@ describe('USB devices with false claims on a real kernel', unless(whyNoKernel), 
     console.log(`longest time that a foreign driver was bound: ${longest.toFixed(0)} ms in the emulated machine`)
   })
 
-  it.each(['vendor-class', 'strict-hub'])(
-    'finding 3: a driver that is loaded later does not bind to %s',
-    async (name) => {
-      const lie = lieOf(name)
-      await rig.setRules(...lie.rules)
-      await rig.vm.run(`rmmod ${lie.foreign}`)
-      const { loot, held } = await rig.tryArmed(lie, async () => {
-        await eventually(
-          'no interface is open',
-          async () => (await rig.vm.run('cat /sys/bus/usb/devices/1-1:1.0/authorized')) === '0',
-        )
-        await rig.vm.run(`insmod /modules/${lie.foreign}.ko`)
-      })
-      expect(loot).toMatchObject({ frames: 0, networks: 0, foreign: [] })
-      expect(held).toEqual([])
-    },
-  )
+  it.each(['vendor-class', 'strict-hub'])('a driver that is loaded later does not bind to %s', async (name) => {
+    const lie = lieOf(name)
+    await rig.setRules(...lie.rules)
+    await rig.vm.run(`rmmod ${lie.foreign}`)
+    const { loot, held } = await rig.tryArmed(lie, async () => {
+      await eventually(
+        'no interface is open',
+        async () => (await rig.vm.run('cat /sys/bus/usb/devices/1-1:1.0/authorized')) === '0',
+      )
+      await rig.vm.run(`insmod /modules/${lie.foreign}.ko`)
+    })
+    expect(loot).toMatchObject({ frames: 0, networks: 0, foreign: [] })
+    expect(held).toEqual([])
+  })
 
   const plugGenuine = async (kinds: PolicyRule['kinds'], ...plugged: Parameters<Qmp['plug']>): Promise<void> => {
     await rig.setRules({ id: 'genuine', effect: 'allow', level: 'global', ...(kinds === undefined ? {} : { kinds }) })
