@@ -25,6 +25,7 @@ const VERBS = {
   mutate: { program: 'mutation/main.ts', development: true, builds: ['agent'] },
   cli: { program: 'cli/src/main.ts' },
   sbom: { program: 'scripts/sbom.mjs' },
+  screenshots: { program: 'scripts/screenshots.ts', development: true, builds: ['console', 'agent'] },
 }
 
 const [name = '', ...args] = process.argv.slice(2)

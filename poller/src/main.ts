@@ -10,7 +10,7 @@ import { createWorkerProcess } from './worker.ts'
 const usage = `Usage: npm run worker -- --server URL --token TOKEN|--token-file FILE [--name NAME] [--concurrency N] [--ca FILE]
 
   --server       address of the Portcullis server
-  --token        worker token from the console (Agentless, Add a worker); "-" reads it from standard input
+  --token        worker token from the console (Agentless hosts, Add worker); "-" reads it from standard input
                  (default: PORTCULLIS_WORKER_TOKEN)
   --token-file   file that contains the worker token
   --name         display name of the worker (default: the name of this machine)

@@ -80,7 +80,7 @@ export const strings = messages({
   assetStream: 'Asset stream',
   thisServer: 'This server',
   signInSecurity: 'Sign-in security',
-  loginPage: 'Login page',
+  loginPage: 'Sign-in page',
   domainName: 'Domain name',
   licence: 'Licence',
   product: 'Product',

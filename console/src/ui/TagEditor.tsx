@@ -34,7 +34,7 @@ export const TagEditor = ({ children, ...rest }: TagEditorProps) => {
       <Popover.Target>
         <span>{children(() => setOpened(true))}</span>
       </Popover.Target>
-      <Popover.Dropdown role="dialog" aria-label={strings.tags}>
+      <Popover.Dropdown role="dialog" aria-label={strings.editTags}>
         {opened ? <TagForm {...rest} close={() => setOpened(false)} /> : null}
       </Popover.Dropdown>
     </Popover>

@@ -1,6 +1,7 @@
 import { messages } from '../lib/messages.ts'
 
 export const strings = messages({
+  editTags: 'Edit tags',
   showPassword: 'Show password',
   actions: 'Actions',
   andMore: 'and {count, number} more',

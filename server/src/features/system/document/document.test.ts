@@ -128,7 +128,7 @@ describe('the configuration as a document', () => {
           notificationGroups: [{ id: 2, channels: { webhook: { isEnabled: true, url: 'https://soar.example.org/' } } }],
         },
         400,
-        /notificationGroups\[0\]\.channels\.webhook\.secret: is needed/,
+        /notificationGroups\[0\]\.channels\.webhook\.secret: is required/,
       ],
       [{ setings: {} }, 400, /setings/],
     ] as const) {

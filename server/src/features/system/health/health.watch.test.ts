@@ -80,7 +80,7 @@ describe('the history of health', () => {
     expect(await part(t, 'disk')).toMatchObject({
       status: 'Warning',
       since: worse?.at,
-      whatToDo: expect.stringContaining('free space'),
+      whatToDo: expect.stringContaining('Free space'),
     })
     await set(t, { VENDORA_HEALTH_DISK_ERROR_GB: '1000000' })
     await look(t, 2)

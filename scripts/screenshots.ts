@@ -1,0 +1,88 @@
+// `npm run screenshots`: starts a server with a simulated fleet in a temporary folder, and writes the pictures of the
+// guide to docs/guide/images. The pictures show the product as it is, so they are made again when it changes.
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { launchBrowser, openSignedIn } from '../e2e/browser.ts'
+import { fromRoot } from '../rig/root.ts'
+
+const folder = fromRoot('docs/guide/images')
+const password = 'correct horse battery staple'
+const hosts = 300
+const settleMs = 60_000
+
+/** Name, address, size, and what to wait for. */
+const pictures = [
+  { name: 'overview', path: '/', schemes: ['light', 'dark'] },
+  { name: 'hosts', path: '/agents', schemes: ['light'] },
+  { name: 'devices', path: '/peripherals', schemes: ['light'] },
+  { name: 'approvals', path: '/approvals', schemes: ['light'] },
+  { name: 'alerts', path: '/notices', schemes: ['light'] },
+  { name: 'rules', path: '/policy', schemes: ['light'] },
+  { name: 'insights', path: '/insights', schemes: ['light'] },
+  { name: 'add-hosts', path: '/settings/enrolment', schemes: ['light'] },
+] as const
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+
+const ready = async (url: string): Promise<void> => {
+  for (let i = 0; i < 600; i++) {
+    const answer = await fetch(`${url}/readyz`).catch(() => null)
+    if (answer?.ok === true) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error(`${url} is not ready after two minutes`)
+}
+
+const take = async (browser: Browser, url: string): Promise<void> => {
+  for (const { name, path, schemes } of pictures)
+    for (const scheme of schemes) {
+      const { page, context } = await openSignedIn(browser, url, '/', { password })
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+      await page.goto(path)
+      await page.locator('h1').first().waitFor()
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+      await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined)
+      const file = schemes.length === 1 ? `${name}.png` : `${name}-${scheme}.png`
+      await page.screenshot({ path: join(folder, file) })
+      console.log(`docs/guide/images/${file}`)
+      await context.close()
+    }
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'portcullis-screenshots-'))
+const port = await freePort()
+const server = spawn(process.execPath, [fromRoot('scripts/bootstrap.mjs'), 'start', '--demo', String(hosts)], {
+  cwd: fromRoot('.'),
+  env: {
+    ...process.env,
+    PORTCULLIS_DATA_DIR: dataDir,
+    PORTCULLIS_PORT: String(port),
+    PORTCULLIS_ADMIN_PASSWORD: password,
+  },
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
+const ended = new Promise((resolve) => server.once('exit', resolve))
+const browser = await launchBrowser()
+try {
+  const url = `http://127.0.0.1:${port}`
+  await ready(url)
+  // The simulated hosts enrol, and their devices are judged.
+  await new Promise((resolve) => setTimeout(resolve, settleMs))
+  mkdirSync(folder, { recursive: true })
+  await take(browser, url)
+} finally {
+  await browser.close()
+  server.kill('SIGTERM')
+  await ended
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+}
