@@ -163,7 +163,11 @@ describe('a server that cannot start', () => {
 
   it('reports that the port is in use', async () => {
     const data = folder()
-    await refuses(data, { PORTCULLIS_PORT: new URL(server.url).port }, /^Port \d+ on 127\.0\.0\.1 is already in use\..*\.$/m)
+    await refuses(
+      data,
+      { PORTCULLIS_PORT: new URL(server.url).port },
+      /^Port \d+ on 127\.0\.0\.1 is already in use\..*\.$/m,
+    )
     // No first password was created, so the first start with a free port prints it.
     const next = await startServer(data, {})
     await next.stop()
