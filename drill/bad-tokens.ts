@@ -1,4 +1,4 @@
-/** A thread that sends bad tokens at a fixed pace: what it costs to send them is no part of what others wait for. */
+/** Sends bad tokens at a fixed rate from its own thread, so that sending them does not delay the measurement. */
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { setPriority } from 'node:os'
@@ -8,22 +8,22 @@ import { agentPaths, getAgents } from '@portcullis/contract'
 const tickMs = 10
 const connections = 20
 
-interface Told {
+interface Counts {
   sent: number
   refused: number
-  /** Answers that are no 401, by their status. */
+  /** Numbers of responses other than 401, by status. */
   others: Record<string, number>
   seconds: number
 }
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Half ask as hosts, half as people; each with another token, of the right length. */
+/** Returns a request with a random token of the correct length. Half of them call as hosts, half as people. */
 const badRequest = (index: number): string =>
   `GET ${index % 2 === 0 ? `${agentPaths.knowledge}/${'0'.repeat(64)}` : getAgents.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${randomBytes(48).toString('base64url')}\r\n\r\n`
 
-const send = async (url: URL, perSecond: number, isOver: () => boolean): Promise<Told> => {
-  const told: Told = { sent: 0, refused: 0, others: {}, seconds: 0 }
+const send = async (url: URL, perSecond: number, isOver: () => boolean): Promise<Counts> => {
+  const counts: Counts = { sent: 0, refused: 0, others: {}, seconds: 0 }
   let answered = 0
   const open = (): Promise<Socket> =>
     new Promise((resolve, reject) => {
@@ -37,10 +37,10 @@ const send = async (url: URL, perSecond: number, isOver: () => boolean): Promise
           const status = found[1] as string
           end = found.index + found[0].length
           answered += 1
-          if (status === '401') told.refused += 1
-          else told.others[status] = (told.others[status] ?? 0) + 1
+          if (status === '401') counts.refused += 1
+          else counts.others[status] = (counts.others[status] ?? 0) + 1
         }
-        // A status line may be cut in two.
+        // A status line may be split between two chunks.
         rest = text.slice(Math.max(end, text.length - 11))
       })
     })
@@ -48,42 +48,42 @@ const send = async (url: URL, perSecond: number, isOver: () => boolean): Promise
   const startedAt = performance.now()
   const seconds = (): number => (performance.now() - startedAt) / 1_000
   while (!isOver()) {
-    // What is late comes little by little: all at once would be another trouble than a steady stream.
-    const due = Math.min(seconds() * perSecond - told.sent, (3 * perSecond * tickMs) / 1_000)
+    // Catch up gradually: a burst would test something other than a steady stream.
+    const due = Math.min(seconds() * perSecond - counts.sent, (3 * perSecond * tickMs) / 1_000)
     const each = Math.floor(due / connections)
     for (const socket of sockets) {
       let text = ''
-      for (let i = 0; i < each; i++) text += badRequest(told.sent++)
+      for (let i = 0; i < each; i++) text += badRequest(counts.sent++)
       if (text !== '') socket.write(text)
     }
     await pause(tickMs)
   }
-  told.seconds = seconds()
-  for (let tries = 0; answered < told.sent && tries < 100; tries++) await pause(50)
+  counts.seconds = seconds()
+  for (let tries = 0; answered < counts.sent && tries < 100; tries++) await pause(50)
   for (const socket of sockets) socket.destroy()
-  return told
+  return counts
 }
 
-/** Starts the thread; `stop` waits for the last answers and tells what came. */
+/** Starts the thread. `stop` waits for the last responses and returns the counts. */
 export const startBadTokens = (url: string, perSecond: number) => {
   const over = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(new URL(import.meta.url), { workerData: { badTokens: { url, perSecond, over } } })
-  const told = new Promise<Told>((resolve, reject) => {
+  const counts = new Promise<Counts>((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)
   })
-  told.catch(() => {})
+  counts.catch(() => {})
   return {
-    stop: (): Promise<Told> => {
+    stop: (): Promise<Counts> => {
       Atomics.store(over, 0, 1)
-      return told
+      return counts
     },
   }
 }
 
 const { badTokens } = (workerData ?? {}) as { badTokens?: { url: string; perSecond: number; over: Int32Array } }
 if (badTokens !== undefined) {
-  // Of this thread alone. They come from elsewhere, where they take nobody's processor.
+  // Lower the priority of this thread only: real attackers would not use this machine's CPU.
   setPriority(10)
   const { url, perSecond, over } = badTokens
   parentPort?.postMessage(await send(new URL(url), perSecond, () => Atomics.load(over, 0) === 1))

@@ -21,7 +21,7 @@ const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 const base = '/prime/webui/systemNotification'
 const round = (value: number): number => Math.round(value * 10) / 10
 
-/** D11: who is told of events is away in every way. */
+/** D11: breaks every receiver of events in every way. */
 export const brokenPeers: Check = {
   name: 'D11',
   what: `A SIEM by syslog, a webhook, a mail server and NATS each refuse, accept and hang, reset in the middle, answer a byte a second, and answer garbage, in turns, while ${hosts} hosts report; then they heal. Every event and asset arrives, a second time only with the same id; what waits, waits in the database; check-ins take what they took before. Three minutes of trouble in the full form, six seconds in the short one.`,
@@ -32,14 +32,14 @@ export const brokenPeers: Check = {
     const webhook = await startWebhookReceiver()
     const mail = await startMailSink(await freePort())
     const mailPort = mail.port
-    const ways = [
+    const paths = [
       await startNetworkPath(syslog.port, await freePort()),
       await startNetworkPath(webhook.port, await freePort()),
       await startNetworkPath(mailPort, await freePort()),
     ] as const
-    const given = await startBroker()
-    const broker = typeof given === 'string' ? undefined : given
-    const breaking = [...ways, ...(broker === undefined ? [] : [broker.way])]
+    const started = await startBroker()
+    const broker = typeof started === 'string' ? undefined : started
+    const breaking = [...paths, ...(broker === undefined ? [] : [broker.path])]
     const folder = temporaryFolder('peers')
     const inside = createLookInside(folder)
     const server = await startServer({
@@ -56,7 +56,7 @@ export const brokenPeers: Check = {
         '/prime/webui/generalconfig/AddOrUpdateSMPTConfig',
         {
           SMTP_HOST: '127.0.0.1',
-          SMTP_PORT: String(ways[2].port),
+          SMTP_PORT: String(paths[2].port),
           SMTP_SECURITY: 'none',
           SMTP_FROM: 'portcullis@example.org',
         },
@@ -67,8 +67,8 @@ export const brokenPeers: Check = {
         {
           id: 6,
           channels: {
-            syslog: { isEnabled: true, address: `127.0.0.1:${ways[0].port}`, protocol: 'tcp', format: 'rfc5424' },
-            webhook: { isEnabled: true, url: `http://127.0.0.1:${ways[1].port}/hook` },
+            syslog: { isEnabled: true, address: `127.0.0.1:${paths[0].port}`, protocol: 'tcp', format: 'rfc5424' },
+            webhook: { isEnabled: true, url: `http://127.0.0.1:${paths[1].port}/hook` },
           },
         },
         admin,
@@ -96,7 +96,7 @@ export const brokenPeers: Check = {
         Array.from({ length: hosts }, (_, i) => enrolReportingHost(() => timed, String(token), `told-${i}`)),
       )
       const running = fleet.map((host) => host.run(100))
-      // Notices, for the mails: blocked devices of a model for each of them.
+      // Each blocked device of a new model raises an alert, and each alert sends an email.
       let models = 0
       const block = (): Promise<unknown> =>
         client.query(
@@ -106,7 +106,7 @@ export const brokenPeers: Check = {
              '[Agent] Device VID/PID are 1209/' || $1::text || '  (Maker Model ' || $1::text || ')' FROM h`,
           [String(models++).padStart(4, '0')],
         )
-      // The first seconds warm what is compiled and prepared.
+      // The first seconds warm up the compiler and the prepared statements.
       await pause(3_000)
       times = createPercentiles()
       for (const until = performance.now() + calmMs; performance.now() < until; ) {
@@ -117,7 +117,7 @@ export const brokenPeers: Check = {
       const before = await inside.look(server.pid)
       times = createPercentiles()
       for (const mode of modes) {
-        for (const way of breaking) await way.set(mode)
+        for (const path of breaking) await path.set(mode)
         for (const until = performance.now() + troubleMs / modes.length; performance.now() < until; ) {
           await block()
           await pause(1_000)
@@ -128,7 +128,7 @@ export const brokenPeers: Check = {
       const after = await inside.look(server.pid)
       for (const host of fleet) host.stop()
       await Promise.all(running)
-      for (const way of breaking) await way.set('open')
+      for (const path of breaking) await path.set('open')
       const healedAt = performance.now()
       const waiting = async (): Promise<number> =>
         Number(
@@ -143,12 +143,13 @@ export const brokenPeers: Check = {
       while ((await waiting()) > 0 && performance.now() - healedAt < 330_000) await pause(500)
       const drainedSeconds = (performance.now() - healedAt) / 1_000
       const publishedWithin = async (ms: number): Promise<number> => {
-        while ((await broker?.isTold(server, admin)) === false && performance.now() - healedAt < ms) await pause(500)
+        while ((await broker?.isPublished(server, admin)) === false && performance.now() - healedAt < ms)
+          await pause(500)
         return (performance.now() - healedAt) / 1_000
       }
       const publishedSeconds = await publishedWithin(330_000)
       const left = await waiting()
-      // Measure again without faults, for information: a database that has grown is slower in any case.
+      // Measure again without faults, for information: a larger database is slower in any case.
       const runningAgain = fleet.map((host) => host.run(100))
       times = createPercentiles()
       await pause(calmMs)
@@ -163,7 +164,7 @@ export const brokenPeers: Check = {
       ])
       const idsIn = (texts: readonly string[]): number[] =>
         texts.flatMap((text) => [...text.matchAll(/eventI[dD]"?[=:]\s*"?(\d+)/g)].map(([, id]) => Number(id)))
-      // What was sent last is on its way through two sockets, and nobody acknowledges a line of syslog.
+      // The last events may still be in transit through two sockets, because syslog has no acknowledgement.
       for (let i = 0; i < 100 && new Set(idsIn(syslog.texts())).size < rows.length; i++) await pause(100)
       const toSyslog = idsIn(syslog.texts())
       const toWebhook = idsIn(webhook.seen.map(({ body }) => body))
@@ -190,7 +191,7 @@ export const brokenPeers: Check = {
           { what: 'mails', value: mails.rows.length, atLeast: 1 },
           { what: 'mails lost', value: lostMails.length, atMost: 0 },
           { what: 'mails and webhooks not delivered', value: Number(unsent.rows[0]?.n), atMost: 0 },
-          { what: 'tries on broken ways', value: breaking.reduce((sum, way) => sum + way.taken(), 0), atLeast: 6 },
+          { what: 'tries on broken ways', value: breaking.reduce((sum, path) => sum + path.taken(), 0), atLeast: 6 },
           { what: 'waited in the database at the end of the trouble', value: queued },
           { what: 'left over', value: left, atMost: 0 },
           { what: 'all told after healing', value: round(drainedSeconds), unit: 's', atMost: 300 },
@@ -201,7 +202,7 @@ export const brokenPeers: Check = {
           { what: 'p99 of check-ins in trouble', value: round(broken), unit: 'ms' },
           { what: 'p99 of check-ins when all was told', value: round(calmAgain), unit: 'ms' },
           { what: 'event loop delay in trouble, p99', value: round(after.delays.p99Ms), unit: 'ms' },
-          // Less than 25 ms a shared machine cannot tell.
+          // On a shared machine, a difference below 25 ms is noise.
           {
             what: 'p99, more than in the calm',
             value: round(broken - calm),
@@ -220,16 +221,16 @@ export const brokenPeers: Check = {
           { what: 'reports lost', value: lost, atMost: 0 },
           { what: 'reports stored twice', value: twice, atMost: 0 },
         ],
-        notRun: typeof given === 'string' ? [`NATS: ${given}`] : [],
+        notRun: typeof started === 'string' ? [`NATS: ${started}`] : [],
         notes: [
-          'Kafka and LDAP are not part of this drill: tests break their peers (server/src/features/outbound/assets, server/src/features/people/directory).',
+          'This drill does not cover Kafka and LDAP. Tests break their peers (server/src/features/outbound/assets, server/src/features/people/directory).',
         ],
       }
     } finally {
       transport.close()
       await client.end().catch(() => {})
       await server.stop()
-      for (const way of ways) await way.close()
+      for (const path of paths) await path.close()
       await broker?.close()
       mail.close()
       await syslog.close()

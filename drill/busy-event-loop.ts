@@ -24,7 +24,7 @@ const exportedRows = 50_000
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** D16: work that takes a processor. */
+/** D16: runs CPU-heavy work beside a healthy client. */
 export const busyEventLoop: Check = {
   name: 'D16',
   what: `Lists of at least ${exportedRows} rows are exported as CSV, another as PDF, hosts bring debug logs of 10 MiB, each of these again and again, and ${tokensPerSecond} bad tokens a second come in, of hosts and of people. How long the event loop of the server was kept from its next turn, and what a healthy client met that asks 50 times a second over a connection of its own each time. All of it, database and callers, runs on this one machine.`,
@@ -67,7 +67,7 @@ export const busyEventLoop: Check = {
         await (await ask(exportAgentPdf.path, {})).arrayBuffer()
         done.pdf += 1
       }
-      // Random bytes do not shrink: what is sent is as large as what is unpacked.
+      // Random bytes do not compress, so the upload is as large as the unpacked log.
       const log = gzipSync(randomBytes(logBytes), { level: 1 })
       const askForLog = async (host: PlayedHost): Promise<{ id: string; session: string }> => {
         await ask(fetchAgentsDebugLogs.path, [host.agentId])
@@ -76,10 +76,10 @@ export const busyEventLoop: Check = {
         const beat = { bootId, seq: 1, inventoryHash: host.inventoryHash, clock: Date.now() }
         const taken = await transport.post(agentPaths.checkIn, () => JSON.stringify(beat), session)
         const [command] = (taken.body.commands ?? []) as { payload: string }[]
-        if (command === undefined) throw new Error(`no command came with ${taken.status}`)
+        if (command === undefined) throw new Error(`The check-in returned no command (status ${taken.status}).`)
         return { id: (JSON.parse(command.payload) as AgentCommand).id, session }
       }
-      // Hosts that are polled bring nothing.
+      // Agentless hosts upload no logs.
       const client = createClient(server.connection)
       await client.connect()
       const { rows: polled } = await client.query<{ id: string }>(
@@ -105,14 +105,14 @@ export const busyEventLoop: Check = {
       const { p99: before } = await healthy.restart()
       const bad = startBadTokens(server.url, tokensPerSecond)
       const working = [exportCsv, exportPdf, bringLog].map(again)
-      // Of a minute, what is compiled and loaded in the first seconds is a small part; of five seconds most.
+      // Compiling and loading take the first seconds: little of a minute, but most of the short form's five seconds.
       if (isQuick) await pause(2_000)
       await inside.look(server.pid)
-      // A look collects all garbage, and who came meanwhile stood in line for it.
+      // A measurement collects all garbage, and requests that arrive meanwhile wait for it.
       await pause(500)
       await healthy.restart()
       await pause(seconds * 1_000)
-      // Before the last ones end: a loop without work would only make it look better.
+      // Measure before the work ends: an idle event loop would improve the figures.
       const { p99, failed, failures: unhealthy } = await healthy.read()
       const { delays } = await inside.look(server.pid)
       isOver = true
@@ -144,7 +144,7 @@ export const busyEventLoop: Check = {
         notes: [
           ...failures.slice(0, 3),
           ...unhealthy,
-          ...Object.entries(tokens.others).map(([status, count]) => `${count} bad tokens were answered ${status}`),
+          ...Object.entries(tokens.others).map(([status, count]) => `${count} bad tokens got status ${status}`),
         ],
       }
     } finally {

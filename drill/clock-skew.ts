@@ -7,11 +7,11 @@ import type { Check, Finding, Outcome } from '../rig/verdict.ts'
 
 const hour = 3_600_000
 
-/** Wrong clocks of hosts, in milliseconds, by the name of who has them. */
+/** Clock errors of the hosts in milliseconds, by host name. */
 const hostClocks = { right: 0, 'two hours ahead': 2 * hour, 'a day behind': -24 * hour } as const
 const reports = 5
 
-/** Hosts with wrong clocks report to a server whose clock is wrong, too. */
+/** Lets hosts with wrong clocks report to a server whose clock is also wrong. */
 const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
   const name = skewMs === 0 ? 'right clock' : skewMs > 0 ? 'two hours ahead' : 'a day behind'
   const trial = await startTrial({
@@ -36,7 +36,7 @@ const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
       await post({ seq: 1, inventoryHash: inventoryHash([]), inventory: [] })
       for (let n = 0; n < reports; n++) {
         const device = storageStick({ serial: `${whose}-${n}` })
-        // Its clock is set back in the middle: what comes later by its number is still later.
+        // The host's clock is set back midway. The sequence number still decides which report is newer.
         const set = n > 2 ? -hour : 0
         await post({
           seq: n + 2,
@@ -57,7 +57,7 @@ const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
           'SELECT created_at AS at FROM events WHERE agent_id = $1 ORDER BY event_id',
           [host.agentId],
         )
-        // Times are those at which the server heard of it, never the host's.
+        // Events carry the server's time of receipt, never the host's time.
         const now = Date.now() + skewMs
         wrongTimes += events.filter(({ at: time }) => Math.abs(time.getTime() - now) > 10 * 60_000).length
         if (events.length < reports) wrongTimes += 1
@@ -78,16 +78,16 @@ const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
       )
     }
     let clock = await lookAtClock()
-    // What was seen is kept for 20 s.
+    // The health check caches its result for 20 s.
     for (let tries = 0; !/ hosts? /.test(clock?.description ?? '') && tries < 60; tries++) {
       await pause(500)
       clock = await lookAtClock()
     }
-    const told = / (\d+) hosts? ha(?:s a|ve) wrong clocks?/.exec(clock?.description ?? '')
+    const warning = / (\d+) hosts? ha(?:s a|ve) wrong clocks?/.exec(clock?.description ?? '')
     return [
       {
         what: `server ${name}: connected hosts whose clocks are called wrong`,
-        value: Number(told?.[1] ?? 0),
+        value: Number(warning?.[1] ?? 0),
         atLeast: Object.values(hostClocks).filter((clock) => Math.abs(clock - hour - skewMs) > 5 * 60_000).length,
       },
       { what: `server ${name}: reports that were refused`, value: refused, atMost: 0 },
@@ -105,7 +105,7 @@ const withServer = async (skewMs: number, root: string): Promise<Finding[]> => {
   }
 }
 
-/** D8: clocks that are wrong. */
+/** D8: sets the clocks of hosts and server wrong. */
 export const clockSkew: Check = {
   name: 'D8',
   isWaiting: true,

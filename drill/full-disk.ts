@@ -9,7 +9,7 @@ import type { Check, Finding, Outcome } from '../rig/verdict.ts'
 import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
-/** A sign-in takes room, too: some dozens of them fit into what the tables have free, then they have to wait. */
+/** A sign-in also needs disk space: a few dozen fit into the free space of the tables, then they have to wait. */
 const signIns = 20
 const read = ['agents?PageSize=50', 'admin/SubsystemHealth'].map((path) => `/prime/webui/${path}`)
 
@@ -18,7 +18,7 @@ interface Filled {
   notes: string[]
 }
 
-/** Fills the disk under the tables or under the log of the database while hosts report and people sign in and read. */
+/** Fills the disk of the database's tables or of its WAL while hosts report and people sign in and read. */
 const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Promise<Filled> => {
   const folder = temporaryFolder('full')
   const inside = createLookInside(folder)
@@ -33,14 +33,14 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
       hosts,
       databaseOptions: { dataDir: folder },
       env: inside.env,
-      // What looks at the disk of the data looks at the one that is filled.
+      // The data directory is on the filled disk, so that the health check measures that disk.
       dataDir: join(folder, 'disk', 'server'),
     })
     try {
       const { call, signIn } = trial.server()
       let token = await signIn()
       trial.run()
-      // Memory for the hashing of passwords and for what is read is taken once, and stays.
+      // Password hashing and reads allocate memory once and keep it, so warm up before measuring.
       await Promise.all(Array.from({ length: 8 }, () => signIn().catch(() => {})))
       for (let i = 0; i < 8; i++) for (const path of read) await call(path, undefined, token).catch(() => {})
       await pause(1_500)
@@ -50,11 +50,11 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
       const failed = { signIns: [] as string[], reads: [] as string[] }
       const startedAt = performance.now()
       let signedInAt = 0
-      let told = 'nothing'
+      let diskStatus = 'unknown'
       let isRefusing = false
       while (performance.now() - startedAt < fullMs) {
         disk.fill()
-        // The log of a moment fits into its present segment of 16 MB: the next one is asked for at once.
+        // Short writes fit into the current 16 MB WAL segment, so request the next segment immediately.
         if (what === 'log')
           await withClient({ ...trial.connection, user: 'postgres' }, (client) =>
             client.query('SELECT pg_switch_wal()'),
@@ -73,7 +73,7 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
           await call(path, undefined, token)
             .then((answer) => {
               const items = Array.isArray(answer) ? (answer as { name: string; status: string }[]) : []
-              told = items.find(({ name }) => name === 'disk')?.status ?? told
+              diskStatus = items.find(({ name }) => name === 'disk')?.status ?? diskStatus
             })
             .catch((error: Error) => failed.reads.push(error.message))
         trial.weigh()
@@ -93,13 +93,13 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
         findings: [
           ...findings.filter((finding) => finding.what !== 'sent again'),
           { what: 'times that nothing more was acknowledged', value: isRefusing ? 1 : 0, atLeast: 1 },
-          // A full disk under the log stops PostgreSQL itself: then nobody reads, either.
+          // A full WAL disk stops PostgreSQL itself, so reads fail too.
           ...(what === 'data'
             ? [
                 { what: 'sign-ins that failed', value: failed.signIns.length, atMost: 0 },
                 { what: 'reads that failed', value: failed.reads.length, atMost: 0 },
                 { what: 'sign-ins that worked', value: asked.signIns - failed.signIns.length, atLeast: 3 },
-                { what: 'health says Error of the disk', value: told === 'Error' ? 1 : 0, atLeast: 1 },
+                { what: 'health says Error of the disk', value: diskStatus === 'Error' ? 1 : 0, atLeast: 1 },
               ]
             : [{ what: 'database stopped', value: isUp ? 0 : 1, atLeast: 1 }]),
           { what: 'servers that died', value: isAlive ? 0 : 1, atMost: 0 },
@@ -110,7 +110,7 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
             atMost: 32,
           },
           { what: 'memory grown', value: trial.grownMiB(), unit: 'MiB', atMost: 64 },
-          // PostgreSQL is started again after 0.1 s, 0.2 s, 0.4 s and so on, at most 30 s.
+          // The server restarts PostgreSQL after 0.1 s, 0.2 s, 0.4 s and so on, up to 30 s.
           { what: 'database back after', value: Math.round(databaseMs), unit: 'ms', atMost: 35_000 },
           { what: 'acknowledges again after', value: Math.round(recoverMs), unit: 'ms', atMost: 5_000 },
         ],
@@ -126,7 +126,7 @@ const fillOne = async (what: 'data' | 'log', fullMs: number, root: string): Prom
   }
 }
 
-/** D5: the disk of the database is full. */
+/** D5: fills the disk of the database. */
 export const fullDisk: Check = {
   name: 'D5',
   isWaiting: true,

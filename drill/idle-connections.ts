@@ -10,25 +10,25 @@ import { startServer } from '../rig/server-process.ts'
 import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.ts'
 import { openSession, startLoaded } from './loaded-fleet.ts'
 
-/** Connections that are opened at once. */
+/** Number of connections that are opened at the same time. */
 const atOnce = 100
-/** The bar of one idle connection, in kB of the server's resident memory. */
+/** Maximum memory of one idle connection, in kB of the server's resident memory. */
 const mostKb = 15
 
-interface Crowd {
-  /** Those that were answered as they should. */
+interface OpenConnections {
+  /** Number of connections that received the expected answer. */
   good: number
   isOpen(): number
   close(): void
 }
 
-/** Opens `count` connections, says `hello` on each, and waits until each was answered by a line that begins as it should. */
-const gather = async (
+/** Opens `count` connections, sends `hello` on each, and waits for answers that start with `expected`. */
+const openAll = async (
   count: number,
   open: () => Socket,
   hello: (index: number) => string,
   expected: string,
-): Promise<Crowd> => {
+): Promise<OpenConnections> => {
   const sockets: Socket[] = []
   let good = 0
   const join = (index: number): Promise<void> =>
@@ -56,7 +56,7 @@ const gather = async (
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** What a crowd costs, from the first of it to its idle end. */
+/** Measures memory and latency while a set of connections opens and then stays idle. */
 const weigh = async (
   what: string,
   count: number,
@@ -64,24 +64,24 @@ const weigh = async (
   bar: number | undefined,
   server: { pid: number; url: string },
   inside: ReturnType<typeof createLookInside>,
-  assemble: () => Promise<Crowd>,
+  assemble: () => Promise<OpenConnections>,
 ): Promise<Finding[]> => {
   const before = await inside.look(server.pid)
-  const crowd = await assemble()
+  const opened = await assemble()
   const after = await inside.look(server.pid)
-  // Over TLS the caller has no probe of its own; loopback and the same process either way.
+  // The probe does not support TLS.
   const probe = server.url.startsWith('http:')
     ? startProbe({ url: server.url, path: '/readyz', perSecond: 20, isFresh: true })
     : null
   await pause(3_000)
   const healthy = await probe?.stop()
-  const stillOpen = crowd.isOpen()
-  crowd.close()
-  // A server that just was busy has memory left that it takes first: then what lives in it tells more than its size.
+  const stillOpen = opened.isOpen()
+  opened.close()
+  // A server that was busy reuses memory that it already holds, so live memory can show more than the resident size.
   const live = after.heapUsed + after.external - before.heapUsed - before.external
   const kb = Math.max(after.rss - before.rss, live) / 1024 / count
   return [
-    { what: amount(isQuick, `${what}: answered`), value: crowd.good, atLeast: count },
+    { what: amount(isQuick, `${what}: answered`), value: opened.good, atLeast: count },
     { what: amount(isQuick, `${what}: open after three idle seconds`), value: stillOpen, atLeast: count },
     {
       what: `${what}: memory of each`,
@@ -103,7 +103,7 @@ const wakeHello = (token: string): string =>
 
 const plain = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** Each crowd has a server of its own: one that held another crowd has its memory still. */
+/** Gives each set of connections its own server, because a used server keeps the memory of the previous set. */
 const withInside = async <T>(work: (inside: ReturnType<typeof createLookInside>) => Promise<T>): Promise<T> => {
   const folder = temporaryFolder('idle')
   try {
@@ -113,9 +113,9 @@ const withInside = async <T>(work: (inside: ReturnType<typeof createLookInside>)
   }
 }
 
-/** What the first ones make once is no part of what the others cost. */
+/** Opens a few connections first, so that one-time allocations are not counted. */
 const warm = async (open: () => Socket, hello: string): Promise<void> => {
-  const few = await gather(100, open, () => hello, 'HTTP/1.1')
+  const few = await openAll(100, open, () => hello, 'HTTP/1.1')
   few.close()
   await pause(500)
 }
@@ -151,7 +151,7 @@ const weighWake = (what: string, count: number, isQuick: boolean, isTls: boolean
       transport.close()
       await warm(open, wakeHello(tokens[0] as string))
       return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
-        gather(count, open, (index) => wakeHello(tokens[index] as string), 'HTTP/1.1 101'),
+        openAll(count, open, (index) => wakeHello(tokens[index] as string), 'HTTP/1.1 101'),
       )
     } finally {
       await server.stop()
@@ -165,20 +165,20 @@ const weighKept = (what: string, count: number, isQuick: boolean, isTls: boolean
       const open = opener(server, isTls)
       await warm(open, plain)
       return await weigh(what, count, isQuick, isTls ? undefined : mostKb, server, inside, () =>
-        gather(count, open, () => plain, 'HTTP/1.1 200'),
+        openAll(count, open, () => plain, 'HTTP/1.1 200'),
       )
     } finally {
       await server.stop()
     }
   })
 
-/** D10: connections that are open and say nothing. */
+/** D10: keeps idle connections open. */
 export const idleConnections: Check = {
   name: 'D10',
   isWaiting: true,
   what: 'Opens ten thousand kept-alive connections, then as many wake sockets of hosts, then both over TLS. Measures the memory per connection (growth of resident memory, or of heap and buffers after a garbage collection, whichever is higher) and the latency of a healthy client. The TLS figures are informational.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
-    // Of fewer kept ones the heap's room for what is young, 29 MB however many there are, would be most of what is seen.
+    // The heap's young generation takes 29 MB for any count. With fewer kept connections it would dominate the figure.
     const counts = isQuick ? { kept: 10_000, wake: 2_000, tls: 300 } : { kept: 10_000, wake: 10_000, tls: 10_000 }
     return {
       findings: [

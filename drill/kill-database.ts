@@ -5,18 +5,18 @@ import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.t
 import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const hosts = 32
-/** The restarts of an embedded database are delayed twice as long each time (0.1 s, 0.2 s, …): more would mostly wait. */
+/** The delay before each restart of an embedded database doubles (0.1 s, 0.2 s, …). More kills would mostly wait. */
 const killsOfOneServer = 5
 
-/** Kills all processes of the database, and gives how long after its return a report is acknowledged again. */
+/** Kills all processes of the database. Measures its downtime and the time until a report is acknowledged again. */
 const killOnce = async (trial: Trial): Promise<{ downMs: number; recoverMs: number }> => {
   await pause(200 + chance('D3 kills') * 800)
   const startedAt = performance.now()
-  if (trial.signalDatabase('SIGKILL') === 0) throw new Error('There is no database to kill.')
-  // What its death answered already must not count as the recovery.
+  if (trial.signalDatabase('SIGKILL') === 0) throw new Error('The database is not running, so it cannot be killed.')
+  // Responses caused by the kill itself must not count as recovery.
   await pause(20)
   while (!(await answers(trial.connection))) {
-    if (performance.now() - startedAt > 60_000) throw new Error('The database did not come back within a minute.')
+    if (performance.now() - startedAt > 60_000) throw new Error('The database did not start again within a minute.')
     trial.weigh()
     await pause(10)
   }
@@ -50,7 +50,7 @@ const series = async (
   }
 }
 
-/** Figures of several series: sums, and the largest for memory. */
+/** Combines the figures of several series: adds them up, and takes the maximum for memory. */
 const together = (all: readonly Finding[][], name: string): Finding[] => {
   const [first = []] = all
   return first.map((finding) => {
@@ -65,7 +65,7 @@ const together = (all: readonly Finding[][], name: string): Finding[] => {
   })
 }
 
-/** D3: all processes of PostgreSQL are killed at once. */
+/** D3: kills all processes of PostgreSQL at once. */
 export const killDatabase: Check = {
   name: 'D3',
   what: `${hosts} hosts report without a pause while every process of PostgreSQL is killed (SIGKILL), first of a database apart from the server, then of the one that \`npm start\` runs by itself. The server lives, asks to come later, and nothing acknowledged is lost.`,

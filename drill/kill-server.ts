@@ -4,7 +4,7 @@ import { amount, type Check, type Outcome, type Sabotage } from '../rig/verdict.
 
 const hosts = 64
 
-/** Reports are answered while their transaction still runs. */
+/** Acknowledges reports while their transaction still runs. */
 export const acknowledgedBeforeCommit: Sabotage = {
   what: 'a report is acknowledged before COMMIT',
   red: 'lost',
@@ -18,7 +18,7 @@ export const acknowledgedBeforeCommit: Sabotage = {
   ],
 }
 
-/** A report that is sent again is taken as a new one. */
+/** Accepts a repeated report as a new one. */
 const takenAgain: Sabotage = {
   what: 'a report that is sent again is taken again',
   red: 'stored twice',
@@ -36,7 +36,7 @@ const takenAgain: Sabotage = {
   ],
 }
 
-/** D1: the server is killed at any moment of a check-in. */
+/** D1: kills the server at random moments of a check-in. */
 export const killServer: Check = {
   name: 'D1',
   what: `${hosts} hosts report without a pause while the server is killed (SIGKILL) at random moments and started again; each host repeats a report until it is acknowledged. Every acknowledged report is stored, and none twice.`,
@@ -47,7 +47,7 @@ export const killServer: Check = {
       trial.run()
       const recovered: number[] = []
       for (let kill = 0; kill < kills; kill++) {
-        // Between a tenth of a second and one: in the middle of batches, commits and timers, never at the same point.
+        // Between 0.1 s and 1 s, so that kills hit batches, commits and timers at different points.
         await pause(100 + chance('D1 kills') * 900)
         await trial.server().end('SIGKILL')
         recovered.push((await trial.startAgain()).startMs)

@@ -13,14 +13,17 @@ import { amount, type Check, type Finding, type Outcome } from '../rig/verdict.t
 import { emptyResult, playWorker, startWorkerProcess, type WorkerProcess } from '../rig/worker.ts'
 
 const base = '/prime/webui/agents/agentless'
-/** What a farm's host has. */
+/** Number of devices of each simulated SSH host. */
 const devices = 6
-/** Polls of the worker that goes silent and brings its results when they are of the past. */
+/** Number of polls whose worker falls silent and delivers its results too late. */
 const silent = 8
-/** Leases without a result after which a host is put off: it is what kills workers. */
+/** Leases without a result after which a host is postponed, because polling it kills workers. */
 const attempts = 3
 
-/** Sizes of both forms: crashes come within the first `spread` of the polls. The clock of the server runs `pace` times as fast, or a lease alone would take the short form's time. */
+/**
+ * Sizes of both forms. Crashes happen within the first `spread` of the polls. The server's clock runs `pace` times as
+ * fast, because a single lease would otherwise take as long as the short form.
+ */
 const forms = {
   quick: { polls: 100, workers: 4, kills: 3, pauses: 1, slowMs: 1_000, pace: 3, spread: 0.3, endMs: 40_000 },
   full: { polls: 1_500, workers: 8, kills: 65, pauses: 14, slowMs: 2_000, pace: 1, spread: 0.8, endMs: 340_000 },
@@ -28,14 +31,14 @@ const forms = {
 
 const stale = 'brought-too-late'
 
-/** What nobody may ever find in the database. */
+/** Returns a result that must never reach the database. */
 const lateResult = (poll: Poll): PollResult => ({
   ...emptyResult(poll),
   facts: plainHost(stale),
   devices: [storageStick({ serial: stale })],
 })
 
-/** Hosts to be polled once, by workers that wait for them; the server's own worker sleeps. */
+/** Adds hosts that are polled once, and stops the server's own worker. */
 const setUp = async (server: ServerProcess, port: number, polls: number) => {
   const { call } = server
   const admin = await server.signIn()
@@ -62,7 +65,7 @@ const setUp = async (server: ServerProcess, port: number, polls: number) => {
   }
 }
 
-/** Brings results as soon as their polls run again; how many of them counted, and how many came in the middle of another run. */
+/** Delivers results once their polls run again. Counts the accepted ones, and those that arrived during another run. */
 const bringLate = async (
   connection: Connection,
   { bring }: Awaited<ReturnType<typeof playWorker>>,
@@ -90,10 +93,10 @@ const bringLate = async (
   return { taken, inTheMiddle: polls.length - waiting.size }
 }
 
-/** Times at which each process went silent, by its id. */
+/** Times at which each worker fell silent, by its id. */
 type Silences = ReadonlyMap<string, readonly number[]>
 
-/** What the leases say: nothing ran again but for a silence, and it did so in time. */
+/** Checks the leases: a poll ran again only after its worker fell silent, and soon enough. */
 const judge = (given: readonly Given[], silences: Silences, reads: Record<string, number>, pace: number): Finding[] => {
   let causeless = 0
   let again = 0
@@ -111,7 +114,7 @@ const judge = (given: readonly Given[], silences: Silences, reads: Record<string
     }
   }
   const readTooOften = given.filter(
-    // Names and addresses are counted alike.
+    // The number in a host's user name follows from its address.
     ({ host, leases }) => {
       const [, , third = 0, last = 0] = host.split('.').map(Number)
       return (reads[`host-${third * 250 + last - 1}`] ?? 0) > leases.length
@@ -138,7 +141,7 @@ const judge = (given: readonly Given[], silences: Silences, reads: Record<string
   ]
 }
 
-/** What is stored, beside what each host has once. */
+/** Compares the stored rows with what each polled host must have once. */
 const compare = (connection: Connection, given: readonly Given[]): Promise<Finding[]> =>
   withClient(connection, async (client) => {
     const count = async (text: string, values: unknown[] = []): Promise<number> =>
@@ -167,7 +170,7 @@ const compare = (connection: Connection, given: readonly Given[]): Promise<Findi
     ]
   })
 
-/** D6: agentless workers die in the middle of polls, and sleep for longer than their leases. */
+/** D6: kills agentless workers during polls, and pauses them for longer than their leases. */
 export const killWorker: Check = {
   name: 'D6',
   isWaiting: true,
@@ -205,7 +208,7 @@ export const killWorker: Check = {
       }
       const awake = await Promise.all(Array.from({ length: size }, startWorker))
       await rig.activate()
-      // The played one may find all given out: hosts are slow enough for it to find some when they end.
+      // Other workers may hold all leases at first. Polls are slow enough that some remain when they finish.
       const late: Poll[] = []
       while (late.length < silent) late.push(...(await played.lease(silent - late.length)))
       const silences = new Map<string, number[]>([[played.id, [Date.now()]]])
@@ -213,7 +216,7 @@ export const killWorker: Check = {
       const isLate = (): boolean => performance.now() > endAt
       const bringing = bringLate(connection, played, late, isLate)
 
-      /** A process that polls now, taken from those that are awake. */
+      /** Removes a worker that is polling now from the active workers and returns it. */
       const takeBusy = async (): Promise<WorkerProcess | undefined> => {
         while (!isLate()) {
           const at = Math.floor(chance('D6 workers') * awake.length)
@@ -230,15 +233,15 @@ export const killWorker: Check = {
       const sleeping: Promise<void>[] = []
       let killed = 0
       let paused = 0
-      const misdeeds = kills + pauses
-      for (let i = 0; i < misdeeds && !isLate(); i++) {
-        // By how far they are, so that there are polls to disturb however fast this machine is.
-        while ((await endedPolls(connection)) < (i * polls * spread) / misdeeds && !isLate()) await pause(30)
+      const disruptions = kills + pauses
+      for (let i = 0; i < disruptions && !isLate(); i++) {
+        // Wait for progress instead of time, so that polls are running on a machine of any speed.
+        while ((await endedPolls(connection)) < (i * polls * spread) / disruptions && !isLate()) await pause(30)
         await pause(chance('D6 moments') * 200)
         const worker = await takeBusy()
         if (worker === undefined) break
         silence(worker)
-        if (Math.ceil(((i + 1) * pauses) / misdeeds) > paused) {
+        if (Math.ceil(((i + 1) * pauses) / disruptions) > paused) {
           paused += 1
           worker.signal('SIGSTOP')
           const asleepMs = ((workerLimits.leaseSeconds + 2) * 1_000) / pace
@@ -257,7 +260,7 @@ export const killWorker: Check = {
       while ((await endedPolls(connection)) < polls && !isLate()) await pause(100)
       await Promise.all(sleeping)
       const { taken, inTheMiddle } = await bringing
-      // Those that slept bring what they have, and the played one once more, when all is over.
+      // Paused workers deliver their results, and the simulated one delivers its results again after all polls ended.
       await pause(1_000)
       const after = (await played.bring(late.map(lateResult))).stored.length
       const given = await readPolls(connection)
@@ -275,7 +278,7 @@ export const killWorker: Check = {
       }
     } finally {
       await Promise.all(workers.map((worker) => worker.kill()))
-      // It sleeps: a word of the server would not wake it.
+      // The worker is stopped (SIGSTOP), so the server cannot end it.
       if (own !== 0)
         try {
           process.kill(own, 'SIGKILL')

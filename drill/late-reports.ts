@@ -1,4 +1,4 @@
-/** D7: reports that arrive twice, in another order, or days late. */
+/** D7: delivers reports twice, out of order, or days late. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { DeviceReport } from '@portcullis/contract'
@@ -21,7 +21,7 @@ interface Said extends Record<string, unknown> {
   changes?: ({ op: 'attached'; at: number; device: DeviceReport } | { op: 'removed'; at: number; portPath: string })[]
 }
 
-/** One present device: port, serial number, bytes, and whether it may be used. */
+/** A connected device as text: port, serial number, descriptors, and whether it is authorized. */
 type Row = string
 
 const makes: ((portPath: string) => DeviceReport)[] = [
@@ -30,7 +30,7 @@ const makes: ((portPath: string) => DeviceReport)[] = [
   (portPath) => plainMouse({ portPath }),
   (portPath) => hub({ portPath }),
   (portPath) => rubberDucky({ portPath }),
-  // Two sticks of one serial number are common: cheap ones share it.
+  // Cheap sticks often share one serial number.
   (portPath) => storageStick({ portPath, serial: 'S1' }),
   (portPath) => storageStick({ portPath, serial: 'S1', authorized: false }),
   (portPath) => storageStick({ portPath, serial: 'S2' }),
@@ -40,7 +40,7 @@ const step = fc.oneof(
   fc.record({ make: fc.constantFrom(...makes), portPath: port }).map(({ make, portPath }) => make(portPath)),
   port,
 )
-/** What happens at a host, and when the network delivers each report: a smaller number first, and up to three times. */
+/** The changes at a host, each with one to three delivery times of its report. Smaller times arrive first. */
 const life = fc.array(fc.tuple(step, fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 3 })), {
   minLength: 1,
   maxLength: 10,
@@ -49,7 +49,7 @@ type Life = readonly (readonly [DeviceReport | string, readonly number[]])[]
 
 const weekMs = 7 * 24 * 3_600_000
 
-/** The reports of a host, in order: its inventory first. */
+/** Returns the reports of a host in order, starting with its inventory. */
 const reportsOf = (steps: Life): { said: Said[]; devices: DeviceReport[] } => {
   const devices = new Map<string, DeviceReport>()
   const said: Said[] = [{ seq: 1, inventoryHash: inventoryHash([]), inventory: [] }]
@@ -70,7 +70,7 @@ const reportsOf = (steps: Life): { said: Said[]; devices: DeviceReport[] } => {
   return { said, devices: [...devices.values()] }
 }
 
-/** In the order in which they are delivered: each as often as it was drawn. */
+/** Returns the reports in delivery order, each as often as it is delivered. */
 const delivered = (said: readonly Said[], steps: Life): Said[] =>
   [
     { said: said[0] as Said, at: 0 },
@@ -80,8 +80,8 @@ const delivered = (said: readonly Said[], steps: Life): Said[] =>
     .map((one) => one.said)
 
 /**
- * Delivers reports and lets the host end as hosts do: with a check-in of its own, and its inventory when it is asked.
- * Gives how many answers were no acknowledgement.
+ * Delivers reports, then a final check-in and, if the server asks for it, the inventory.
+ * Returns how many reports were not acknowledged.
  */
 const play = async (
   reports: readonly Said[],
@@ -102,7 +102,7 @@ const rowOf = (report: DeviceReport): Row =>
 
 const isSame = (a: readonly Row[], b: readonly Row[]): boolean => [...a].sort().join('\n') === [...b].sort().join('\n')
 
-/** The receiving side as the ingest has it, around the function that it applies reports with. */
+/** Creates a model of the ingest around the function that applies reports. */
 const createModel = ({ applyReport, storedHash }: Apply) => {
   const designs = new Map<string, number>()
   const judged = (report: DeviceReport): Judged => {
@@ -112,7 +112,7 @@ const createModel = ({ applyReport, storedHash }: Apply) => {
     const { vid, pid } = parseReport(report)
     const { descriptors, manufacturer = '', product = '', serial = '' } = report
     const design = { id, vid, pid, descriptors, manufacturer, product, configuration: '' }
-    // Only what is applied counts here; what a design is judged to be does not change where it is plugged in.
+    // The verdict about a fingerprint does not affect how a report is applied, so it is left out.
     return { report, serial, design } as unknown as Judged
   }
   return () => {
@@ -140,7 +140,7 @@ const createModel = ({ applyReport, storedHash }: Apply) => {
         stored
           .filter(({ present }) => present)
           .map((p) => [p.portPath, p.serial, p.design.descriptors, p.authorized].join(' ')),
-      /** Devices that share an id would be one to people. */
+      /** Counts devices that share an id with another one. People would see them as one device. */
       doubles: (): number => stored.length - new Set(stored.map(({ deviceId }) => deviceId)).size,
     }
   }

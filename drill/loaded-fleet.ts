@@ -1,4 +1,4 @@
-/** A server with a fleet in its database, some of whose hosts have real keys. */
+/** Starts a server with a fleet in its database. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { agentPaths, sessionProofText } from '@portcullis/contract'
 import { signText } from '../cli/simulator/identity.ts'
@@ -19,7 +19,7 @@ export interface LoadedOptions {
 
 const designs = 100
 
-/** All hosts can be played. */
+/** Starts a server and loads a fleet. Every host has a real key, so the caller can act as it. */
 export const startLoaded = async ({
   root,
   agents,
@@ -52,7 +52,7 @@ export interface OpenedSession {
   bootId: string
 }
 
-/** Asks for a session of a host, at a new start of its. */
+/** Requests a session for a host with a new boot id. */
 export const openSession = async (
   transport: Pick<Transport, 'post'>,
   { agentId, privateKey }: Pick<PlayedHost, 'agentId' | 'privateKey'>,

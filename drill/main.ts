@@ -1,4 +1,4 @@
-/** `npm run drill -- [name…] [--quick]`: what the product does when things break; nothing that it acknowledged is lost. */
+/** `npm run drill -- [name…] [--quick]`: injects failures and checks that no acknowledged data is lost. */
 import { runChecks } from '../rig/run-checks.ts'
 import { drills } from './drills.ts'
 

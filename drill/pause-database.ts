@@ -24,7 +24,7 @@ const ask = (url: string, token?: string): Promise<Asked> =>
     asked.on('error', () => done(0))
   })
 
-/** D4: the database stops answering without ending a connection, as a frozen disk or virtual machine does. */
+/** D4: pauses the database without closing its connections, like a frozen disk or virtual machine. */
 export const pauseDatabase: Check = {
   name: 'D4',
   isWaiting: true,
@@ -65,7 +65,7 @@ export const pauseDatabase: Check = {
           await pause(250)
         }
         if (!isRed) redMs = Number.POSITIVE_INFINITY
-        // Woken in the order in which they would be scheduled by a disk that answers again: all at once.
+        // Resume all processes at once, as when a disk responds again.
         trial.signalDatabase('SIGCONT')
         recoverMs = Math.max(recoverMs, await trial.untilAcknowledged())
         await Promise.all(readers)

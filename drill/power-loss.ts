@@ -10,7 +10,7 @@ import { acknowledgedBeforeCommit } from './kill-server.ts'
 const hosts = 32
 const notAgain = { what: 'power losses after which nothing starts', value: Number.NaN, atMost: 0 }
 
-/** D19: the machine of server and database loses power. */
+/** D19: cuts the power of the machine that runs server and database. */
 export const powerLoss: Check = {
   name: 'D19',
   isWaiting: true,
@@ -33,10 +33,11 @@ export const powerLoss: Check = {
         trial.run()
         const recovered: number[] = []
         for (let loss = 0; loss < losses; loss++) {
-          // Short of the five seconds after which the kernel looks for old data to write.
+          // Stay below the five seconds after which the kernel writes old data to the disk.
           await pause(500 + chance('D19 losses') * 2_500)
           const ended = trial.server().end('SIGKILL')
-          if (trial.signalDatabase('SIGKILL') === 0) throw new Error('There is no database to cut off.')
+          if (trial.signalDatabase('SIGKILL') === 0)
+            throw new Error('Cannot cut the power: the database is not running.')
           await ended
           while (trial.signalDatabase('SIGKILL') > 0) await pause(5)
           disk.cut()

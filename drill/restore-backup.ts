@@ -1,4 +1,4 @@
-/** D14: backups, and a fleet that is restored from them. */
+/** D14: makes backups and restores a fleet from them. */
 
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { leftOut } from '../server/src/platform/backup/index.ts'
 const hosts = 16
 const run = promisify(execFile)
 
-/** Runs `portcullis …`; gives what it said. */
+/** Runs `portcullis …` and returns its output. */
 const portcullis = async (root: string, args: readonly string[], env: Record<string, string>): Promise<string> => {
   const { stdout, stderr } = await run(process.execPath, [join(root, 'cli/src/main.ts'), ...args], {
     cwd: root,
@@ -28,7 +28,7 @@ const portcullis = async (root: string, args: readonly string[], env: Record<str
   return stdout + stderr
 }
 
-/** What each table holds, as one hash of its rows in whatever order. */
+/** Returns one hash per table. The order of rows does not matter. */
 const hashes = (connection: Connection): Promise<Map<string, string>> =>
   withClient(connection, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -52,7 +52,7 @@ const serialsOf = (connection: Connection): Promise<Set<string>> =>
     return new Set(rows.map(({ serial }) => serial))
   })
 
-/** How a turn to a new key ends: every sealed secret has to be opened for it. */
+/** Rotates the keys and returns the final state of the job. A rotation has to open every sealed secret. */
 const rotationOf = async (server: ServerProcess): Promise<string> => {
   const token = await server.signIn()
   const { jobId } = await server.call('/prime/webui/generalconfig/RotateKeys', {}, token)
@@ -61,7 +61,7 @@ const rotationOf = async (server: ServerProcess): Promise<string> => {
     if (state === 'completed' || state === 'failed') return state
     await pause(100)
   }
-  return 'never ended'
+  return 'still running'
 }
 
 const archived = async (root: string, isQuick: boolean): Promise<Finding[]> => {
@@ -93,7 +93,7 @@ const archived = async (root: string, isQuick: boolean): Promise<Finding[]> => {
         const { rows } = await client.query<{ now: string }>('SELECT clock_timestamp()::text AS now')
         return rows[0]?.now ?? ''
       })
-      // What is on its way at the moment may be on either side of it.
+      // Reports in transit at this moment may be stored before or after it.
       between = [...said(), ...trial.fleet.flatMap(({ pending }) => pending() ?? [])]
       await pause(isQuick ? 500 : 5_000)
       atEnd = said()
@@ -103,7 +103,7 @@ const archived = async (root: string, isQuick: boolean): Promise<Finding[]> => {
       for (const host of trial.fleet) host.stop()
     } finally {
       await trial.stop()
-      // Destroyed: only the base backup and the archive are left.
+      // Only the base backup and the archive are left.
       rmSync(join(folder, 'first'), { recursive: true, force: true })
     }
     const startedAt = performance.now()
@@ -192,7 +192,7 @@ export const restoreBackup: Check = {
       await first.end()
       const original = await hashes(trial.connection)
 
-      // From here on the first database and its key file are not used any more.
+      // From here on, the first database and its key file are not used.
       const dataDir = join(folder, 'second')
       const restoreAt = performance.now()
       await portcullis(root, ['restore', withKeys, '--passphrase-file', passphrase], {
@@ -216,7 +216,7 @@ export const restoreBackup: Check = {
         PORTCULLIS_DATA_DIR: join(folder, 'third'),
       })
       const now = await hashes(third.connection)
-      // What the server itself wrote between the two looks (sessions, its health) cannot be compared.
+      // Rows that the server wrote between the two readings (sessions, health) cannot be compared.
       const compared = [...original].filter(
         ([name, hash]) => !leftOut.includes(name) && earlier.get(name) === hash && now.has(name),
       )
@@ -238,7 +238,7 @@ export const restoreBackup: Check = {
         { what: 'backup made within', value: Math.round(backupMs), unit: 'ms' },
         { what: 'from the restore to the first report', value: Math.round(restoreMs), unit: 'ms', atMost: 600_000 },
         { what: 'hosts that go on with their identity', value: host === true ? 1 : 0, atLeast: 1 },
-        // One more is left out by intent, and this bar is raised, or by mistake.
+        // Leaving out another table on purpose requires raising this bar; otherwise it is a mistake.
         { what: 'tables left out', value: leftOut.length, atMost: 13 },
         { what: 'tables compared', value: compared.length, atLeast: 50 },
         {

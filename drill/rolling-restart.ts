@@ -12,12 +12,12 @@ import { compareStored } from '../rig/stored.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const hosts = 64
-/** The balancer asks every 0.3 s and leaves a replica out after two bad answers: two seconds are three times that. */
+/** The balancer probes every 0.3 s and drops a replica after two failed probes. Two seconds are three times as long. */
 const drainSeconds = 2
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** D12: two replicas are restarted one after the other while hosts and people use them. */
+/** D12: restarts two replicas one after the other while hosts and people use them. */
 export const rollingRestart: Check = {
   name: 'D12',
   what: `Two replicas behind a balancer of connections that asks /readyz; ${hosts} hosts report and two people read lists while one replica after the other is told to stop (SIGTERM, ${drainSeconds} s of drain) and started again. No request fails. Then one is killed (SIGKILL), for information: what is acknowledged stays.`,
@@ -39,7 +39,7 @@ export const rollingRestart: Check = {
         root,
         env,
       })
-    // The first one makes the key file and the first account; the others find both.
+    // The first replica creates the key file and the first account; the second one finds both.
     const replicas = [await start(0), await start(1)] as [ServerProcess, ServerProcess]
     const balancer = await startBalancer({ replicas: replicas.map(({ url }) => url) })
     const transport = createTransport({ server: new URL(balancer.url), connections: hosts, timeoutMs: 10_000 })

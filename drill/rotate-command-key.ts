@@ -1,4 +1,4 @@
-/** Rotation of the command key under load, with agents as processes beside simulated hosts. */
+/** Rotates the command key under load, with real agent processes and simulated hosts. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { Check, Outcome } from '../rig/verdict.ts'
 const simulated = 32
 const api = '/prime/webui'
 
-/** An agent as its own process, on a tree of files in place of the kernel's. */
+/** Creates an agent process that reads a directory of files instead of the kernel's sysfs. */
 const createAgent = (root: string, folder: string, url: string, token: string) => {
   const [stateDir, sysfs, tokenFile] = ['state', 'sys', 'token'].map((name) => join(folder, name)) as [
     string,
@@ -24,7 +24,7 @@ const createAgent = (root: string, folder: string, url: string, token: string) =
     writeFileSync(join(sysfs, path), content)
   }
   writeFileSync(tokenFile, token, { mode: 0o600 })
-  // Else all of them are this one machine, and each enrolment takes the last one over.
+  // Without their own machine ids, all agents would be this one machine, and each enrolment would replace the last.
   const etc = join(folder, 'etc')
   mkdirSync(etc)
   writeFileSync(join(etc, 'machine-id'), randomBytes(16).toString('hex'))
@@ -58,7 +58,7 @@ const createAgent = (root: string, folder: string, url: string, token: string) =
       await ended
     },
     id: (): string => String(read('identity.json').agentId ?? ''),
-    /** Number of the command key that it holds. */
+    /** Number of the command key that the agent holds. */
     key: (): number => Number(read('identity.json').commandKeyNumber ?? 0),
     isArmed: (): boolean =>
       read('enforcement.json').mode === 'Armed' &&
@@ -67,10 +67,10 @@ const createAgent = (root: string, folder: string, url: string, token: string) =
   return agent
 }
 
-const within = async (what: string, isSo: () => boolean | Promise<boolean>, ms = 60_000): Promise<number> => {
+const within = async (what: string, isMet: () => boolean | Promise<boolean>, ms = 60_000): Promise<number> => {
   const startedAt = performance.now()
-  while (!(await isSo())) {
-    if (performance.now() - startedAt > ms) throw new Error(`not within ${ms} ms: ${what}`)
+  while (!(await isMet())) {
+    if (performance.now() - startedAt > ms) throw new Error(`Timed out after ${ms} ms: ${what}`)
     await pause(50)
   }
   return performance.now() - startedAt
@@ -111,10 +111,10 @@ export const rotateCommandKey: Check = {
       await within('every agent is armed', () => agents.every((agent) => agent.isArmed()))
       trial.run(20)
 
-      let looks = 0
+      let samples = 0
       let freed = 0
-      const looking = setInterval(() => {
-        looks++
+      const sampling = setInterval(() => {
+        samples++
         freed += agents.filter((agent) => !agent.isArmed()).length
       }, 20)
       const keyFile = join(trial.dataDir, 'portcullis.key')
@@ -128,20 +128,21 @@ export const rotateCommandKey: Check = {
           },
         })
       }
-      const again = async (some: typeof agents): Promise<void> => {
-        // A session lasts for an hour; a start opens another at once. Its defaults come back while it is away.
-        clearInterval(looking)
+      const restart = async (some: typeof agents): Promise<void> => {
+        // A session lasts an hour; a restart opens a new one. Sampling ends here, because a stopped agent restores the
+        // defaults.
+        clearInterval(sampling)
         for (const agent of some) await agent.stop()
         for (const agent of some) agent.start()
       }
       await rotate()
       await pause(2_000)
       const armedMidSession = agents.filter((agent) => agent.isArmed()).length
-      await again(agents)
+      await restart(agents)
       const learnedMs = await within('every agent holds the new key', () => agents.every((agent) => agent.key() === 1))
       await within('every agent is armed again', () => agents.every((agent) => agent.isArmed()))
 
-      // Away during three rotations, of which the last leaves no former key: as after a month.
+      // This agent misses three rotations. The last one keeps no former key, as after a month.
       const away = agents[0] as (typeof agents)[number]
       await away.stop()
       await rotate()
@@ -158,18 +159,18 @@ export const rotateCommandKey: Check = {
       await away.stop()
       writeFileSync(keyFile, genuine)
       away.start()
-      const followedMs = await within('the one that was away holds the newest key', () => away.key() === 4)
-      await again(agents.slice(1))
-      await within('all hold the newest key', () => agents.every((agent) => agent.key() === 4))
+      const followedMs = await within('the agent that was stopped holds the newest key', () => away.key() === 4)
+      await restart(agents.slice(1))
+      await within('all agents hold the newest key', () => agents.every((agent) => agent.key() === 4))
       await order('free')
-      const obeyedMs = await within('all obey the newest key', () => agents.every((agent) => !agent.isArmed()))
+      const obeyedMs = await within('all agents obey the newest key', () => agents.every((agent) => !agent.isArmed()))
       const failed = trial.fleet.reduce((sum, { reported }) => sum + reported.refused.length, 0)
       const { findings, notes } = await trial.settle()
       return {
         findings: [
           ...findings,
           { what: 'refused reports of hosts before rotations', value: failed, atMost: 0 },
-          { what: 'looks at armed hosts during the rotation', value: looks, atLeast: 20 },
+          { what: 'looks at armed hosts during the rotation', value: samples, atLeast: 20 },
           { what: 'armed hosts that were free in one of them', value: freed, atMost: 0 },
           { what: 'armed in the middle of their session', value: armedMidSession, atLeast: agents.length },
           { what: 'agents that took the new key over', value: agents.length, atLeast: 3 },

@@ -10,7 +10,7 @@ const probesPerSecond = 20
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Sends `start`, then a byte a second, of headers or of a body that never ends; one that reads nothing sends no more. */
+/** Each kind sends `start`, then one byte per second without end. A client that does not read sends nothing more. */
 const kinds = {
   headers: { start: 'GET /docs HTTP/1.1\r\nHost: a\r\nX-Slow: ', isReading: true },
   'body of a sign-in': {
@@ -23,7 +23,7 @@ const kinds = {
       'POST /agent/v1/enrol HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n{"',
     isReading: true,
   },
-  // Six megabytes are more than the kernel takes off the server's hands.
+  // Six megabytes do not fit into the kernel's socket buffers.
   reader: { start: 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(6), isReading: false },
 } as const
 
@@ -46,7 +46,7 @@ const open = (url: URL, { start, isReading }: Kind): Promise<Socket> =>
     })
   })
 
-/** D9: clients that are slow on purpose. */
+/** D9: connects clients that are slow on purpose. */
 export const slowClients: Check = {
   name: 'D9',
   what: `${clients} slow clients, ${perSecond} more each second: three tenths each send headers, the body of a sign-in and the body of an enrolment by a byte a second, the others read nothing of the megabytes that they asked for. A healthy client asks ${probesPerSecond} times a second beside them, over a connection of its own each time.`,
@@ -55,7 +55,7 @@ export const slowClients: Check = {
     const sockets: Socket[] = []
     try {
       const url = new URL(server.url)
-      // Forms what is formed at the first request only.
+      // The first request builds the document.
       await server.call('/openapi.json')
       const healthy = startProbe({ url: server.url, path: '/readyz', perSecond: probesPerSecond, isFresh: true })
       await pause(3_000)
@@ -72,7 +72,7 @@ export const slowClients: Check = {
       const openedAt = performance.now()
       await pause(1_000)
       const filesAtMost = openFiles(server.pid)
-      // A few files come and go with the healthy client.
+      // The healthy client opens and closes a few files.
       const held = (): number => Math.max(0, openFiles(server.pid) - filesBefore - 5)
       while (held() > 0 && performance.now() - openedAt < 40_000) await pause(250)
       const seconds = (performance.now() - openedAt) / 1_000
@@ -81,7 +81,7 @@ export const slowClients: Check = {
         findings: [
           { what: 'slow clients held at once', value: filesAtMost - filesBefore, atLeast: clients * 0.95 },
           { what: 'held to the end', value: held(), atMost: 0 },
-          // 28 s for a request, looked at every 2 s, and the look from outside.
+          // 28 s for a request, checked every 2 s, plus the interval of this measurement.
           { what: 'all dropped after the last came', value: Math.round(seconds * 10) / 10, unit: 's', atMost: 30.5 },
           { what: 'healthy requests', value: sent, atLeast: 20 * 20 },
           { what: 'healthy requests that failed', value: failed, atMost: 0 },

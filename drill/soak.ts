@@ -41,7 +41,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
     child.once('exit', () => resolve(text))
   })
 
-/** D15: hours of ordinary work. */
+/** D15: runs ordinary work for hours. */
 export const soak: Check = {
   name: 'D15',
   what: 'A simulated fleet checks in, plugs and unplugs devices; people sign in, read lists and export them. After a warm-up of one third of the time, measures the growth of live memory (heap and buffers after a garbage collection, least squares), open handles, and the p99 of a healthy client in the second half compared with the first. Takes two hours unless --minutes is set; a shorter soak cannot measure the leak.',
@@ -63,7 +63,7 @@ export const soak: Check = {
       )
       const seconds = minutes * 60
       const args = ['--server', server.url, '--token', String(token), '--agents', String(agents), '--json']
-      // Longer than the soak: it is ended by a signal, and then says what it did.
+      // The simulator has no time limit. A signal stops it, and then it prints its summary.
       args.push('--interval', isQuick ? '2' : '10', '--duration', '0', '--wake', '500', '--plug-rate', '20')
       fleet = spawn(process.execPath, [join(root, 'cli/simulator/main.ts'), ...args], {
         stdio: ['ignore', 'pipe', 'ignore'],

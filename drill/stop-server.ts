@@ -5,7 +5,7 @@ import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const hosts = 64
 
-/** Reports that were stored although their host was never told so: it sends them again for nothing. */
+/** Counts the stored reports that were never acknowledged. Their hosts send them again needlessly. */
 const storedUnanswered = (connection: Connection, pending: readonly string[]): Promise<number> =>
   withClient(connection, async (client) => {
     const { rows } = await client.query<{ n: number }>(
@@ -15,7 +15,7 @@ const storedUnanswered = (connection: Connection, pending: readonly string[]): P
     return rows[0]?.n ?? 0
   })
 
-/** D2: the server is told to stop, as by a service manager. */
+/** D2: stops the server with SIGTERM, as a service manager does. */
 export const stopServer: Check = {
   name: 'D2',
   isWaiting: true,
@@ -34,7 +34,7 @@ export const stopServer: Check = {
         const { code } = await trial.server().end('SIGTERM')
         took.push(performance.now() - startedAt)
         if (code !== 0) unclean += 1
-        // Answers that are on their way arrive; nobody else can store anything now.
+        // Responses in transit arrive. The server is stopped, so nothing else is stored.
         await pause(200)
         needless += await storedUnanswered(
           trial.connection,

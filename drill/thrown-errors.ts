@@ -14,20 +14,20 @@ import { forEachOf, type Got, jsonOf, type Sent } from '../rig/wire.ts'
 import { acknowledgedBeforeCommit } from './kill-server.ts'
 
 const reporters = 12
-/** Statements of one operation that are tried; those of a transaction are four at least. */
+/** Maximum number of statements tried per operation. A transaction has at least four. */
 const mostStatements = 25
-/** One in so many statements outside of requests throws. */
+/** Share of statements outside of requests that throw. */
 const outsideShare = 1 / 25
 
-/** A statement is given up after 4.5 s, and waiting for a connection after 4 s. */
+/** A statement times out after 4.5 s, and waiting for a connection after 4 s. */
 const patienceMs = 9_000
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** What a problem must not tell. */
+/** Matches internal details that a problem response must not reveal. */
 const inside = new RegExp(`${faultText}|node_modules|\\.ts:\\d+|at async |portcullis_`)
 
-/** A table of one line, as a form brings it. */
+/** A CSV file with one row, as a multipart form. */
 const form = {
   body: Buffer.from(
     '--line\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\r\n1,2\r\n\r\n--line--\r\n',
@@ -45,18 +45,18 @@ const bodyFor = (offered: Offered): Pick<Sent, 'body' | 'headers'> => {
 const makesPdf = ({ described }: Offered): boolean =>
   described.responses['200']?.content?.['application/pdf'] !== undefined
 
-/** What is wrong with an answer of 500 and above; undefined: nothing. */
+/** Returns what is wrong with a response of status 500 or above, or undefined. */
 const faultOf = ({ headers, text }: Got): string | undefined => {
-  if (inside.test(text)) return `tells of the inside: ${text.slice(0, 300)}`
-  // Some clients ask for text.
+  if (inside.test(text)) return `reveals internal details: ${text.slice(0, 300)}`
+  // Some clients ask for plain text.
   if (headers['content-type']?.startsWith('text/plain')) return undefined
   const { code } = (jsonOf(text) ?? {}) as { code?: string }
   if (headers['content-type']?.startsWith('application/problem+json') && code !== undefined && code in errorTable)
     return undefined
-  return `is no problem: ${headers['content-type']} ${text.slice(0, 300)}`
+  return `is not a problem document: ${headers['content-type']} ${text.slice(0, 300)}`
 }
 
-/** Connections of the server that are lent, and callers that wait for one; by its own figures. */
+/** Counts the server's used database connections and the callers that wait for one, from its own metrics. */
 const lentOf = async ({ wire }: Environment): Promise<number> => {
   const { text } = await wire.send({ method: 'GET', path: '/metrics' })
   const lines = text.match(/^portcullis_db_pool_(?:connections\{[^}]*state="used"[^}]*\}|waiting(?:\{[^}]*\})?) \d+/gm)
@@ -74,7 +74,7 @@ interface Ledger {
   notProblems: string[]
 }
 
-/** Calls an operation again and again, and lets it throw at another place each time. */
+/** Calls an operation repeatedly and makes it throw at a different point each time. */
 const tryOperation = async (
   { wire }: Environment,
   fixture: Fixture,
@@ -114,18 +114,18 @@ const tryOperation = async (
     const isLater = got.status === 503 && got.headers['retry-after'] !== undefined && makesPdf(offered)
     if (isThrown) ledger.failed += 1
     else if (!isLater) ledger.notAlone.push(`${line} ${got.text.slice(0, 300)}`)
-    const fault = got.status === 0 ? 'has no answer' : faultOf(got)
+    const fault = got.status === 0 ? 'got no response' : faultOf(got)
     if (fault !== undefined) ledger.notProblems.push(`${line} ${fault}`)
     return isThrown
   }
   const steps = ['hook', 'handler', 'late'] as const
-  // In the short form each operation meets two of them.
+  // The short form tries two of them for each operation.
   const tried = isQuick ? ['handler', offered.id.length % 2 === 0 ? 'hook' : 'late'] : steps
   for (const where of [...tried, ...(makesPdf(offered) ? ['thread'] : [])]) if (!isOver()) await call(where)
   for (let n = 1; n <= (isQuick ? 3 : mostStatements) && !isOver(); n++) if (!(await call(String(n)))) return
 }
 
-/** D18: errors that nobody foresaw. */
+/** D18: throws unexpected errors in the server. */
 export const thrownErrors: Check = {
   name: 'D18',
   isWaiting: true,
@@ -142,7 +142,7 @@ export const thrownErrors: Check = {
         const token = await environment.enrolmentToken()
         const hosts = await Promise.all(
           Array.from({ length: reporters }, (_, i) =>
-            // As agents do.
+            // Agents send a report again after a 500.
             enrolReportingHost(() => transport, token, `thrown-${i}`, { repeatsAfter500: true }),
           ),
         )
@@ -157,7 +157,7 @@ export const thrownErrors: Check = {
           notAlone: [],
           notProblems: [],
         }
-        // The figures are formed by statements, too, which are told as lent.
+        // Collecting the metrics also runs statements, which count as used connections.
         const lentBefore = await lentOf(environment)
         faults.outside(outsideShare)
         const reporting = Promise.all(hosts.map((host) => host.run(20)))
@@ -165,7 +165,7 @@ export const thrownErrors: Check = {
         const secondsAtMost = isQuick ? 25 : 300
         const isOver = (): boolean => !server.isRunning() || performance.now() - startedAt > secondsAtMost * 1_000
         for (let round = 0; round < (isQuick ? 1 : 10); round++)
-          // One at a time: whoever joins a computation that is under way (lists that are reloaded) shares its end.
+          // One at a time: callers that join a running computation (such as a list reload) would share its error.
           await forEachOf(operations, 1, (offered) =>
             tryOperation(environment, fixture, offered, ledger, isOver, isQuick),
           )
@@ -176,7 +176,7 @@ export const thrownErrors: Check = {
         await Promise.race([reporting, pause(10_000)])
         for (const host of hosts) host.leave()
         const health = await healthy.stop()
-        // Timers of the server may have one lent for a moment.
+        // Timers of the server may briefly use a connection.
         let lent = Number.NaN
         for (let tries = 0; tries < 50 && !(lent <= lentBefore) && server.isRunning(); tries++) {
           await pause(100)
@@ -200,7 +200,7 @@ export const thrownErrors: Check = {
           findings: [
             { what: 'requests', value: ledger.calls },
             { what: 'operations', value: operations.length },
-            // Check-ins are taken before the router: they meet what is thrown outside of requests.
+            // Check-ins bypass the router, so they meet only the errors thrown outside of requests.
             { what: 'operations that met an error', value: ledger.operations.size, atLeast: operations.length - 1 },
             { what: 'errors thrown in requests', value: inRequests, atLeast: operations.length },
             { what: 'errors thrown elsewhere', value: outside, atLeast: 20 },
@@ -267,7 +267,7 @@ export const thrownErrors: Check = {
       edits: [
         {
           file: 'server/src/compose.ts',
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands there
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: quotes source code
           find: 'work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`))',
           replace: 'void work()',
         },

@@ -9,17 +9,16 @@ import { openSession, startLoaded } from './loaded-fleet.ts'
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** What the herd met. */
-interface Met {
+interface Counts {
   back: number
   shed: number
-  /** Told to come later without being told when. */
+  /** Responses that ask the host to retry later without Retry-After. */
   shedWithoutTime: number
   broken: number
   refused: string[]
 }
 
-/** D17: all hosts come back in the same moment. */
+/** D17: reconnects all hosts at the same moment. */
 export const thunderingHerd: Check = {
   name: 'D17',
   isWaiting: true,
@@ -38,10 +37,10 @@ export const thunderingHerd: Check = {
       const away = agents - (await connected())
       const memoryBefore = residentBytes(server.pid)
       let memory = memoryBefore
-      const met: Met = { back: 0, shed: 0, shedWithoutTime: 0, broken: 0, refused: [] }
+      const counts: Counts = { back: 0, shed: 0, shedWithoutTime: 0, broken: 0, refused: [] }
       const later = async (retryAfterMs: number): Promise<void> => {
-        met.shed += 1
-        if (retryAfterMs <= 0) met.shedWithoutTime += 1
+        counts.shed += 1
+        if (retryAfterMs <= 0) counts.shedWithoutTime += 1
         await pause((retryAfterMs || 1_000) * (1 + chance('D17 waits') / 2))
       }
       const comeBack = async (host: PlayedHost): Promise<void> => {
@@ -58,20 +57,20 @@ export const thunderingHerd: Check = {
                 ? await transport.post(agentPaths.checkIn, () => JSON.stringify(beat), String(answer.body.token))
                 : answer
             if (taken.status === 200) {
-              met.back += 1
+              counts.back += 1
               return
             }
             if (taken.status === 503 || taken.status === 429) await later(taken.retryAfterMs)
             else if (taken.status === 408 || taken.status === 409) {
-              // Asked for twice: the first time was given up, and answered later.
-              met.broken += 1
+              // The host gave up on the first request and sent it again, but the server had processed it.
+              counts.broken += 1
               await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
             } else {
-              met.refused.push(`${taken.status} ${JSON.stringify(taken.body).slice(0, 200)}`)
+              counts.refused.push(`${taken.status} ${JSON.stringify(taken.body).slice(0, 200)}`)
               return
             }
           } catch {
-            met.broken += 1
+            counts.broken += 1
             await pause(backoffMs * (0.5 + chance('D17 waits') / 2))
           }
         }
@@ -88,18 +87,18 @@ export const thunderingHerd: Check = {
       return {
         findings: [
           { what: amount(isQuick, 'hosts that were away'), value: away, atLeast: agents },
-          { what: amount(isQuick, 'hosts that are back'), value: met.back, atLeast: agents },
+          { what: amount(isQuick, 'hosts that are back'), value: counts.back, atLeast: agents },
           { what: 'all acknowledged after', value: Math.round(backSeconds * 10) / 10, unit: 's', atMost: 60 },
           { what: 'all shown as connected after', value: Math.round(greenSeconds * 10) / 10, unit: 's', atMost: 60 },
           { what: amount(isQuick, 'shown as connected'), value: await connected(), atLeast: agents },
-          { what: 'told to come later', value: met.shed },
-          { what: 'told to come later without a time', value: met.shedWithoutTime, atMost: 0 },
-          { what: 'requests that were given up', value: met.broken },
-          { what: 'refused', value: met.refused.length, atMost: 0 },
+          { what: 'told to come later', value: counts.shed },
+          { what: 'told to come later without a time', value: counts.shedWithoutTime, atMost: 0 },
+          { what: 'requests that were given up', value: counts.broken },
+          { what: 'refused', value: counts.refused.length, atMost: 0 },
           { what: 'memory, most', value: Math.round(memory / 2 ** 20), unit: 'MiB' },
           { what: 'memory, growth', value: Math.round((memory - memoryBefore) / 2 ** 20), unit: 'MiB', atMost: 512 },
         ],
-        notes: met.refused.slice(0, 3),
+        notes: counts.refused.slice(0, 3),
       }
     } finally {
       transport.close()

@@ -1,4 +1,4 @@
-/** D13: a new release beside the old one, and back. */
+/** D13: runs a new release beside the old one, then goes back. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../rig/database.ts'
@@ -22,7 +22,7 @@ export const upgrade: Check = {
   run: async ({ isQuick, root, from }): Promise<Outcome> => {
     const name = from ?? previousRelease()
     if (name === undefined)
-      return { findings: [], notRun: ['upgrade: the history of this checkout does not hold the previous release'] }
+      return { findings: [], notRun: ['upgrade: the Git history does not contain the previous release'] }
     const folder = temporaryFolder('upgrade')
     const release = unpackRelease(name)
     const env = { PORTCULLIS_KEY_FILE: join(folder, 'portcullis.key') }
@@ -76,7 +76,7 @@ export const upgrade: Check = {
         const failedHosts = failed() - before
         const { findings, notes } = await trial.settle()
         await old.end()
-        // What a later release may do: add, and say so. The one before it has to start on that.
+        // A later release may add to the schema and record it. The previous release must start on such a schema.
         await withClient(trial.connection, async (client) => {
           await client.query('ALTER TABLE agents ADD COLUMN of_a_later_release int')
           await client.query("INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, 'later', '')")

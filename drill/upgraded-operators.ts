@@ -26,7 +26,7 @@ const stateOf = async (server: ServerProcess, token: string) => {
   }
 }
 
-/** Creates accounts, API tokens and rules on the older release, and remembers them with a working token of each age. */
+/** Creates accounts, API tokens and rules on the older release, and returns them with a working token of each age. */
 export const createOperators = async (server: ServerProcess) => {
   const admin = await server.signIn()
   for (const [userName, userProfile] of [
@@ -61,7 +61,7 @@ const statusOf = async (server: ServerProcess, path: string, token: string, body
   return answer.status
 }
 
-/** Compares what the new release serves with what was created, and tries what its tokens may still do. */
+/** Compares the state on the new release with the created one, and tries operations with the old tokens. */
 export const checkOperators = async (
   server: ServerProcess,
   { tokens, before }: Awaited<ReturnType<typeof createOperators>>,
