@@ -1,4 +1,4 @@
-/** Attackers of the availability gate, in a thread of their own: what they do is no delay of those who measure. */
+/** Runs the attackers of the availability gate in their own thread, so that they do not delay the measurement. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,22 +7,22 @@ import { agentPaths, workerPaths } from '@portcullis/contract'
 
 export interface AttackOptions {
   url: string
-  /** Session of the agent that floods. */
+  /** Session token of the flooding agent. */
   session: string
   bootId: string
-  /** Connections that sign in from one address, and from many networks. */
+  /** Number of connections that sign in from one address and from many networks. */
   signIns: { oneAddress: number; manyNetworks: number }
 }
 
-/** What the attackers met: how often they sent, and the answers. */
+/** Counts of the requests sent and of certain responses. */
 export interface Attacked {
   bodies: number
   reports: number
   signIns: number
   slow: number
-  /** Bodies without a key that were answered otherwise than by 401. */
+  /** Bodies without a key that got a response other than 401. */
   taken: number
-  /** Reports of the flooding agent that were parsed: they are wrong, and answered 400. */
+  /** Invalid reports of the flooding agent that were parsed and answered with 400. */
   parsed: number
 }
 
@@ -33,11 +33,11 @@ const slowBodies = 60
 
 const attack = ({ url, session, bootId, signIns }: AttackOptions) => {
   const { hostname, port } = new URL(url)
-  const met: Attacked = { bodies: 0, reports: 0, signIns: 0, slow: 0, taken: 0, parsed: 0 }
+  const counts: Attacked = { bodies: 0, reports: 0, signIns: 0, slow: 0, taken: 0, parsed: 0 }
   const open = new Set<Socket>()
   let isOver = false
 
-  /** Sends bytes on a connection of its own and gives the status; 0 when the connection ends without one. */
+  /** Sends bytes on a new connection. Returns the status, or 0 if the connection closes without one. */
   const send = (bytes: readonly (string | Buffer)[]): Promise<number> =>
     new Promise((resolve) => {
       const socket = connect(Number(port), hostname)
@@ -72,24 +72,24 @@ const attack = ({ url, session, bootId, signIns }: AttackOptions) => {
 
   const sendBody = async (): Promise<void> => {
     const status = await send([headOf(workerPaths.results, results.length, ''), results])
-    met.bodies++
-    if (status !== 0 && status !== 401) met.taken++
+    counts.bodies++
+    if (status !== 0 && status !== 401) counts.taken++
   }
   const sendReport = async (): Promise<void> => {
     const more = `authorization: Bearer ${session}\r\nx-forwarded-for: 198.51.100.9\r\n`
-    if ((await send([headOf(agentPaths.checkIn, report.length, more), report])) === 400) met.parsed++
-    met.reports++
+    if ((await send([headOf(agentPaths.checkIn, report.length, more), report])) === 400) counts.parsed++
+    counts.reports++
   }
   const signIn = async (address: string, name: string): Promise<void> => {
     const body = JSON.stringify({ userName: name, password: 'a wrong password' })
     await send([headOf('/prime/webui/Auth/LocalLogin', body.length, `x-forwarded-for: ${address}\r\n`), body])
-    met.signIns++
+    counts.signIns++
   }
   const sendSlowly = async (i: number): Promise<void> => {
     const socket = connect(Number(port), hostname)
     open.add(socket)
     socket.on('error', () => {})
-    met.slow++
+    counts.slow++
     await once(socket, 'connect').catch(() => {})
     socket.write(headOf(i % 2 === 0 ? agentPaths.enrol : workerPaths.results, 10_000, ''))
     const timer = setInterval(() => socket.write(' '), 500)
@@ -112,19 +112,19 @@ const attack = ({ url, session, bootId, signIns }: AttackOptions) => {
     isOver = true
     for (const socket of open) socket.destroy()
     await Promise.all(running)
-    return met
+    return counts
   }
 }
 
-/** Starts the attack; gives how to stop it. */
+/** Starts the attack and returns a function that stops it. */
 export const startAttack = (options: AttackOptions): (() => Promise<Attacked>) => {
   const worker = new Worker(new URL(import.meta.url), { workerData: { attack: options } })
   return async () => {
     const answered = once(worker, 'message')
     worker.postMessage('stop')
-    const [met] = (await answered) as [Attacked]
+    const [counts] = (await answered) as [Attacked]
     await worker.terminate()
-    return met
+    return counts
   }
 }
 

@@ -10,13 +10,13 @@ import { api, type Environment, withEnvironment } from '../rig/environment.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { tryMutations } from '../server/test/audit-mutations.ts'
 
-/** A checkpoint comes with so many records. */
+/** Number of records between two checkpoints. */
 const everyRecords = 1_000
 
 const statusOf = async ({ call, admin }: Environment): Promise<AuditStatus> =>
   (await call('GET', `${api}/admin/audit`, undefined, admin.token)) as AuditStatus
 
-/** Changes until there are so many records. */
+/** Makes changes until the trail has the wanted number of records. */
 const changeUntil = async (environment: Environment, wanted: number): Promise<void> => {
   const { call, admin } = environment
   for (;;) {
@@ -27,7 +27,7 @@ const changeUntil = async (environment: Environment, wanted: number): Promise<vo
   }
 }
 
-/** Waits until the server says what is awaited; its timer looks every two seconds. */
+/** Waits until the status meets a condition. The server updates it every two seconds. */
 const untilStatus = async (environment: Environment, is: (status: AuditStatus) => boolean): Promise<AuditStatus> => {
   const end = performance.now() + 20_000
   for (;;) {
@@ -51,7 +51,7 @@ const codeOf = (root: string, args: readonly string[]): Promise<number> =>
     )
   })
 
-/** Whatever is changed in an audit trail is found and named, and a server whose trail was changed signs nothing more. */
+/** Checks that every change to an audit trail is found and named, and that the server stops signing a changed trail. */
 export const audit: Check = {
   name: 'audit',
   what: "A server's trail of some 2,100 records with its checkpoints is changed in 1,000 ways, 250 in the short form (bytes, texts, hashes, columns, order, deletions, insertions, cuts, forged and missing checkpoints, all made anew by another key): each is found, and what was touched first is named. The server does not sign a record that was changed in its table.",
@@ -59,13 +59,13 @@ export const audit: Check = {
     const folder = temporaryFolder('audit')
     const at = (name: string): string => join(folder, name)
     try {
-      // A folder that is named has to be there.
+      // The configured directory must exist.
       mkdirSync(at('sink'))
       return await withEnvironment({ root, env: { PORTCULLIS_AUDIT_DIR: at('sink') } }, async (environment) => {
         const first = await untilStatus(environment, ({ lastCheckpoint }) => lastCheckpoint !== null)
         await changeUntil(environment, (first.lastCheckpoint?.auditTrailID ?? 0) + 2 * everyRecords + 100)
         const status = await untilStatus(environment, ({ lastCheckpoint }) => (lastCheckpoint?.number ?? 0) >= 3)
-        // A sink that is written late has another two seconds.
+        // The second sink is written up to two seconds later.
         await untilStatus(environment, ({ secondSink }) => secondSink.isCurrent)
         const sink = existsSync(at('sink')) ? readdirSync(at('sink')).filter((name) => name.endsWith('.jsonl')) : []
         const checkpoints = Buffer.concat(sink.sort().map((name) => readFileSync(join(at('sink'), name))))
@@ -87,7 +87,7 @@ export const audit: Check = {
         writeFileSync(at('trail'), trail.toString().replace('enrolment_token.created', 'enrolment_token.deleted'))
         const edited = await codeOf(root, given)
 
-        // A minute after the last checkpoint the next one comes by itself: the record that is changed has to be newer.
+        // The server writes a checkpoint every minute. The changed record must be newer than the last one.
         await changeUntil(environment, (await statusOf(environment)).newestAuditTrailID + 1)
         const { newestAuditTrailID: newest } = await statusOf(environment)
         await environment.rows('alter table audit_records disable trigger user')

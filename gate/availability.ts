@@ -13,10 +13,10 @@ import { type Attacked, type AttackOptions, startAttack } from './attackers.ts'
 
 const hostCount = 200
 const sessionCount = 20
-/** Milliseconds between two requests of a host and of a person. */
+/** Interval in milliseconds between two requests of each kind. */
 const paces = { checkIn: 2_000, browse: 1_000, signIn: 500 } as const
 
-/** Counts what did not succeed, with the first examples. */
+/** Counts requests and refusals, and keeps the first examples. */
 const createTally = () => {
   const tally = { sent: 0, refused: 0, examples: [] as string[] }
   return {
@@ -30,7 +30,7 @@ const createTally = () => {
   }
 }
 
-/** Agents, people and new sign-ins that only do their work, each from an address of its own. */
+/** Starts legitimate traffic: agents, people, and correct sign-ins from their own addresses. */
 const startGoodWork = (
   wire: Wire,
   hosts: readonly Host[],
@@ -80,17 +80,17 @@ const startGoodWork = (
 interface Phase {
   name: string
   attack: Pick<AttackOptions, 'signIns'>
-  /** Addresses of correct sign-ins meanwhile. */
+  /** Returns the source address of a correct sign-in. */
   signInFrom: (i: number) => string
 }
 
-/** Where people sign in before the attack begins. */
+/** Returns an address from which people signed in before the attack. */
 const knownAddress = (i: number): string => `203.0.113.${i % sessionCount}`
 const phases: readonly Phase[] = [
   {
     name: 'from one address',
     attack: { signIns: { oneAddress: 270, manyNetworks: 0 } },
-    // Half of them come from addresses that the server has never seen.
+    // Half of the sign-ins come from addresses that are new to the server.
     signInFrom: (i) => (i % 2 === 0 ? knownAddress(i) : `192.0.2.${i % 250}`),
   },
   {
@@ -102,7 +102,7 @@ const phases: readonly Phase[] = [
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
-/** Runs one phase: the attack beside the good work, measured by a probe and from inside the process. */
+/** Runs one attack beside legitimate traffic. Measures with a probe and from inside the process. */
 const runPhase = async (
   { server }: Environment,
   inside: ReturnType<typeof createLookInside>,
@@ -149,7 +149,7 @@ const runPhase = async (
       { what: what('bodies without a key'), value: attacked.bodies, atLeast: 20 },
       { what: what('bodies without a key that were not answered 401'), value: attacked.taken, atMost: 0 },
       { what: what('reports of the agent over its quota'), value: attacked.reports, atLeast: 20 },
-      // 16 MiB at once, then 32 KiB a second.
+      // The quota allows a burst of 16 MiB, then 32 KiB per second.
       { what: what('reports over the quota that were parsed'), value: attacked.parsed, atMost: 10 },
       { what: what('wrong sign-ins'), value: attacked.signIns, atLeast: 260 },
       { what: what('slow bodies'), value: attacked.slow, atLeast: 50 },
@@ -158,14 +158,14 @@ const runPhase = async (
   }
 }
 
-/** Strangers and one rogue agent stall nobody and lock nobody out. */
+/** Checks that strangers and one rogue agent neither delay nor lock out anyone. */
 export const availability: Check = {
   name: 'availability',
   what: `Bodies of 3.2 MB without a key by four senders, one agent that floods reports over its quota, slow bodies, and wrong sign-ins on 270 connections from one address and then on 400 from as many networks, beside ${hostCount - 1} hosts that check in, ${sessionCount} people who read lists, correct sign-ins and a probe.`,
   run: async ({ root, isQuick }): Promise<Outcome> => {
     const folder = temporaryFolder('availability')
     const inside = createLookInside(folder)
-    // Addresses are said by a proxy, which the gate is: so each sign-in can come from another one.
+    // The gate acts as a trusted proxy, so each sign-in can come from a different address.
     const env = { ...inside.env, PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1', PORTCULLIS_LOG_LEVEL: 'info' }
     const work = withEnvironment({ root, env }, async (environment) => {
       const { server, enrolmentToken } = environment
@@ -189,7 +189,7 @@ export const availability: Check = {
           })
           return String((JSON.parse(text) as { token: string }).token)
         }
-        // An account of their own: the correct sign-ins open more than the 200 sessions that an account keeps.
+        // Readers need their own account: the correct sign-ins open more than the 200 sessions an account keeps.
         const reader = { userName: 'reader', password: adminPassword, userProfile: 30, mustChangePassword: false }
         const admin = await signIn('admin', knownAddress(0))
         await wire.send({ method: 'POST', path: `${api}/admin/adduser`, token: admin, body: reader })
@@ -206,7 +206,7 @@ export const availability: Check = {
           findings.push(...part.findings)
           notes.push(...part.notes)
         }
-        // What is folded is told when the server ends, too.
+        // The server also logs aggregated lines when it stops.
         await server.end('SIGTERM')
         const log = server.output().slice(logBefore)
         return {

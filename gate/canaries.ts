@@ -11,20 +11,20 @@ import { forEachOf } from '../rig/wire.ts'
 import { startSmtpReceiver } from './smtp-receiver.ts'
 import { totpCode } from './totp.ts'
 
-/** A secret that was planted: what must not be found again, by what it is. */
+/** A planted secret that must not appear in any output. `of` says which kind of secret it is. */
 interface Canary {
   of: string
   text: string
 }
 
-/** All ways a text may be written down; Base64 at each of the three places it can begin. */
+/** Returns all encodings of a text, including Base64 at each of the three byte offsets. */
 const formsOf = (text: string): string[] => {
   const bytes = Buffer.from(text)
   const base64 = [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/={1,2}$/, '')
-    // Ends share bits with what stands beside them.
+    // The outer characters share bits with neighbouring bytes.
     return encoded.slice(offset === 0 ? 0 : offset + 1, -1)
   })
   const url = base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))
@@ -40,7 +40,7 @@ const formsOf = (text: string): string[] => {
   ]
 }
 
-/** Plants secrets everywhere one can be put or is made. Answers that show one once are not looked at again. */
+/** Plants secrets wherever the server accepts or creates one. Responses that show a secret once are not searched. */
 const plant = async (environment: Environment, smtpPort: number): Promise<{ canaries: Canary[]; errors: string[] }> => {
   const { call, admin, addPerson, addHost, enrolmentToken, workerToken, wire, keyFile } = environment
   const canaries: Canary[] = []
@@ -60,7 +60,7 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
     SMTP_SECURITY: 'starttls',
     SMTP_FROM: 'gate@example.org',
   }
-  // Twice: the first stays in the history.
+  // Set it twice, because the history keeps the first value.
   for (const which of ['former SMTP password', 'SMTP password'])
     await post(`${config}/AddOrUpdateSMPTConfig`, { ...smtp, SMTP_USER: 'gate', SMTP_PASSWORD: make(which) })
   await post(`${config}/AddOrUpdateLDAPServer`, {
@@ -147,11 +147,11 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
   take('download ticket', (await post('Auth/Ticket')).ticket)
   take('session of a host', (await addHost('canary-host')).token)
   const link = JSON.stringify(await post('admin/adduser', { userName: 'canary-invited', userProfile: 30 }))
-  take('link to set a password', /token=([\w-]{20,})/.exec(link)?.[1] ?? 'no link was made')
-  // What the file holds, and the keys in it.
+  take('link to set a password', /token=([\w-]{20,})/.exec(link)?.[1] ?? 'no link was created')
+  // Every key in the key file.
   for (const word of readFileSync(keyFile, 'utf8').match(/[A-Za-z0-9+/_-]{32,}={0,2}/g) ?? []) take('key file', word)
 
-  // Refusals: what they say of a body or an address with a secret in it.
+  // Errors for requests whose body or URL contains a secret.
   const refused = [
     [
       'POST',
@@ -177,32 +177,32 @@ const plant = async (environment: Environment, smtpPort: number): Promise<{ cana
     [
       'POST',
       'systemNotification/notifications/update',
-      { id: 1, channels: { webhook: { secret: make('webhook secret that is none') } } },
+      { id: 1, channels: { webhook: { secret: make('invalid webhook secret') } } },
     ],
     ['POST', 'admin/adduser', { userName: 'x', userProfile: 30, password: make('short').slice(0, 30), nothing: 1 }],
     ['POST', 'Auth/LocalLogin', { userName: 'admin', password: make('wrong password') }],
     ['POST', 'Auth/LocalLogin', { userName: make('password as a name'), password: 'x' }],
-    ['POST', 'Auth/SetPassword', { token: make('link that is none'), newPassword: make('password for no link') }],
+    ['POST', 'Auth/SetPassword', { token: make('invalid link'), newPassword: make('password for an invalid link') }],
     [
       'POST',
       `${base}/connectiondetails`,
       {
         computerName: 'x.example.org',
-        privateKey: make('private key that is none'),
+        privateKey: make('invalid private key'),
         passphrase: make('passphrase'),
         nothing: 1,
       },
     ],
     ['POST', 'admin/backup', { passphrase: make('passphrase of a backup'), nothing: true }],
-    ['GET', `agents?_ticket=${make('ticket that is none')}`, undefined],
+    ['GET', `agents?_ticket=${make('invalid ticket')}`, undefined],
   ] as const
   for (const [method, path, body] of refused)
     errors.push((await wire.send({ method, path: `${api}/${path}`, body, token: admin.token })).text)
-  errors.push((await wire.send({ method: 'GET', path: `${api}/agents`, token: make('bearer that is none') })).text)
+  errors.push((await wire.send({ method: 'GET', path: `${api}/agents`, token: make('invalid bearer token') })).text)
   return { canaries, errors }
 }
 
-/** Every table as text, as somebody reads it who has the database. */
+/** Returns every table as text, as a database reader sees it. */
 const dumpOf = async ({ database }: Environment): Promise<Map<string, Buffer>> => {
   const client = new pg.Client(database.connection)
   await client.connect()
@@ -223,13 +223,13 @@ const dumpOf = async ({ database }: Environment): Promise<Map<string, Buffer>> =
   }
 }
 
-/** A backup without passphrase: a line in the clear, then gzip. */
+/** Decompresses a backup without passphrase: a plain line, then gzip. */
 const unpacked = (backup: Buffer): Buffer => {
   const at = backup.indexOf(Buffer.from([0x1f, 0x8b]))
   return at < 0 ? backup : Buffer.concat([backup.subarray(0, at), gunzipSync(backup.subarray(at))])
 }
 
-/** A secret that was put in never comes out again, wherever one looks. */
+/** Checks that no stored secret appears in any output of the server. */
 export const canaries: Check = {
   name: 'canaries',
   what: 'Secrets of every kind are planted (configuration, connections, webhooks, accounts, second factors, tokens, keys, refused requests) and looked for, in plain, hexadecimal, Base64 and URL form, in all GET answers of an Administrator, errors, exports, the configuration document, the audit trail, mails, the log at its most talkative, every table and a backup without passphrase.',
@@ -281,14 +281,14 @@ export const canaries: Check = {
           headers: { authorization: `Bearer ${admin.token}` },
         })
         keep('backup', unpacked(Buffer.from(await backup.arrayBuffer())))
-        // Encrypted with a passphrase that the caller chose, keys would pass a search for their text.
+        // The caller's passphrase would hide the keys from a text search, so check the status instead.
         const withKeys = await fetch(`${server.url}${api}/admin/backup`, {
           method: 'POST',
           headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
           body: JSON.stringify({ withKeys: true, passphrase: 'chosen by the caller' }),
         })
         keep('backup with keys', Buffer.from(await withKeys.arrayBuffer()))
-        // Mail, of what somebody set off: a test mail, and one to an invited person.
+        // Trigger mails: a test mail and an invitation.
         await call(
           'POST',
           `${api}/generalconfig/AddOrUpdateSMPTConfig`,

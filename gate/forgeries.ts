@@ -1,4 +1,4 @@
-/** Access tokens that nobody signed, or not like that. */
+/** Forges access tokens. */
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto'
 
 type Part = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ const hmac = (algorithm: string, key: string | Buffer, text: string): string =>
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The token with one character changed, at each place in turn; always another value, whatever bits of the end count. */
+/** Returns the token with one character changed, for each position. Each change affects significant bits. */
 export const flipped = (token: string): Forgery[] =>
   [...token].map((letter, i) => {
     const at = letters.indexOf(letter)
@@ -26,10 +26,10 @@ export const flipped = (token: string): Forgery[] =>
   })
 
 /**
- * Forged access tokens.
- * @param token one that counts
- * @param key what it was signed by, for tokens that are signed rightly and say what they must not
- * @param publicKey what anybody can read from this server, to be taken for a secret
+ * Returns forged access tokens.
+ * @param token a valid token
+ * @param key its signing key, for correctly signed tokens with forbidden claims
+ * @param publicKey a value that anyone can read from this server, used as an HMAC secret
  */
 export const forgeries = (token: string, key: Buffer, publicKey: string): Forgery[] => {
   const header = part(token, 0)

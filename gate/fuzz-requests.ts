@@ -1,4 +1,4 @@
-/** One request of the fuzzer, in parts that can be left out one by one. */
+/** Generates requests for the fuzzer, in parts that can be removed one by one. */
 import type { Fixture } from '../rig/fixture.ts'
 import { valuesFor } from '../rig/fixture.ts'
 import { audienceOf, type Offered, type Schema } from '../rig/operations.ts'
@@ -10,12 +10,12 @@ export interface FuzzRequest {
   /** Index into the principals of the fixture. */
   principal: number
   values: Record<string, string>
-  /** Names and values, still to be encoded; or a piece of a query as it is. */
+  /** Names and values before encoding, or raw pieces of a query string. */
   query: readonly (readonly [string, string] | string)[]
   headers: Readonly<Record<string, string>>
-  /** Of a body in JSON: what it means. */
+  /** Value of a JSON body. */
   value?: unknown
-  /** What is sent as body, where that is no plain JSON of `value`. */
+  /** Raw body that is sent instead of `value`. */
   raw?: string | Buffer
 }
 
@@ -32,7 +32,7 @@ const brokenQueries = [
   'constructor=1',
 ]
 
-/** Keys that lists are sorted by, and others. */
+/** Valid and invalid sort keys. */
 const sortKeys = [
   'hostIdentifier',
   'uuid',
@@ -68,7 +68,7 @@ const queryOf = ({ described }: Offered, random: Random, resolve: (schema: Schem
 
 const boundary = 'gate-boundary'
 
-/** Files that people import, and others. */
+/** Importable files and invalid ones. */
 const files: readonly (string | Buffer)[] = [
   'Type,Identifier,Name,Tags\r\nTag,,,lab;floor 2\r\nAgent,nobody,nobody,lab\r\n',
   'computerName,userName,password\r\nhost-1.example.org,inventory,secret\r\n',
@@ -115,7 +115,7 @@ const accepts = [
 
 const exampleHost = '01977f6e-6a4c-7c3e-8f2a-2d1c6b5a4e3f'
 
-/** What a worker or host sends that is right, so that fuzzing starts from there. */
+/** Returns a valid body as the starting point for fuzzing. */
 const rightBody = (offered: Offered, fixture: Fixture): unknown => {
   const [host] = fixture.hosts
   if (offered.id === 'agentCheckIn') return host.checkIn({ inventory: [host.device] })
@@ -123,7 +123,7 @@ const rightBody = (offered: Offered, fixture: Fixture): unknown => {
   return offered.example
 }
 
-/** Forms request number `index`; the same again for the same seed and the same fixture. */
+/** Builds request number `index`. The same seed and fixture give the same request. */
 export const formRequest = (
   seed: number,
   index: number,
@@ -132,10 +132,10 @@ export const formRequest = (
   resolve: (schema: Schema) => Schema,
 ): FuzzRequest => {
   const random = createRandom(seed, index)
-  // In turn, so that none is left out.
+  // Take operations in turn, so that none is skipped.
   const offered = operations[index % operations.length] as Offered
   const audience = audienceOf(offered.id)
-  // Half of them by an API token, which no request can sign out.
+  // Half of the requests use an API token, which no request can sign out.
   const person = random.chance(0.5) || offered.id === 'logout' ? 'API token of an Administrator' : 'Administrator'
   const right = fixture.principals.findIndex(({ is, name }) =>
     audience === 'agent' || audience === 'worker' ? is === audience : name === person,
@@ -144,13 +144,13 @@ export const formRequest = (
   const values = Object.fromEntries(
     Object.entries(valuesFor(fixture, offered, random.chance(0.7))).map(([name, value]) => [
       name,
-      // Nothing at all would be the path above it.
+      // An empty value would address the parent path.
       random.chance(0.15) ? hostileText(random) || value : value,
     ]),
   )
   const headers: Record<string, string> = {}
   if (random.chance(0.15)) headers.accept = random.pick(accepts)
-  // The check-in is taken before the router, by its one spelling, without a query.
+  // Check-ins bypass the router and need the exact path without a query.
   const query = offered.id === 'agentCheckIn' ? [] : queryOf(offered, random, resolve)
   const request: FuzzRequest = { offered, principal, values, query, headers }
   if (offered.isUpload) {
@@ -170,13 +170,13 @@ export const formRequest = (
     return request
   }
   const [, gone] = fixture.hosts
-  // Examples speak of hosts and people that nobody has; half of the time they are made to speak of ours.
-  const told = rightBody(offered, fixture)
+  // Examples name hosts and people that do not exist. Half of the time, replace them with existing ones.
+  const valid = rightBody(offered, fixture)
   const example: unknown = random.chance(0.5)
     ? JSON.parse(
-        (JSON.stringify(told) ?? 'null').replaceAll(exampleHost, gone.agentId).replaceAll('"ada"', '"gate-other"'),
+        (JSON.stringify(valid) ?? 'null').replaceAll(exampleHost, gone.agentId).replaceAll('"ada"', '"gate-other"'),
       )
-    : told
+    : valid
   request.value = random.chance(0.25)
     ? example
     : random.chance(0.5)
@@ -188,7 +188,7 @@ export const formRequest = (
   return request
 }
 
-/** A part of a path; half of a surrogate pair has no form there but bytes that are no UTF-8. */
+/** Encodes part of a URL. Lone surrogates become bytes that are not valid UTF-8. */
 const encoded = (text: string): string =>
   text
     .split(/([\ud800-\udfff]+)/)
@@ -203,7 +203,7 @@ export const targetOf = ({ offered, values, query }: FuzzRequest): string => {
 
 export const bodyOf = ({ raw, value }: FuzzRequest): string | Buffer | undefined => raw ?? JSON.stringify(value)
 
-/** Smaller requests of the same kind, each with one part less. */
+/** Returns smaller variants of a request, each with one part removed. */
 export const smaller = (request: FuzzRequest): FuzzRequest[] => {
   const result: FuzzRequest[] = request.query.map((_, i) => ({
     ...request,

@@ -1,4 +1,4 @@
-/** Values for a schema: mostly such that fit, sometimes such that other servers fell over. */
+/** Generates values for a schema: mostly valid ones, sometimes ones that have crashed other servers. */
 import type { Schema } from '../rig/operations.ts'
 import type { Random } from './random.ts'
 
@@ -107,7 +107,7 @@ const deep = (levels: number): unknown => {
   return value
 }
 
-/** Something else than was asked for. */
+/** Returns a value that ignores the schema. */
 const hostileValue = (random: Random): unknown => {
   switch (random.below(9)) {
     case 0:
@@ -191,33 +191,33 @@ const fittingFor = (schema: Schema, random: Random, resolve: (schema: Schema) =>
   }
 }
 
-/** A value that fits the schema, but for one in twelve of its parts. */
+/** Returns a value for the schema in which one part in twelve is hostile. */
 export const valueFor = (given: Schema, random: Random, resolve: (schema: Schema) => Schema): unknown => {
   const schema = resolve(given)
   if (random.chance(1 / 12)) return schema.type === 'string' ? hostileText(random) : hostileValue(random)
   return fittingFor(schema, random, resolve)
 }
 
-/** Members and items of a value by where they are; the value itself is no place. */
-const placesIn = (value: unknown, found: { in: Record<string, unknown>; key: string }[] = []) => {
+/** Returns the locations of all members and items inside a value. */
+const locationsIn = (value: unknown, found: { in: Record<string, unknown>; key: string }[] = []) => {
   if (typeof value === 'object' && value !== null)
     for (const key of Object.keys(value)) {
       found.push({ in: value as Record<string, unknown>, key })
-      placesIn((value as Record<string, unknown>)[key], found)
+      locationsIn((value as Record<string, unknown>)[key], found)
     }
   return found
 }
 
-/** A copy of a value with one part of it replaced, left out, or with one member more. */
+/** Returns a copy of a value with one part replaced or removed, or with an additional member. */
 export const spoiled = (value: unknown, random: Random): unknown => {
   const copy: unknown = structuredClone(value)
-  const places = placesIn(copy)
-  if (places.length === 0) return hostileValue(random)
-  const place = random.pick(places)
+  const locations = locationsIn(copy)
+  if (locations.length === 0) return hostileValue(random)
+  const location = random.pick(locations)
   const kind = random.below(4)
-  if (kind === 0) delete place.in[place.key]
-  else if (kind === 1 && !Array.isArray(place.in)) place.in[hostileText(random)] = hostileValue(random)
-  else place.in[place.key] = random.chance(0.6) ? hostileText(random) : hostileValue(random)
+  if (kind === 0) delete location.in[location.key]
+  else if (kind === 1 && !Array.isArray(location.in)) location.in[hostileText(random)] = hostileValue(random)
+  else location.in[location.key] = random.chance(0.6) ? hostileText(random) : hostileValue(random)
   return copy
 }
 
@@ -233,7 +233,7 @@ const tokens = [
   '{"__proto__":{"polluted":1}}',
 ]
 
-/** JSON text that no serialiser writes: a member twice, `__proto__`, numbers too large, cut off, bytes that are no UTF-8. */
+/** Returns JSON that no serialiser writes: duplicate members, `__proto__`, huge numbers, truncation, invalid UTF-8. */
 export const oddJson = (text: string, random: Random): string | Buffer => {
   const brace = text.indexOf('{')
   switch (random.below(8)) {

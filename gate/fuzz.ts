@@ -12,15 +12,15 @@ import { tourEstate, tourSettings } from './tour.ts'
 const quickRequests = 8_000
 const fullRequests = 50_000
 
-/** Tries at making a request that failed smaller. */
+/** Maximum number of attempts to shrink a failing request. */
 const shrinkTries = 80
 
-/** What a problem must not tell: how the server is built. */
+/** Matches internal details that a problem response must not reveal. */
 const inside = /node_modules|\.ts:\d+|at async |syntax error at|relation "|violates|SQLSTATE|duplicate key|pg_catalog/
 
 type Judge = (offered: Offered, got: Got) => string | undefined
 
-/** A document without references, so that one schema can be compiled alone. */
+/** Returns a schema with its references resolved, so that it can be compiled alone. */
 const inlined = (document: OpenApi, schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map((inner) => inlined(document, inner))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -35,7 +35,7 @@ const inlined = (document: OpenApi, schema: unknown): unknown => {
   return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, inlined(document, inner)]))
 }
 
-/** Says what is wrong with an answer by the document; the first word is the kind of fault. */
+/** Returns how a response violates the document. The first word is the kind of fault. */
 const createJudge = (document: OpenApi): Judge => {
   const checks = new Map<string, ReturnType<typeof Compile>>()
   return (offered, { status, headers, text }) => {
@@ -48,7 +48,7 @@ const createJudge = (document: OpenApi): Judge => {
     const media = response.content?.[type]
     if (response.content !== undefined && media === undefined)
       return `undocumented media-type ${type} of status ${status}`
-    if (status >= 400 && inside.test(text)) return `inside told: ${text.slice(0, 300)}`
+    if (status >= 400 && inside.test(text)) return `internals revealed: ${text.slice(0, 300)}`
     const isPlain = type === 'text/plain' && status >= 400
     if (media?.schema === undefined || isPlain || !/json$|^text\/plain$/.test(type) || type === 'application/x-ndjson')
       return undefined
@@ -60,20 +60,20 @@ const createJudge = (document: OpenApi): Judge => {
       checks.set(key, check)
     }
     const value = jsonOf(text)
-    if (value === undefined) return `mismatch of status ${status}: no JSON`
+    if (value === undefined) return `mismatch of status ${status}: not JSON`
     if (check.Check(value)) return undefined
     const faults = [...check.Errors(value)].slice(0, 3) as unknown as { instancePath: string; message: string }[]
     return `mismatch of status ${status}: ${faults.map((f) => `${f.instancePath} ${f.message}`).join('; ')}`
   }
 }
 
-/** Operations that say that they ask to come again later while too many PDFs are being made. */
+/** Returns whether an operation makes a PDF. It asks callers to retry while too many PDFs are being made. */
 const makesPdf = ({ described }: Offered): boolean =>
   described.responses['200']?.content?.['application/pdf'] !== undefined
 
 const kindOf = (fault: string): string => fault.split(' ').slice(0, 3).join(' ')
 
-/** As it can be sent again by hand. */
+/** Formats a request so that it can be repeated by hand. */
 const written = (request: FuzzRequest, fixture: Fixture): string => {
   const body = bodyOf(request)
   return `${request.offered.method} ${targetOf(request).slice(0, 600)} as ${fixture.principals[request.principal]?.name}${
@@ -114,7 +114,7 @@ export const fuzz: Check = {
             body: bodyOf(request),
             isHeadEnough: true,
           })
-          // So many PDFs at a time and no more, it says so, and when to come again: whoever does gets his.
+          // The server limits concurrent PDFs and sends Retry-After. A caller that retries gets the file.
           if (got.status !== 503 || tries === 5 || !makesPdf(request.offered)) return got
           later++
           await new Promise((resolve) => setTimeout(resolve, Number(got.headers['retry-after'] ?? 1) * 1_000))
@@ -179,7 +179,7 @@ export const fuzz: Check = {
             value: operations.length - unreached.length,
             atLeast: Math.ceil(operations.length * reachedShare),
           },
-          // What an answer looks like is only seen where there is one.
+          // A response schema is only checked when the operation succeeds.
           { what: 'operations answered 200', value: answeredWell.size, atLeast: Math.round(operations.length * 0.6) },
           { what: 'answers of 500 or above', value: sum((fault) => fault.startsWith('status-')), atMost: 0 },
           { what: 'without an answer', value: sum((fault) => fault.startsWith('unanswered')), atMost: 0 },
@@ -188,7 +188,7 @@ export const fuzz: Check = {
             value: sum((fault) => /^(?:undocumented|mismatch)/.test(fault)),
             atMost: 0,
           },
-          { what: 'problems that tell of the inside', value: sum((fault) => fault.startsWith('inside')), atMost: 0 },
+          { what: 'problems that tell of the inside', value: sum((fault) => fault.startsWith('internals')), atMost: 0 },
           { what: 'server ended', value: isAlive ? 0 : 1, atMost: 0 },
         ],
         notes: [
@@ -242,7 +242,7 @@ export const fuzz: Check = {
   ],
 }
 
-/** Some requests sign people out, change what they are or take keys away: that must not quiet the rest. */
+/** Signs everyone in again, because fuzzed requests may end sessions, change profiles or revoke keys. */
 const keepSignedIn = async (environment: Environment, fixture: Fixture): Promise<void> => {
   const { wire } = environment
   for (const principal of fixture.principals) {

@@ -23,10 +23,10 @@ import { startSmtpReceiver } from './smtp-receiver.ts'
 
 const formats = ['rfc5424', 'cef', 'ocsf'] as const
 
-/** The sixth group sends single events, the others notices. */
+/** Group 6 sends single events; the other groups send alerts. */
 const formOf = (groupId: number): 0 | 1 => (groupId === 6 ? 1 : 0)
 
-/** Everybody who is told: mail, webhook, and a SIEM in each form. */
+/** Starts all receivers: mail, webhook, and a SIEM for each format. */
 const startReceivers = async (environment: Environment) => {
   const [smtp, webhook, ...siems] = await Promise.all([
     startSmtpReceiver(),
@@ -40,7 +40,7 @@ const startReceivers = async (environment: Environment) => {
   try {
     return { smtp, webhook, siems, close, switchTo: await nameReceivers(environment, { smtp, webhook, siems }) }
   } catch (error) {
-    // What listens would keep the process from its end.
+    // Open listeners would keep the process alive.
     await close()
     throw error
   }
@@ -52,7 +52,7 @@ interface Receivers {
   siems: readonly { address: string }[]
 }
 
-/** Tells the server of its receivers. */
+/** Configures the receivers in the server. */
 const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siems }: Receivers) => {
   const post = (path: string, body: unknown) => call('POST', `${api}/${path}`, body, admin.token)
   await post('generalconfig/AddOrUpdateSMPTConfig', {
@@ -74,7 +74,7 @@ const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siem
       digestMinutes: 0,
       notifications: notifications.map((one) => ({ id: one.id, isEnabled: true })),
       channels: {
-        // The sixth sends single events, which nobody is mailed.
+        // Group 6 sends single events, which are never mailed.
         ...(id === 6
           ? {}
           : {
@@ -84,7 +84,7 @@ const nameReceivers = async ({ call, admin }: Environment, { smtp, webhook, siem
         syslog: { isEnabled: true, address: siems[formOf(id)]?.address, protocol: 'tcp', format: formats[formOf(id)] },
       },
     })
-  /** Sends single events to another of the SIEMs, in its form. */
+  /** Sends single events to another SIEM, in its format. */
   return (i: 0 | 1 | 2) =>
     post('systemNotification/notifications/update', {
       id: 6,
@@ -96,7 +96,7 @@ const until = async (seconds: number, isThere: () => boolean): Promise<void> => 
   for (let i = 0; i < seconds * 10 && !isThere(); i++) await new Promise((resolve) => setTimeout(resolve, 100))
 }
 
-/** Nothing that a host or device says is more than text, wherever it goes. */
+/** Checks that text from hosts and devices is never interpreted. */
 export const hostileStrings: Check = {
   name: 'hostile-strings',
   what: 'Sixty texts that break out of markup, spreadsheets, lines, headers, terminals, SQL, LDAP, shells and templates, said by hosts in every field of the protocol (facts, interfaces, device strings, errors, states, acknowledgements, debug logs) and looked for in JSON, CSV, PDF, every page of the console in Chromium, mail, webhooks, RFC 5424, CEF, OCSF, the asset stream, metrics, audit trail, log and debug logs.',
@@ -116,9 +116,9 @@ export const hostileStrings: Check = {
             async ([i, text]) => void hosts.push(await enrolHostile(environment, token, text, i)),
           )
           const faults = new Map<string, string[]>()
-          const looked = new Map<string, number>()
+          const checked = new Map<string, number>()
           const judge = (sink: string, where: string, found: readonly string[]): void => {
-            looked.set(sink, (looked.get(sink) ?? 0) + 1)
+            checked.set(sink, (checked.get(sink) ?? 0) + 1)
             faults.set(sink, [...(faults.get(sink) ?? []), ...found.map((fault) => `${where}: ${fault}`)])
           }
           const offered = offeredBy(await readDocument(environment))
@@ -165,7 +165,7 @@ export const hostileStrings: Check = {
               ),
             )
           judge('audit', 'trail', jsonFaults((await get(`${api}/events/GetAuditsIntegration?PageSize=5000`)).text))
-          // A text that was SQL would have taken rows or tables away.
+          // If a text had run as SQL, rows or tables would be missing.
           const [stored] = await rows<{ hosts: number }>('SELECT count(*)::int AS hosts FROM agents')
           judge('JSON', 'hosts', stored?.hosts === hosts.length ? [] : [`${stored?.hosts} hosts, not ${hosts.length}`])
 
@@ -202,7 +202,7 @@ export const hostileStrings: Check = {
           judge(
             'asset stream',
             'NDJSON',
-            lines.flatMap(jsonFaults).concat(lines.length < hosts.length ? [`${lines.length} lines only`] : []),
+            lines.flatMap(jsonFaults).concat(lines.length < hosts.length ? [`only ${lines.length} lines`] : []),
           )
           const leaving = new AbortController()
           const events = await fetch(`${server.url}${api}/assetproducer/stream?after=0`, {
@@ -215,9 +215,9 @@ export const hostileStrings: Check = {
           try {
             for await (const chunk of events.body ?? []) sse += decoder.decode(chunk as Uint8Array, { stream: true })
           } catch {
-            // It is left while it goes on.
+            // The abort above ends the endless stream.
           }
-          judge('asset stream', 'events', sse.length > 1_000 ? sseFaults(sse) : ['nothing came'])
+          judge('asset stream', 'events', sse.length > 1_000 ? sseFaults(sse) : ['received nothing'])
           judge('metrics', 'all', metricsFaults((await get('/metrics')).text))
           const [log] = await rows<{ agent_id: string; log_id: string }>(
             'SELECT agent_id::text, log_id::text FROM debug_logs LIMIT 1',
@@ -238,7 +238,7 @@ export const hostileStrings: Check = {
 
           await until(isQuick ? 25 : 60, () => receivers.smtp.mails.length > 0 && receivers.webhook.seen.length > 0)
           await until(10, () => [0, 1].every((i) => (receivers.siems[i]?.texts().length ?? 0) >= 20))
-          // What is told of further hosts goes to the third SIEM.
+          // Events of the additional hosts go to the third SIEM.
           await receivers.switchTo(2)
           await forEachOf([...hostileTexts.slice(0, isQuick ? 12 : 60).entries()], 4, async ([i, text]) => {
             await enrolHostile(environment, token, text, 100 + i)
@@ -273,7 +273,7 @@ export const hostileStrings: Check = {
               { what: 'said and taken', value: said, atLeast: hostileTexts.length * 15 },
               { what: 'refused at the door', value: hosts.reduce((sum, host) => sum + host.refused, 0) },
               ...sinks.flatMap((sink) => [
-                { what: `${sink}: looked at`, value: looked.get(sink) ?? 0, atLeast: 1 },
+                { what: `${sink}: looked at`, value: checked.get(sink) ?? 0, atLeast: 1 },
                 { what: `${sink}: interpreted`, value: faults.get(sink)?.length ?? 0, atMost: 0 },
               ]),
               ...(seen === null
@@ -284,7 +284,7 @@ export const hostileStrings: Check = {
                     { what: 'pages: interpreted', value: seen.faults.length, atMost: 0 },
                   ]),
             ],
-            notRun: seen === null ? ['the pages of the console: there is no Chromium here'] : [],
+            notRun: seen === null ? ['the pages of the console: Chromium is not installed'] : [],
             notes: [...faults.values()].flatMap((found) => found.slice(0, 5)),
           }
         } finally {

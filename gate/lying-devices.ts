@@ -10,7 +10,7 @@ import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 
 const PLUGS = { full: 50, quick: 5 }
 
-/** The agent of another checkout is built for it; this one's is built already (`npm run build`). */
+/** Returns the agent binary. `npm run build` already built the one of this checkout; others are built here. */
 const agentOf = (root: string): string => {
   if (root === ownRoot) return kernelFiles.agent
   const out = join(root, 'own-agent')
@@ -19,11 +19,11 @@ const agentOf = (root: string): string => {
     [join(root, 'scripts', 'build-agent.mjs'), join(root, 'agent', 'src', 'main.ts'), out],
     { encoding: 'utf8' },
   )
-  if (built.status !== 0) throw new Error(`the agent cannot be built: ${built.stderr}`)
+  if (built.status !== 0) throw new Error(`Cannot build the agent: ${built.stderr}`)
   return join(out, 'portcullis-agent-linux-x64')
 }
 
-/** Devices that lie get nothing through an armed host, however often they are plugged in. */
+/** Checks that devices with false claims get nothing through an armed host, even after many plugs. */
 export const lyingDevices: Check = {
   name: 'lying-devices',
   what: 'USB devices that are not what they claim to be are plugged again and again into an armed host on a real, emulated kernel: no frame, sector or keystroke gets through, and no driver that they must not have stays bound.',

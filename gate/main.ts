@@ -1,4 +1,4 @@
-/** `npm run gate -- [name…] [--quick]`: nobody gets in where he does not belong, and nothing that is sent is interpreted. */
+/** `npm run gate -- [name…] [--quick]`: checks that attackers get no access and that input is never run as code. */
 import { runChecks } from '../rig/run-checks.ts'
 import { gates } from './gates.ts'
 

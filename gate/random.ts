@@ -1,14 +1,14 @@
-/** Numbers that come out the same for the same seed. */
+/** A pseudorandom generator that repeats its numbers for the same seed. */
 export interface Random {
-  /** From 0 to below n. */
+  /** Returns an integer from 0 to n - 1. */
   below(n: number): number
   chance(share: number): boolean
   pick<T>(items: readonly T[]): T
 }
 
-/** One generator for each request: any of them can be made again alone. */
+/** Creates the generator of one request, so that each request can be reproduced alone. */
 export const createRandom = (seed: number, index: number): Random => {
-  // mulberry32 over a seed spread by a large odd number, so that neighbours have nothing in common.
+  // mulberry32 over a seed spread by a large odd number, so that consecutive indexes are uncorrelated.
   let state = (seed ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

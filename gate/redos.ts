@@ -3,21 +3,21 @@ import type { Check, Outcome } from '../rig/verdict.ts'
 import { expressionsOf } from './source/expressions.ts'
 import { sourceFiles } from './source/files.ts'
 
-/** Made at run time, and why that is no way in: by file, and what it is made of. */
+/** Expressions that are built at run time from safe input, by file and argument. */
 const explained: readonly { file: string; of: string }[] = [
-  // Compiled only to see whether it is an expression; its steps are counted right after (knowledge.patterns.ts).
+  // Compiled only to check its syntax; its steps are counted right after (knowledge.patterns.ts).
   { file: 'server/src/features/devices/knowledge/knowledge.patterns.ts', of: 'pattern' },
-  // Patterns of the knowledge: none is taken in whose steps are not bounded (knowledge.patterns.test.ts).
+  // Patterns of the knowledge base, which accepts only patterns with bounded steps (knowledge.patterns.test.ts).
   { file: 'domain/src/device-test.ts', of: 'pattern' },
   { file: 'domain/src/genuine.ts', of: 'row[key]' },
   { file: 'server/src/features/devices/insights/identity.ts', of: 'row[key]' },
-  // A pattern of the contract, on an example that this server makes itself; the patterns are checked here.
+  // A pattern of the contract, run on the server's own example. This gate checks those patterns.
   { file: 'server/src/platform/http/openapi-schema.ts', of: 'schema.pattern' },
 ]
 
 const attackLength = 100_000
 
-/** Long texts of what an expression takes: its own characters, repeated, with an end that it does not expect. */
+/** Returns long texts that repeat characters of the expression and end with an unexpected one. */
 const attacksOn = (source: string): string[] => {
   const own = [...new Set(source.replace(/\\[dws]/g, 'a1 ').replace(/[^\w \-/=.,:<>"'@[\]]/g, ''))].slice(0, 6)
   return [...own, 'a', '0', ' ', ...(own.length > 1 ? [own.join('')] : [])].map(
@@ -25,7 +25,7 @@ const attacksOn = (source: string): string[] => {
   )
 }
 
-/** No expression of the sources takes more than linear time, however long and odd a text is. */
+/** Checks that every regular expression in the sources runs in linear time on any text. */
 export const redos: Check = {
   name: 'redos',
   what: 'Every regular expression of the sources, the patterns of the contract among them, is proven by recheck not to take super-linear time; then each is run on texts of 100 kB.',
@@ -37,7 +37,7 @@ export const redos: Check = {
 
     for (const { source, flags, places } of known) {
       const named = `/${source}/${flags} at ${places.join(', ')}`
-      // An automaton of some thousand states takes a minute; the fuzzer then says as much within half a second.
+      // A proof for thousands of states takes a minute, but the fuzzer reaches a verdict within half a second.
       let found = await check(source, flags, { timeout: isQuick ? 1_500 : 60_000 })
       if (found.status === 'unknown') found = await check(source, flags, { timeout: 60_000, checker: 'fuzz' })
       if (found.status === 'vulnerable') vulnerable.push(`${found.complexity.summary}: ${named}`)

@@ -1,4 +1,4 @@
-/** Bodies that are too large, too odd or endless, sent as fast as they are taken. */
+/** Sends oversized, malformed or endless bodies as fast as the server reads them. */
 import { request } from 'node:http'
 
 export interface Sending {
@@ -6,15 +6,15 @@ export interface Sending {
   token: string | undefined
   type: string
   method?: string
-  /** Sent before and behind what is repeated. */
+  /** Sent before the repeated `piece`. `tail` follows it. */
   head?: Buffer
   piece: Buffer
-  /** Bytes in all. */
+  /** Total number of bytes. */
   size: number
   tail?: Buffer
 }
 
-/** Sends a body in chunks, without saying how long it is, until it is refused; gives the status and what was taken. */
+/** Sends a chunked body without Content-Length until it is refused. Returns the status and the bytes sent. */
 export const sendBody = (url: string, { path, token, type, method = 'POST', head, piece, size, tail }: Sending) =>
   new Promise<{ status: number; sent: number; text: string }>((resolve) => {
     let sent = 0
@@ -58,7 +58,7 @@ export const sendBody = (url: string, { path, token, type, method = 'POST', head
     more()
   })
 
-/** The frame of a file in a form. */
+/** Returns the multipart header and footer around a file. */
 export const form = (fileName: string) => ({
   type: 'multipart/form-data; boundary=gate',
   head: Buffer.from(

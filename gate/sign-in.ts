@@ -4,7 +4,7 @@ import { adminPassword } from '../rig/server.ts'
 import { amount, type Check, type Outcome } from '../rig/verdict.ts'
 import { forEachOf, type Got, jsonOf } from '../rig/wire.ts'
 
-/** An address of the documentation networks, another one for each number. */
+/** Returns a different address of the benchmarking networks (RFC 2544) for each number. */
 const addressOf = (n: number): string => `198.${18 + ((n >> 16) & 1)}.${(n >> 8) & 255}.${n & 255}`
 
 const guess = ({ wire }: Environment, userName: string, password: string, from: string): Promise<Got> =>
@@ -17,7 +17,7 @@ const guess = ({ wire }: Environment, userName: string, password: string, from: 
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number
 
-/** How far two samples are from being one, in standard deviations (Mann-Whitney). */
+/** Returns how far two samples differ, in standard deviations (Mann-Whitney). */
 const apart = (a: readonly number[], b: readonly number[]): number => {
   const ranked = [...a.map((value) => ({ value, isA: true })), ...b.map((value) => ({ value, isA: false }))].sort(
     (x, y) => x.value - y.value,
@@ -28,19 +28,19 @@ const apart = (a: readonly number[], b: readonly number[]): number => {
   return Math.abs(u - (a.length * b.length) / 2) / deviation
 }
 
-/** Whoever guesses passwords is stopped, nobody else is, and no answer says whether there is an account. */
+/** Checks that only password guessers are stopped, and that no response reveals whether an account exists. */
 export const signIn: Check = {
   name: 'sign-in',
   what: 'Guesses at one account from ever new addresses and at ever new accounts from one address, with the number that was checked; the owner meanwhile; and whether the time or the text of an answer tells accounts that exist from others.',
   run: ({ root, isQuick }): Promise<Outcome> =>
-    // Addresses are said by a proxy, which the gate is: so each guess can come from another one.
+    // The gate acts as a trusted proxy, so each guess can come from a different address.
     withEnvironment({ root, env: { PORTCULLIS_TRUSTED_PROXIES: '127.0.0.1' } }, async (environment) => {
       const notes: string[] = []
       const guesses = isQuick ? 1_000 : 10_000
       const home = '203.0.113.7'
       const victim = await environment.addPerson('victim', 30)
       const first = await guess(environment, victim.userName, victim.password, home)
-      if (first.status !== 200) notes.push(`the owner at home: ${first.status}`)
+      if (first.status !== 200) notes.push(`owner before the guesses: ${first.status}`)
       const numbers = Array.from({ length: guesses }, (_, i) => i)
       const statuses = new Map<number, number>()
       let checkedOfAccount = 0
@@ -56,9 +56,9 @@ export const signIn: Check = {
         if (status !== 429) checkedOfAddress++
       })
       const owner = await guess(environment, victim.userName, victim.password, home)
-      if (owner.status !== 200) notes.push(`the owner meanwhile: ${owner.status} ${owner.text.slice(0, 200)}`)
+      if (owner.status !== 200) notes.push(`owner after the guesses: ${owner.status} ${owner.text.slice(0, 200)}`)
 
-      // Four guesses at each account, so that no limit is met; known and unknown in turns.
+      // Few guesses per account, so that no limit applies. Known and unknown accounts alternate.
       const accounts = isQuick ? 25 : 250
       const perAccount = isQuick ? 4 : 8
       const names = Array.from({ length: accounts }, () => `known-${randomBytes(6).toString('hex')}`)
@@ -109,7 +109,7 @@ export const signIn: Check = {
             what: 'difference of the medians',
             value: Math.round(Math.abs(known - unknown) * 100) / 100,
             unit: 'ms',
-            // Of a median of some 40 ms, which on a busy machine varies by more than the millisecond that is wanted.
+            // The median is about 40 ms. On a busy machine it varies by more than the desired 1 ms.
             atMost: Math.max(1, known * 0.05),
           },
           { what: 'apart', value: Math.round(apart(times.known, times.unknown) * 100) / 100, unit: 'σ', atMost: 3.3 },

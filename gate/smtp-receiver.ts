@@ -1,4 +1,4 @@
-/** A mail server that takes everything and keeps it as it came. */
+/** A mail server that accepts every mail and keeps it unchanged. */
 import { createServer } from 'node:net'
 
 export const startSmtpReceiver = async () => {
@@ -34,13 +34,13 @@ export const startSmtpReceiver = async () => {
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
-    /** Each as it came: headers, then parts. */
+    /** Raw mails: headers, then parts. */
     mails,
     close: (): void => void server.close(),
   }
 }
 
-/** Parts of a mail with their transfer encoding undone, and its header. */
+/** Returns the header and the decoded parts of a mail. */
 export const partsOf = (mail: string): { header: string; parts: { type: string; text: string }[] } => {
   const at = mail.indexOf('\r\n\r\n')
   const header = mail.slice(0, at)

@@ -3,7 +3,7 @@ import { root } from '../rig/root.ts'
 import { isMet } from '../rig/verdict.ts'
 import { sources } from './sources.ts'
 
-it('no source holds what opens ways in', { timeout: 180_000 }, async () => {
+it('finds no unlisted dangerous construct in the sources', { timeout: 180_000 }, async () => {
   const { findings, notes } = await sources.run({ root, isQuick: true, minutes: undefined, seed: 1 })
   expect(findings.length).toBeGreaterThan(5)
   expect([findings.filter((one) => !isMet(one)).map(({ what }) => what), notes]).toEqual([[], []])

@@ -2,7 +2,7 @@ import type { Check, Outcome } from '../rig/verdict.ts'
 import { bans } from './source/bans.ts'
 import { placeOf, sourceFiles, walk } from './source/files.ts'
 
-/** Ways in that are closed by not being written at all. */
+/** Checks that the sources contain no dangerous constructs except for listed exceptions. */
 export const sources: Check = {
   name: 'sources',
   what: 'The syntax trees of all sources hold none of what opens ways in (text run as code, shells, unchecked certificates, markup made of text, guessable chance, values in SQL text, broken ciphers), but for listed places, each with its reason.',
@@ -15,13 +15,13 @@ export const sources: Check = {
         walk(file.tree, (node) => {
           if (isBroken(node, file)) found.set(file.path, [...(found.get(file.path) ?? []), placeOf(file, node)])
         })
-      // More places than known are as bad as a new file; fewer mean that the list is out of date.
+      // More occurrences than listed are a fault, like a new file. Fewer mean that the list is out of date.
       const wrong = [...new Set([...found.keys(), ...Object.keys(known)])].filter(
         (path) => (found.get(path)?.length ?? 0) !== (known[path]?.places ?? 0),
       )
       for (const path of wrong)
         notes.push(
-          `${name}: ${path} has ${found.get(path)?.join(', ') ?? 'none'}, known are ${known[path]?.places ?? 0}`,
+          `${name}: ${path} has ${found.get(path)?.join(', ') ?? 'no occurrence'}, but ${known[path]?.places ?? 0} are listed`,
         )
       return { what: name, value: wrong.length, atMost: 0 }
     })

@@ -9,7 +9,7 @@ const lists = [
   'events/getevents?SortBy=date&GlobalSearch=host&PageSize=5',
 ]
 
-/** What sqlmap prints about one list. */
+/** Returns the output of sqlmap for one list. */
 const map = (url: string, token: string, level: number): string =>
   spawnSync(
     'sqlmap',

@@ -12,7 +12,7 @@ interface TestRun {
   testResults: { name: string; assertionResults: { title: string; status: string }[] }[]
 }
 
-/** Whether a copy of the checkout is the one that lacks exactly this guard. */
+/** Returns whether a copy of the checkout lacks exactly this guard. */
 const isRemovedIn = (root: string, { removedBy }: Guard): boolean => {
   const expected = new Map<string, string>()
   for (const { file, find, replace } of removedBy)
@@ -23,7 +23,7 @@ const isRemovedIn = (root: string, { removedBy }: Guard): boolean => {
   return [...expected].every(([file, text]) => readFileSync(join(root, file), 'utf8') === text)
 }
 
-/** All guards in the checkout itself; in a broken copy the guards that are missing there. */
+/** Returns all guards in the checkout itself, or the missing guards in a broken copy. */
 const guardsToTry = (root: string): Guard[] =>
   Object.values<Guard>(guards).filter((guard) => root === ownRoot || isRemovedIn(root, guard))
 

@@ -8,7 +8,7 @@ import { forEachOf, type Got, jsonOf, type Sent, type Wire } from '../rig/wire.t
 import { loadKeys } from '../server/src/platform/keys.ts'
 import { flipped, forgeries } from './forgeries.ts'
 
-/** What revocations have to reach every replica in. */
+/** Time within which a revocation must reach every replica. */
 const revokedWithinMs = 1_000
 
 const poll = { free: 0, capacity: 1, running: [], version: '1', cpu: 0 }
@@ -35,10 +35,10 @@ const tryForged = async (environment: Environment, ledger: Ledger): Promise<void
     if (got.status !== 401) ledger.taken.push(`${what}: ${got.status} ${got.text.slice(0, 120)}`)
   }
   const profile = { method: 'GET', path: `${api}/admin/profile` }
-  // Made by the same hands, but right: if this is refused, so is everything else, for the wrong reason.
+  // A correct token made by the same code must be accepted. Otherwise the refusals below prove nothing.
   const [header, claims] = victim.token.split('.') as [string, string]
   const right = `${header}.${claims}.${createHmac('sha256', key).update(`${header}.${claims}`).digest('base64url')}`
-  if (!isTaken(await wire.send({ ...profile, token: right }))) ledger.taken.push('a token that is right is refused')
+  if (!isTaken(await wire.send({ ...profile, token: right }))) ledger.taken.push('a correct token was refused')
 
   const publicKey = JSON.stringify(loadKeys(keyFile).command.newest().publicKey) + String(enrolled.id)
   for (const { what, token } of forgeries(victim.token, key, publicKey)) await refused(what, { ...profile, token })
@@ -69,14 +69,14 @@ const tryForged = async (environment: Environment, ledger: Ledger): Promise<void
     }),
   )
 
-  // The right tokens in places where they do not count.
+  // Valid tokens in places where the server must ignore them.
   const places: readonly [string, Sent][] = [
     ['in the query', { method: 'GET', path: `${api}/admin/profile?_access_token=${victim.token}` }],
     ['as a ticket', { method: 'GET', path: `${api}/admin/profile?_ticket=${victim.token}` }],
     ['in a cookie', { ...profile, headers: { cookie: `token=${victim.token}; access_token=${victim.token}` } }],
     ['as Basic', { ...profile, headers: { authorization: `Basic ${victim.token}` } }],
     ['named twice', { ...profile, headers: { authorization: `Bearer Bearer ${victim.token}` } }],
-    ['with another behind', { ...profile, headers: { authorization: `Bearer ${victim.token}, Bearer x` } }],
+    ['followed by another token', { ...profile, headers: { authorization: `Bearer ${victim.token}, Bearer x` } }],
     ['without Bearer', { ...profile, headers: { authorization: victim.token } }],
     ['in another header', { ...profile, headers: { 'x-access-token': victim.token, 'x-auth-token': victim.token } }],
     ['refresh token as access token', { ...profile, token: victim.refreshToken }],
@@ -99,9 +99,9 @@ const tryForged = async (environment: Environment, ledger: Ledger): Promise<void
   ]
   for (const [what, sent] of places) await refused(what, sent)
 
-  // Wake sockets: no token but that of a session opens one.
+  // Only a session token opens a wake socket.
   for (const [what, token, due] of [
-    ['nobody', '', 401],
+    ['no token', '', 401],
     ['an access token', victim.token, 401],
     ['an API token', apiToken, 401],
     ['the key of a worker', workerKey, 401],
@@ -112,17 +112,17 @@ const tryForged = async (environment: Environment, ledger: Ledger): Promise<void
       environment.server.url,
       `GET ${agentPaths.wake} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AQIDBAUGBwgJCgsMDQ4PEA==\r\n${token === '' ? '' : `authorization: Bearer ${token}\r\n`}\r\n`,
     )
-    if (status !== due) ledger.taken.push(`wake socket with ${what}: ${status} where ${due} is due`)
+    if (status !== due) ledger.taken.push(`wake socket with ${what}: ${status} instead of ${due}`)
   }
 
-  // A ticket is for one GET.
+  // A ticket is valid for a single GET.
   const ticket = async (): Promise<string> =>
     String((await call('POST', `${api}/Auth/Ticket`, undefined, victim.token)).ticket)
   const once = await ticket()
   const path = `${api}/agents?_ticket=${once}`
-  if (!isTaken(await wire.send({ method: 'GET', path }))) ledger.taken.push('a new ticket is refused')
-  await refused('a ticket for the second time', { method: 'GET', path })
-  await refused('a ticket at a POST', {
+  if (!isTaken(await wire.send({ method: 'GET', path }))) ledger.taken.push('a new ticket was refused')
+  await refused('a ticket used twice', { method: 'GET', path })
+  await refused('a ticket on a POST', {
     method: 'POST',
     path: `${api}/assetproducer/ReplayAll?_ticket=${await ticket()}`,
   })
@@ -140,7 +140,7 @@ const refusedAfter = async (wire: Wire, sent: Sent): Promise<number> => {
   }
 }
 
-/** What ends a credential on one replica ends it on the other, too. */
+/** Checks that revoking a credential on one replica also revokes it on the other. */
 const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<void> => {
   const { wires, admin, addPerson, addHost, call, workerToken } = environment
   const [first, second] = wires as [Wire, Wire]
@@ -155,14 +155,14 @@ const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<voi
 
   const revoked = async (what: string, sent: Sent, end: () => Promise<unknown>): Promise<void> => {
     for (const wire of [first, second])
-      if (!isTaken(await wire.send(sent))) ledger.late.push(`${what}: did not count before`)
+      if (!isTaken(await wire.send(sent))) ledger.late.push(`${what}: was not accepted before the revocation`)
     await end()
     for (const [i, wire] of [first, second].entries()) {
       ledger.revocations++
       const ms = await refusedAfter(wire, sent)
       ledger.slowestMs = Math.max(ledger.slowestMs, Math.round(ms))
       if (ms > revokedWithinMs)
-        ledger.late.push(`${what}: still counted on replica ${i + 1} after ${Math.round(ms)} ms`)
+        ledger.late.push(`${what}: was accepted on replica ${i + 1} for another ${Math.round(ms)} ms`)
     }
   }
   const person = (name: string, profileNumber: 10 | 20 | 30 = 30) => addPerson(`gate-${name}`, profileNumber)
@@ -186,7 +186,7 @@ const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<voi
     call(
       'POST',
       `${api}/admin/updateuserdetails`,
-      { oldPassword: changing.password, newPassword: 'another password of his' },
+      { oldPassword: changing.password, newPassword: 'another password of theirs' },
       changing.token,
     ),
   )
@@ -198,7 +198,7 @@ const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<voi
   await revoked(
     'password set by an Administrator',
     profile(reset.token),
-    asAdmin('POST', 'admin/updateuser', { userName: reset.userName, password: 'set by somebody else' }),
+    asAdmin('POST', 'admin/updateuser', { userName: reset.userName, password: 'set by an administrator' }),
   )
 
   const owner = await person('owner', 20)
@@ -239,7 +239,7 @@ const tryRevoked = async (environment: Environment, ledger: Ledger): Promise<voi
     asAdmin('DELETE', 'agents/agentless/workerpollerdetails'),
   )
 
-  // A refresh token that was used is a stolen one: its session ends, the thief's new token too.
+  // A reused refresh token counts as stolen: its session ends, including the thief's new token.
   const robbed = await person('robbed')
   const refresh = async () =>
     first.send({ method: 'POST', path: `${api}/Auth/RefreshToken`, body: { refreshToken: robbed.refreshToken } })

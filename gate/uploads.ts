@@ -12,11 +12,11 @@ import { form, sendBody } from './send-body.ts'
 import { watched } from './watched.ts'
 
 const mebibyte = 1024 * 1024
-/** For callers that are no people who are signed in. */
+/** Audiences other than people who are signed in. */
 const open: ReadonlySet<string> = new Set(['public', 'agent', 'worker', 'proof'])
 const spaces = Buffer.alloc(mebibyte / 4, 32)
 
-/** Files below a folder; a server without its own database has none until it needs one. */
+/** Returns the files below a folder. A server without an embedded database creates its folder later. */
 const filesIn = (folder: string): string[] =>
   existsSync(folder)
     ? readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -24,7 +24,7 @@ const filesIn = (folder: string): string[] =>
         .map((entry) => join(entry.parentPath, entry.name))
     : []
 
-/** Files without a name, or with one anywhere, that a process holds open and that are larger than a mebibyte. */
+/** Returns open files of a process that are larger than 1 MiB, including deleted ones. */
 const largeOpenFiles = (pid: number): string[] =>
   readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
     try {
@@ -54,13 +54,13 @@ const costs = (
   notes: [`${what}: ${seconds.toFixed(1)} s`],
 })
 
-/** Who may call an operation, where it is not for people. */
+/** Returns the token of a caller who may use an operation. */
 const tokenFor = (id: string, admin: string, host: string, worker: string): string => {
   const audience = audienceOf(id)
   return audience === 'agent' ? host : audience === 'worker' ? worker : admin
 }
 
-/** A body that is far larger than anything: by nobody, and by who may call the operation. */
+/** Sends a huge body to each operation, once without a token and once as an authorized caller. */
 const sendLarge = async (
   environment: Environment,
   taking: readonly Offered[],
@@ -70,8 +70,8 @@ const sendLarge = async (
   const { server, addWorker, signIn } = environment
   const admin = await signIn()
   const worker = await addWorker()
-  // A sign-out that is taken in spite of all has a session of its own to end: all that came after it was refused as from
-  // somebody unknown, and a server without a bound passed.
+  // Sign-out gets its own session. Otherwise a successful sign-out would cause all later bodies to be refused with 401,
+  // and a server without a size limit would pass.
   const callerOf = async (id: string): Promise<string> =>
     id === 'logout' ? (await signIn()).token : tokenFor(id, admin.token, host.token, worker)
   const notes: string[] = []
@@ -86,13 +86,13 @@ const sendLarge = async (
       size: bytes,
       ...(isUpload ? form('x.csv') : { type }),
     })
-    // A connection that is cut is a refusal, too.
+    // A closed connection also counts as a refusal.
     const isRefused = (got.status === 0 || isRefusal(got.status)) && got.sent < bytes
     return isRefused
       ? null
       : `${id} ${token === undefined ? 'anonymous' : 'signed in'}: ${got.status} after ${got.sent}`
   }
-  // Warm, so that what is compiled and pooled once does not count as growth.
+  // Warm up, so that one-time compilation and pooling do not count as growth.
   await forEachOf(taking.slice(0, 20), 2, async (one) => void (await send(one, await callerOf(one.id), size)))
   const cost = await watched(environment, async () => {
     for (const one of taking)
@@ -124,7 +124,7 @@ interface OddFile {
 
 const ill = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(mebibyte / 4 / text.length)))
 
-/** Files that are no tables, or tables that nobody ought to read to their end. */
+/** Returns files that are not tables, and tables too large to read completely. */
 const oddFiles = (path: string, header: string, row: string, isQuick: boolean): OddFile[] => {
   const below = (isQuick ? 9 : 31) * mebibyte
   const files: OddFile[] = []
@@ -159,7 +159,7 @@ const oddFiles = (path: string, header: string, row: string, isQuick: boolean): 
   return files
 }
 
-/** What an answer says was stored. */
+/** Returns the number of stored rows according to the response. */
 const storedBy = (text: string): number => {
   const { imported = 0, added = 0, updated = 0 } = (jsonOf(text) ?? {}) as Record<string, number>
   return imported + added + updated
@@ -169,7 +169,7 @@ const sendOdd = async (environment: Environment, offered: readonly Offered[], is
   const { server, admin } = environment
   const pathOf = (id: string): string => String(offered.find((one) => one.id === id)?.path)
   const files = [
-    // Rows of which each is wrong: nothing of them may be stored.
+    // Every row is invalid, so none may be stored.
     ...oddFiles(pathOf('importTags'), 'Type,Identifier,Tags\r\n', 'Nobody,a,b\r\n', isQuick),
     ...oddFiles(pathOf('uploadConnections'), 'ComputerName,Port\r\n', 'h.example.org,x\r\n', isQuick),
     ...oddFiles(pathOf('publishPackage'), '{}\n', '{}\n', isQuick),
@@ -192,7 +192,7 @@ const sendOdd = async (environment: Environment, offered: readonly Offered[], is
       const where = `${path.split('/').at(-1)}, ${what}`
       const ms = Math.round(performance.now() - startedAt)
       if (ms > 1_500) slow.push(`${where}: ${ms} ms`)
-      // A table is answered with its faults.
+      // The response to a table lists its faults.
       const isRefused = status === 0 || isRefusal(status) || (status === 200 && storedBy(text) === 0)
       if (!isRefused) wrong.push(`${where}: ${status} ${text.slice(0, 200)}`)
     }
@@ -209,7 +209,7 @@ const sendOdd = async (environment: Environment, offered: readonly Offered[], is
   }
 }
 
-/** A host's debug logs are what the server unpacks to look at it. */
+/** Uploads gzip bombs as debug logs, which the server decompresses to check them. */
 const sendBombs = async (environment: Environment, host: Host, isQuick: boolean): Promise<Part> => {
   const { wire, call, admin, rows } = environment
   const bombs: [string, Buffer][] = [
@@ -231,7 +231,7 @@ const sendBombs = async (environment: Environment, host: Host, isQuick: boolean)
     body: host.checkIn(),
   })
   const [command] = (jsonOf(asked.text) as { commands?: { payload: string }[] } | undefined)?.commands ?? []
-  if (command === undefined) throw new Error(`The host was not told to collect its logs: ${asked.status} ${asked.text}`)
+  if (command === undefined) throw new Error(`No command to collect logs: ${asked.status} ${asked.text}`)
   const { id } = jsonOf(command.payload) as { id: string }
   const wrong: string[] = []
   let slowest = 0
@@ -239,7 +239,7 @@ const sendBombs = async (environment: Environment, host: Host, isQuick: boolean)
     for (let round = 0; round < (isQuick ? 1 : 3); round++)
       for (const [what, body] of bombs) {
         const startedAt = performance.now()
-        // On kept connections: what is left of a body that was refused must not hold up what comes behind it.
+        // Connections are reused: the rest of a refused body must not delay the next request.
         const got = await wire.send({
           method: 'POST',
           path: `${agentPaths.debugLogs}/${id}`,
@@ -267,7 +267,7 @@ const sendBombs = async (environment: Environment, host: Host, isQuick: boolean)
   }
 }
 
-/** No body, however large, odd or packed, costs more than a refusal. */
+/** Checks that large, malformed or compressed bodies are refused cheaply. */
 export const uploads: Check = {
   name: 'uploads',
   what: 'Bodies of up to a gibibyte in chunks to every operation that takes one, signed in or not; tables of millions of rows, cells and line ends, giant cells, other encodings and other kinds of file; gzip bombs; file names that lead elsewhere: refused or answered with their faults, with what the server held and how long others waited meanwhile, and nothing left behind.',
@@ -275,7 +275,7 @@ export const uploads: Check = {
     withEnvironment({ root }, async (environment) => {
       const { server, wire } = environment
       const offered = offeredBy(await readDocument(environment))
-      // Quickly: all that take files or are for anybody, and every third of the others, which share one bound.
+      // The short form takes all uploads and open operations, and every third other one. These share one limit.
       const taking = offered
         .filter(({ method }) => method !== 'GET')
         .filter(({ id, isUpload }, i) => !isQuick || isUpload || i % 3 === 0 || open.has(audienceOf(id) ?? ''))
@@ -286,7 +286,7 @@ export const uploads: Check = {
         await sendOdd(environment, offered, isQuick),
         await sendBombs(environment, host, isQuick),
       ]
-      // Time for what is thrown away to be thrown away.
+      // Give the server time to discard temporary data.
       await new Promise((resolve) => setTimeout(resolve, 500))
       const left = [
         ...filesIn(server.dataDir).filter((file) => !before.has(file) && !/\.log$|checkpoint/.test(file)),

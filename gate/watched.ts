@@ -1,11 +1,11 @@
-/** What a server holds, and how long others wait, while something is done to it. */
+/** Measures a server's memory and the latency of other requests during some work. */
 
 import type { Environment } from '../rig/environment.ts'
 import { residentBytes } from '../rig/proc.ts'
 
 const mebibyte = 1024 * 1024
 
-/** The most that the server grew by, and the longest that a small request waited, while a work goes on. */
+/** Runs `work`, and returns the memory growth of the server and the latency of small requests meanwhile. */
 export const watched = async <T>({ server, wire }: Pick<Environment, 'server' | 'wire'>, work: () => Promise<T>) => {
   const before = residentBytes(server.pid)
   let most = before
@@ -20,7 +20,7 @@ export const watched = async <T>({ server, wire }: Pick<Environment, 'server' | 
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
-  // A server that ends takes its /proc with it: told as endless waiting, while the work goes on to its own end.
+  // When the server ends, its /proc entry disappears. Report infinite latency and let the work finish.
   const probing = probe().catch(() => {
     waits.length = 0
   })

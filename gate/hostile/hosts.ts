@@ -1,4 +1,4 @@
-/** Hosts that say a hostile text in every field they have. */
+/** Enrols hosts that send a hostile text in every field. */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
@@ -12,16 +12,16 @@ import { fieldLimits } from './texts.ts'
 export interface HostileHost {
   agentId: string
   text: string
-  /** Fields that the server took as they were sent. */
+  /** Number of fields that the server accepted unchanged. */
   said: number
-  /** Fields that it refused; the host then said something plain. */
+  /** Number of fields that the server refused. The host then sent plain text. */
   refused: number
 }
 
 type Members = Record<string, unknown>
 
-/** Sends a body; members that are refused become plain, until it is taken. */
-const sendUntilTaken = async (
+/** Sends a body until it is accepted, and replaces refused members with plain text. */
+const sendUntilAccepted = async (
   send: (body: Members) => Promise<Got>,
   make: (plain: ReadonlySet<string>) => Members,
   fields: readonly string[],
@@ -32,9 +32,9 @@ const sendUntilTaken = async (
     if (got.status === 200) return { answer: jsonOf(got.text) as Members, refused: plain.size }
     if (got.status >= 500 || got.status === 0) throw new Error(`${got.status}: ${got.text.slice(0, 300)}`)
     const next = fields.filter((field) => got.text.includes(`.${field}"`) && !plain.has(field))
-    // A text that is no Unicode is refused as a whole.
+    // The server refuses the whole body if a text is not valid Unicode.
     for (const field of next.length > 0 ? next : fields) plain.add(field)
-    if (plain.size > fields.length * 2) throw new Error(`never taken: ${got.text.slice(0, 300)}`)
+    if (plain.size > fields.length * 2) throw new Error(`The server never accepted the body: ${got.text.slice(0, 300)}`)
     if (next.length === 0 && plain.size === fields.length && got.status !== 400) throw new Error(got.text.slice(0, 300))
   }
 }
@@ -67,7 +67,7 @@ export const enrolHostile = async (
   })
   const post = (path: string, body: unknown, token?: string): Promise<Got> =>
     wire.send({ method: 'POST', path, body, token })
-  const enrolled = await sendUntilTaken(
+  const enrolled = await sendUntilAccepted(
     (body) => post(agentPaths.enrol, body),
     (plain) => ({
       token: enrolmentToken,
@@ -110,9 +110,9 @@ export const enrolHostile = async (
       enforcement: { mode: 'Free', policyVersion: 0, reason: of('reason', 500) },
     }
   }
-  const reported = await sendUntilTaken((body) => post(agentPaths.checkIn, body, token), report, spoken)
+  const reported = await sendUntilAccepted((body) => post(agentPaths.checkIn, body, token), report, spoken)
   seq++
-  // What it says of a command, and the logs that it was asked for.
+  // The host answers a command and uploads the requested logs.
   await call('POST', `${api}/agents/fetchagentsdebuglogs`, [agentId], admin.token)
   const asked = await post(
     agentPaths.checkIn,

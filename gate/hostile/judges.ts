@@ -1,11 +1,11 @@
-/** What is wrong with what left the server: each says where a text was interpreted, or ended what it stood in. */
+/** Finds faults in the server's output: places where a text was interpreted or broke out of its field. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonOf } from '../../rig/wire.ts'
 import { partsOf } from '../smtp-receiver.ts'
 
-/** Rows of RFC 4180; null: a quote stands where none may. */
+/** Parses CSV by RFC 4180. Returns null if a quote is misplaced. */
 const rowsOf = (csv: string): string[][] | null => {
   const rows: string[][] = [[]]
   let at = csv.startsWith('\ufeff') ? 1 : 0
@@ -41,12 +41,12 @@ const rowsOf = (csv: string): string[][] | null => {
 
 export const csvFaults = (csv: string): string[] => {
   const rows = rowsOf(csv)
-  if (rows === null) return ['no CSV by RFC 4180']
+  if (rows === null) return ['not CSV by RFC 4180']
   const [head = [], ...rest] = rows
   const faults = rest
     .filter((row) => row.length !== head.length)
     .map((row) => `a row of ${row.length} cells, not ${head.length}`)
-  // A number below zero is no formula.
+  // A negative number is not a formula.
   for (const row of rest)
     for (const cell of row)
       if (/^[=+\-@\t\r\n＝＋－＠]/.test(cell) && !/^-\d+(?:\.\d+)?$/.test(cell))
@@ -60,21 +60,21 @@ export const pdfFaults = (pdf: Buffer, folder: string, said: readonly string[]):
   const faults: string[] = []
   const text = spawnSync('pdftotext', ['-layout', file, '-'], { encoding: 'utf8', maxBuffer: 2 ** 28 })
   if (text.status !== 0) return [`pdftotext: ${text.stderr.slice(0, 200)}`]
-  // Cells are cut and broken where they are narrow: a tag that is there as text is enough.
-  for (const part of said) if (!text.stdout.includes(part)) faults.push(`its text does not hold ${part}`)
+  // Narrow cells cut and wrap their text, so a tag that is visible as text is enough.
+  for (const part of said) if (!text.stdout.includes(part)) faults.push(`the text does not contain ${part}`)
   const checked = spawnSync('qpdf', ['--check', file], { encoding: 'utf8' })
   if (checked.status !== 0) faults.push(`qpdf: ${checked.stdout.slice(0, 200)}${checked.stderr.slice(0, 200)}`)
   const plain = spawnSync('qpdf', ['--qdf', '--object-streams=disable', file, '-'], {
     maxBuffer: 2 ** 29,
   }).stdout.toString('latin1')
-  // Names of the document's own objects; what is drawn stands in streams.
+  // Search only the names of the document's objects. Page content is in streams.
   const objects = plain.replace(/\bstream\r?\n[\s\S]*?endstream/g, '')
   for (const name of ['/JavaScript', '/JS', '/Launch', '/URI', '/EmbeddedFile', '/OpenAction', '/AA'])
-    if (new RegExp(`${name}\\b`).test(objects)) faults.push(`it holds ${name}`)
+    if (new RegExp(`${name}\\b`).test(objects)) faults.push(`the document contains ${name}`)
   return faults
 }
 
-/** Markup that is not written as text. */
+/** Matches markup that was not escaped. */
 const markup =
   /<(?:img src=x|script>alert|svg onload|iframe|link rel=stylesheet href=\/\/evil|meta http-equiv=refresh|base href|form action|math>|a href="javascript:)/i
 
@@ -82,19 +82,19 @@ export const mailFaults = (mail: string): string[] => {
   const { header, parts } = partsOf(mail)
   const faults: string[] = []
   if (/^(?:bcc|x|cc):/im.test(header) || /evil\.example/i.test(header.replace(/^subject:.*(?:\r\n[ \t].*)*/im, '')))
-    faults.push(`a header of somebody else: ${header.slice(0, 300)}`)
+    faults.push(`an injected header: ${header.slice(0, 300)}`)
   for (const { type, text } of parts)
     if (type === 'text/html' && markup.test(text)) faults.push(`markup: ${markup.exec(text)?.[0]}`)
   if (!parts.some(({ type }) => type === 'text/html') || !parts.some(({ type }) => type === 'text/plain'))
-    faults.push('no text beside HTML')
+    faults.push('text or HTML part is missing')
   return faults
 }
 
-/** Control characters but tab and line ends of JSON, which nothing writes. */
+/** Returns whether text contains control characters other than tab and line feed. */
 const raw = (text: string): boolean =>
   /[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f\u202a-\u202e\u2066-\u2069]/.test(text)
 
-/** Messages of RFC 5424 with one line each, whatever they hold. */
+/** Checks that a message is a single line of RFC 5424. */
 export const syslogFaults = (message: string, format: 'rfc5424' | 'cef' | 'ocsf'): string[] => {
   const faults: string[] = []
   if (raw(message.replace('\ufeff', '')) || message.includes('\n')) faults.push('a control character')
@@ -102,18 +102,18 @@ export const syslogFaults = (message: string, format: 'rfc5424' | 'cef' | 'ocsf'
     /^<\d{1,3}>1 \S{20,40} \S{1,255} \S{1,48} \S{1,128} \S{1,32} (?:-|(\[(?:[^"\]\\]|"(?:[^"\\\]]|\\["\\\]])*")*\])+)(?: (.*))?$/.exec(
       message,
     )
-  if (head === null) return [...faults, `no message of RFC 5424: ${message.slice(0, 200)}`]
+  if (head === null) return [...faults, `not a message of RFC 5424: ${message.slice(0, 200)}`]
   const body = (head[2] ?? '').replace(/^\ufeff/, '')
   if (
     format === 'cef' &&
     !/^CEF:[01]\|(?:(?:[^|\\\n]|\\[|\\])*\|){6}(?:\w+=(?:[^=\\\n]|\\[=\\nr])*(?: |$))*$/.test(body)
   )
-    faults.push(`no CEF: ${body.slice(0, 300)}`)
-  if (format === 'ocsf' && typeof jsonOf(body) !== 'object') faults.push(`no JSON: ${body.slice(0, 200)}`)
+    faults.push(`not CEF: ${body.slice(0, 300)}`)
+  if (format === 'ocsf' && typeof jsonOf(body) !== 'object') faults.push(`not JSON: ${body.slice(0, 200)}`)
   return faults
 }
 
-/** An exposition of metrics by its grammar. */
+/** Checks the exposition format of the metrics. */
 export const metricsFaults = (text: string): string[] =>
   text
     .split('\n')
@@ -124,36 +124,36 @@ export const metricsFaults = (text: string): string[] =>
           line,
         ),
     )
-    .map((line) => `no sample: ${line.slice(0, 100)}`)
+    .map((line) => `not a sample: ${line.slice(0, 100)}`)
     .concat(/forged/.test(text) ? ['a forged sample'] : [])
 
-/** Lines of the log are JSON, but for what a start says to whoever started it. */
+/** Checks that log lines are JSON, except for the messages printed at startup. */
 export const logFaults = (output: string): string[] =>
   output
     .split('\n')
     .filter((line) => line !== '' && !/^(?:Portcullis is at |First sign-in|Data: |Its certificate)/.test(line))
     .filter((line) => typeof jsonOf(line) !== 'object' || raw(line))
-    .map((line) => `no line of JSON: ${line.slice(0, 100)}`)
+    .map((line) => `not a line of JSON: ${line.slice(0, 100)}`)
 
 export const sseFaults = (text: string): string[] =>
   text
     .split('\n\n')
-    // The last may have been on its way.
+    // The last event may be incomplete.
     .slice(0, -1)
     .flatMap((event) => {
       const lines = event.split('\n').filter((line) => line !== '' && !line.startsWith(':'))
       const bad = lines.filter((line) => !/^(?:id|event|data|retry):/.test(line))
       const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trim())
       return [
-        ...bad.map((line) => `a line that is none of an event: ${line.slice(0, 60)}`),
+        ...bad.map((line) => `a line outside of an event: ${line.slice(0, 60)}`),
         ...(data.length > 1 || data.some((line) => line !== '' && jsonOf(line) === undefined)
-          ? ['data that is no JSON']
+          ? ['data that is not JSON']
           : []),
       ]
     })
 
 export const jsonFaults = (text: string): string[] => {
   const value = jsonOf(text)
-  if (value === undefined) return ['no JSON']
+  if (value === undefined) return ['not JSON']
   return JSON.stringify(value).includes('"forged":true') ? ['a forged member'] : []
 }

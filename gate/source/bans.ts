@@ -1,12 +1,12 @@
-/** What must not stand in the sources, and the few places that are known and why they may. */
+/** Constructs that the sources must not contain, with the known exceptions and their reasons. */
 import ts from 'typescript'
 import type { SourceFile } from './files.ts'
 
 export interface Ban {
   name: string
-  /** Whether a node is what must not be there. */
+  /** Returns whether a node is the forbidden construct. */
   isBroken(node: ts.Node, file: SourceFile): boolean
-  /** Files in which it is known, with the number of places and the reason. */
+  /** Files with known exceptions: how many, and why they are safe. */
   known?: Readonly<Record<string, { places: number; because: string }>>
 }
 
@@ -35,17 +35,17 @@ const isModule = (node: ts.Node, name: string): boolean =>
 const propertyNamed = (node: ts.Node, name: string): ts.Expression | undefined =>
   ts.isPropertyAssignment(node) && node.name.getText().replaceAll(/['"]/g, '') === name ? node.initializer : undefined
 
-/** Text joined from parts, as it must not reach a database or a shell. */
+/** Returns whether text is concatenated or interpolated. Such text must not reach a database or a shell. */
 const isJoined = (node: ts.Expression | undefined): boolean =>
   node !== undefined &&
   (ts.isTemplateExpression(node) ||
     (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) ||
     (ts.isObjectLiteralExpression(node) && node.properties.some((p) => isJoined(propertyNamed(p, 'text')))))
 
-const jitter = 'spreads tries over time; nobody gains by knowing it'
-const names = 'names of tables and columns that PostgreSQL itself says, quoted; no value of a request'
+const jitter = 'spreads retries over time; predicting it gains nothing'
+const names = 'quoted names of tables and columns from the catalog of PostgreSQL, never a value from a request'
 
-const bound = 'a statement whose parameters the database itself bound'
+const bound = 'a statement whose parameters the database has already bound'
 
 export const bans: readonly Ban[] = [
   {
@@ -58,7 +58,7 @@ export const bans: readonly Ban[] = [
       (['setTimeout', 'setInterval'].includes(calledName(node) ?? '') &&
         ts.isStringLiteralLike(firstArgument(node) ?? node)),
     known: {
-      'agent/src/update/fetch-build.ts': { places: 1, because: "runs the constant 'gc', to give memory back" },
+      'agent/src/update/fetch-build.ts': { places: 1, because: "runs the constant 'gc' to release memory" },
     },
   },
   {
@@ -74,7 +74,7 @@ export const bans: readonly Ban[] = [
     known: {
       'agent/src/enforcement/watchdog.ts': {
         places: 1,
-        because: 'a constant script that outlives the agent; paths are its arguments, never its text',
+        because: 'a constant script that outlives the agent; paths are passed as arguments only',
       },
     },
   },
@@ -91,15 +91,15 @@ export const bans: readonly Ban[] = [
     known: {
       'agent/src/transport/tls-pin.ts': {
         places: 1,
-        because: 'looks at a chain once, sends nothing, and compares the key with the pinned hash',
+        because: 'reads a certificate chain once, sends nothing, and compares the key with the pinned hash',
       },
       'server/src/entry/own-server.ts': {
         places: 1,
-        because: 'asks the server of its own machine whether it is ready; it sends nothing but the path',
+        because: 'checks whether the server on the same machine is ready; sends only the path',
       },
       'server/src/features/system/settings/domain-test.ts': {
         places: 1,
-        because: 'a test says what is wrong with a certificate; it sends no secret',
+        because: 'a connection test that reports faults of a certificate; sends no secret',
       },
     },
   },
@@ -134,7 +134,7 @@ export const bans: readonly Ban[] = [
       const called = calledName(node) ?? ''
       if (called === 'query' || called === 'copyTo' || called === 'copyFrom') return isJoined(firstArgument(node))
       if (called === 'copyOut') return isJoined(argument(node, 1))
-      // What a caller sent is in `body`, `query`, `params` and `request`: none of them is ever taken as it is.
+      // Input from callers is in `body`, `query`, `params` and `request`. None of it may become raw SQL.
       const taken = isFree(node, 'raw') ? firstArgument(node) : undefined
       return taken !== undefined && /\b(?:body|query|params|request|actor)\b[.[?]/.test(taken.getText())
     },
@@ -145,7 +145,7 @@ export const bans: readonly Ban[] = [
       'server/src/platform/backup/tables.ts': { places: 1, because: names },
       'server/src/platform/csv.ts': { places: 1, because: bound },
       'server/src/platform/db/bus.ts': { places: 1, because: 'the constant name of a channel' },
-      'server/src/platform/db/migrate.ts': { places: 1, because: 'a number that stands in a migration of ours' },
+      'server/src/platform/db/migrate.ts': { places: 1, because: 'a number from our own migrations' },
       'server/src/platform/list/stream.ts': { places: 4, because: bound },
       'server/src/platform/postgres/embedded.ts': { places: 2, because: 'constant names of a role and a database' },
     },
@@ -157,9 +157,9 @@ export const bans: readonly Ban[] = [
         calledName(node) ?? '',
       ) && /^['"`](?:md5|sha1|rc4|des|.*-(?:cbc|ecb))/i.test(firstArgument(node)?.getText() ?? ''),
     known: {
-      'agent/src/transport/wake.ts': { places: 1, because: 'RFC 6455 asks for SHA-1; it proves nothing' },
-      'server/src/platform/db/statement-names.ts': { places: 1, because: 'names statements of our own source' },
-      'server/src/platform/tls/certificate.ts': { places: 1, because: 'RFC 5280 names a key by it; it proves nothing' },
+      'agent/src/transport/wake.ts': { places: 1, because: 'RFC 6455 requires SHA-1; it proves nothing' },
+      'server/src/platform/db/statement-names.ts': { places: 1, because: 'derives names for our own statements' },
+      'server/src/platform/tls/certificate.ts': { places: 1, because: 'a key identifier by RFC 5280; proves nothing' },
     },
   },
   {

@@ -1,4 +1,4 @@
-/** Every regular expression of the sources: literals, constructed ones, and patterns of schemas. */
+/** Finds every regular expression in the sources: literals, constructor calls, and schema patterns. */
 import ts from 'typescript'
 import { placeOf, type SourceFile, walk } from './files.ts'
 
@@ -8,7 +8,7 @@ export interface Expression {
   places: string[]
 }
 
-/** Value of an expression of constant texts; undefined when it is made of anything else. */
+/** Returns the value of an expression of constant strings, or undefined if it has other parts. */
 const constantText = (
   node: ts.Expression | undefined,
   constants: ReadonlyMap<string, ts.Expression>,
@@ -32,14 +32,14 @@ const constantText = (
   return text
 }
 
-/** One whose text is known at run time only. */
+/** An expression whose text is known only at run time. */
 export interface Unknown {
   place: string
-  /** What it is made of, as it is written. */
+  /** Source code of the argument that the expression is built from. */
   of: string
 }
 
-/** All expressions with their places. */
+/** Returns all expressions with their locations. */
 export const expressionsOf = (files: readonly SourceFile[]): { known: Expression[]; unknown: Unknown[] } => {
   const found = new Map<string, Expression>()
   const unknown: Unknown[] = []
@@ -66,7 +66,7 @@ export const expressionsOf = (files: readonly SourceFile[]): { known: Expression
         if (source === undefined) unknown.push({ place: placeOf(file, node), of: node.arguments?.[0]?.getText() ?? '' })
         else add(source, constantText(node.arguments?.[1], constants) ?? '', node)
       }
-      // `pattern` of a schema is compiled with the flag u.
+      // Schema patterns are compiled with the flag u.
       if (ts.isPropertyAssignment(node) && node.name.getText() === 'pattern' && file.path.startsWith('contract/')) {
         const source = constantText(node.initializer, constants)
         if (source !== undefined) add(source, 'u', node)

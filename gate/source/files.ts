@@ -1,4 +1,4 @@
-/** The sources of the product: what ships and runs, no tests and no tools. */
+/** Reads the shipped sources of the product, without tests and tools. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -16,7 +16,7 @@ const folders = [
 ]
 
 export interface SourceFile {
-  /** From the root of the checkout. */
+  /** Path relative to the root of the checkout. */
   path: string
   text: string
   tree: ts.SourceFile
@@ -42,6 +42,6 @@ export const walk = (node: ts.Node, visit: (node: ts.Node) => void): void => {
   ts.forEachChild(node, (child) => walk(child, visit))
 }
 
-/** `file:line` of a node. */
+/** Returns the `file:line` of a node. */
 export const placeOf = ({ path, tree }: SourceFile, node: ts.Node): string =>
   `${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`

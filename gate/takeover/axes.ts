@@ -1,4 +1,4 @@
-/** The rows and columns of the takeover matrix: who attacks, and what they want. */
+/** The rows and columns of the takeover matrix: attackers and their goals. */
 
 /** Attackers by id, each with what they already control. */
 export const attackers = {

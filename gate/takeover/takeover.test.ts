@@ -7,7 +7,7 @@ import { cells, withTakeover } from './render.ts'
 
 const page = (): string => readFileSync(fromRoot('docs/security/README.md'), 'utf8')
 
-/** Titles of tests in a file; a place that `it.each` fills matches anything. */
+/** Titles of tests in a file; placeholders of `it.each` match anything. */
 const titlesIn = (text: string): RegExp[] =>
   [...text.matchAll(/\(\s*(['"`])((?:\\.|(?!\1).)+)\1,\s*(?:async )?\(/g)].map(
     ([, , title = '']) =>

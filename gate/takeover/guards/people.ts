@@ -2,7 +2,7 @@ import { defineGuards } from '../guard.ts'
 
 const others = 'server/src/features/system/approvals/links-and-settings.test.ts'
 
-/** Guards between people, their tokens, and what they may do. */
+/** Guards around people, their tokens and their permissions. */
 export const peopleGuards = defineGuards({
   authentication: {
     does: 'Every operation that is not declared public needs a valid credential',
