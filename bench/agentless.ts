@@ -7,17 +7,17 @@ import { type BenchResult, round } from './result.ts'
 export interface AgentlessBench {
   databaseUrl: string | undefined
   hosts: number
-  /** Runs of `ssh host true` that the peer's figure is made of. */
+  /** Number of `ssh host true` runs for the peer's figure. */
   peers: number
 }
 
 const base = '/prime/webui/agents/agentless'
-/** 10,000 hosts in ten minutes. */
+/** Requirement: 10,000 hosts in ten minutes. */
 const wantedPerSecond = 10_000 / 600
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Polls a farm with the whole product: server, database and the one worker it starts, all on this machine. */
+/** Polls a farm with the whole product: server, database and one worker, all on this machine. */
 export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBench): Promise<BenchResult> => {
   const [farm, server] = await Promise.all([startFarm(), startServer({ databaseUrl })])
   try {
@@ -57,7 +57,7 @@ export const benchAgentless = async ({ databaseUrl, hosts, peers }: AgentlessBen
   }
 }
 
-/** Has all hosts polled once and measures that. */
+/** Polls all hosts once and measures the time and the processor time. */
 const poll = async (server: BenchServer, port: number, hosts: number, isFirst: boolean) => {
   const ask = async (path: string, body?: unknown, method?: string) =>
     server.call(path, body, await server.signIn(), method)

@@ -1,6 +1,6 @@
 /**
- * The peer of the list benchmark: Node's http and pg with hand-written SQL for these tables. It imports nothing from the
- * product and runs as a separate process.
+ * Serves as the peer of the list benchmark: Node's http and pg with hand-written SQL for these tables. It imports
+ * nothing from the product and runs as a separate process.
  */
 import { createServer } from 'node:http'
 import pg from 'pg'
@@ -107,7 +107,7 @@ const orderOf = (sortBy: string | null): string => {
   return sortBy === null ? 'r.severity desc, r.host, r.agent_id' : `${sorts[key]} ${direction}, r.agent_id ${direction}`
 }
 
-/** Counts may be one second old, as in the product. */
+/** Caches a count for up to one second, as the product does. */
 const count = (where: string, values: readonly unknown[]): Promise<number> => {
   const key = JSON.stringify([where, values])
   const known = counts.get(key)

@@ -1,4 +1,4 @@
-/** All benchmarks by name. */
+/** Lists all benchmarks by name. */
 import { benchAgentless } from './agentless.ts'
 import { benchCheckIn } from './check-in.ts'
 import { benchCommand } from './command.ts'

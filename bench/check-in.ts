@@ -1,4 +1,4 @@
-/** Check-ins per second and per second of CPU that server and database spend on them. */
+/** Measures check-ins per second, and check-ins per CPU second of server and database. */
 import { randomUUID } from 'node:crypto'
 import { agentPaths, type DeviceReport, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
@@ -15,7 +15,7 @@ import type { Prepared } from './fleet.ts'
 import { runFresh, runRaw, type Work } from './raw-client.ts'
 import { type BenchResult, type Figure, round } from './result.ts'
 
-/** A host with an open session and its requests, made beforehand. */
+/** A host with an open session and its prepared requests. */
 export interface Player {
   host: PlayedHost
   bootId: string
@@ -41,7 +41,7 @@ export const openSessions = async (
       const signature = signText(host.privateKey, sessionProofText(proven))
       const ask = () => transport.post(agentPaths.session, () => JSON.stringify({ ...proven, signature }), undefined)
       let answer = await ask()
-      // A whole fleet that opens sessions at once is told to come one after the other.
+      // If a whole fleet opens sessions at once, the server returns 503 and asks hosts to try again later.
       while (answer.status === 503) {
         await new Promise((resolve) =>
           setTimeout(resolve, chance('session waits') * Math.max(500, answer.retryAfterMs)),
@@ -62,7 +62,7 @@ const unchanged = (player: Player): Buffer => {
   return Buffer.from(`${player.head}${body.length}\r\n\r\n${body}`, 'latin1')
 }
 
-/** Plugs a stick in, or takes it away again. */
+/** Attaches a stick, or detaches it again. */
 const changed = (player: Player): Buffer => {
   player.isPlugged = !player.isPlugged
   const at = Date.now()
@@ -101,7 +101,7 @@ export interface Measured {
   failed: number
 }
 
-/** What is asked of a server to measure check-ins of it. */
+/** The parts of a server that a check-in measurement uses. */
 export type Measurable = Pick<BenchServer, 'url' | 'ca' | 'cpu'>
 
 export const measure = async (
@@ -117,7 +117,7 @@ export const measure = async (
   let failed = 0
   let endsAt = 0
   const works = Array.from({ length: connections }, (_, lane): Work => {
-    // Each connection carries hosts of its own, as a proxy in front of them would.
+    // Each connection carries its own hosts, as with a reverse proxy.
     const mine = players.filter((_, index) => index % connections === lane)
     return {
       next: () => {
@@ -188,32 +188,32 @@ const p99Ms = 250
 
 const shares = { unchanged: 0, '1 % changed': 0.01 } as const
 
-/** Hosts that connect at the same time if each check-in opens its own connection. */
+/** Number of hosts that connect at the same time if each check-in opens its own connection. */
 const freshLanes = 64
 
-/** So many connections, each with hosts of its own, as a proxy holds them. */
+/** Number of connections, each with its own hosts, as from a reverse proxy. */
 export const connections = 512
 
-/** Bytes of the write-ahead log so far. */
+/** Returns the bytes of the write-ahead log so far. */
 const logBytes = async (client: pg.Client): Promise<number> => {
   const { rows } = await client.query<{ n: string }>("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS n")
   return Number(rows[0]?.n ?? 0)
 }
 
-/** Both kinds of check-ins. */
+/** Measures check-ins without changes and check-ins with changes. */
 const measureBoth = async (
   server: Measurable,
   players: readonly Player[],
   seconds: number,
 ): Promise<Record<keyof typeof shares, Measured> & { asked: number }> => {
-  // Warms prepared statements, pages and the just-in-time compiler.
+  // Warm up prepared statements, pages and the just-in-time compiler.
   const warm = await measure(server, players, connections, Math.min(3, seconds), 0)
   const unchanged = await measure(server, players, connections, seconds, shares.unchanged)
   const changed = await measure(server, players, connections, seconds, shares['1 % changed'])
   return { unchanged, '1 % changed': changed, asked: warm.count + unchanged.count + changed.count }
 }
 
-/** The same hosts first at a server in the clear, then, with new sessions, at a replica that serves HTTPS. */
+/** Runs the same hosts over plain HTTP first, then with new sessions against a replica that serves HTTPS. */
 export const benchCheckIn = async ({
   server,
   fleet,

@@ -1,4 +1,4 @@
-/** How long a command takes to a host that is connected, and to ten thousand. */
+/** Measures how long a command takes to reach one connected host, and how long ten thousand commands take. */
 import { createWake } from '../agent/src/transport/wake.ts'
 import { createHostAgent, type HostAgent } from '../cli/simulator/host-agent.ts'
 import { createHost } from '../cli/simulator/hosts.ts'
@@ -10,12 +10,12 @@ import type { BenchServer } from '../rig/server-process.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
 
-/** Hosts that hold a wake socket; the commands go to them in turn. */
+/** Number of hosts that hold a wake socket. The commands go to them in turn. */
 const listening = 100
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-/** Design: a connected host has its command in under a second. */
+/** Requirement: a connected host receives its command in less than a second. */
 const deliveryLimitMs = 1_000
-/** Ten thousand items in one request. */
+/** Limit for a request with ten thousand items. */
 const requestLimitMs = 3_000
 
 const deadline = async <T>(what: string, work: Promise<T>): Promise<T> => {
@@ -28,7 +28,7 @@ const deadline = async <T>(what: string, work: Promise<T>): Promise<T> => {
 
 interface Listener {
   agent: HostAgent
-  /** Resolves with the times of the first answer and of the last one, once the host was woken and has nothing more to say. */
+  /** Resolves when the woken host has nothing more to send, with the times of its first and last response. */
   woken(): Promise<{ deliveredAt: number; confirmedAt: number }>
   stop(): void
 }
@@ -40,7 +40,7 @@ const listen = async (server: BenchServer, token: string): Promise<Listener[]> =
   for (let index = 0; index < listening; index++) {
     const random = createRandom(index + 77)
     const { facts, ...rest } = createHost(1_000_000 + index, random, 'commands')
-    // One in ten simulated hosts can only be observed; these all can be armed.
+    // One in ten simulated hosts can only observe. Make all of these able to block.
     const host = { ...rest, facts: { ...facts, enforcement: 'before-driver' as const } }
     const inventory = createInventory(host.department, random)
     const failed = (what: string): void => void process.stderr.write(`command: ${what}\n`)
@@ -69,7 +69,7 @@ const listen = async (server: BenchServer, token: string): Promise<Listener[]> =
 const measureOne = async (server: BenchServer, listeners: readonly Listener[], token: string, rounds: number) => {
   const delivered: number[] = []
   const confirmed: number[] = []
-  // The first ones warm the server and are not counted.
+  // The first rounds warm up the server and do not count.
   for (let n = -5; n < rounds; n++) {
     const { agent, woken } = listeners[(n + 5) % listeners.length] as Listener
     const times = woken()
@@ -88,7 +88,7 @@ const measureOne = async (server: BenchServer, listeners: readonly Listener[], t
   return { delivered, confirmed }
 }
 
-/** Freeing costs what arming does, and is possible on every host. */
+/** Measures freeing, because it costs as much as arming and every host supports it. */
 const measureMany = async (server: BenchServer, token: string): Promise<Figure[]> => {
   const page = await server.call('/prime/webui/agents?PageSize=10000&DeploymentMode=Agent', undefined, token)
   const uuids = (page.data as { uuid: string }[]).map((row) => row.uuid)
@@ -139,7 +139,7 @@ export const benchCommand = async ({ server, fleet, isQuick }: Prepared): Promis
     )
     listeners = await listen(server, String(enrolment.token))
     const { delivered, confirmed } = await measureOne(server, listeners, token, rounds)
-    // Freeing so many hosts needs fresh authentication.
+    // Freeing this many hosts needs fresh authentication.
     const many = await measureMany(server, await server.signIn())
     return {
       name: 'command',

@@ -1,4 +1,4 @@
-/** The console in a real browser over the whole fleet: until there is something to work with, and from a plug to the eye. */
+/** Measures the console in a real browser with a whole fleet: time to usable pages, and time to show a new device. */
 import { rmSync } from 'node:fs'
 import { storageStick } from '@portcullis/domain/testing'
 import type { Page } from 'playwright-core'
@@ -28,7 +28,7 @@ const figuresOf = (what: string, times: readonly number[], limit?: number): Figu
   { what: `${what}: slowest`, value: round(Math.max(...times), 0), unit: 'ms', better: 'less' },
 ]
 
-/** Plugs a stick into a host whose page is open, and waits until it is seen there. */
+/** Attaches a stick to a host whose page is open, and waits until the page shows it. */
 const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rounds: number): Promise<number[]> => {
   const tree = createTree()
   const state = temporaryDir()
@@ -50,7 +50,7 @@ const measurePlugs = async ({ server }: Prepared, page: Page, token: string, rou
       await new Promise((resolve) => setTimeout(resolve, 100))
       uuid = await newest()
     }
-    if (uuid === undefined) throw new Error(`No host came in: ${agent.output()}`)
+    if (uuid === undefined) throw new Error(`No host enrolled: ${agent.output()}`)
     await page.goto(`/agents/${uuid}`)
     await page
       .getByText('xHCI')
@@ -103,7 +103,7 @@ export const benchConsole = async (prepared: Prepared): Promise<BenchResult> => 
           await rows(page).nth(10).waitFor()
         }),
       )
-      // An answer of the server with the new order is what the rows are drawn from.
+      // The console draws the rows from the server's response with the new order.
       const answered = () => page.waitForResponse((response) => response.url().includes('/prime/webui/agents?'))
       sorts.push(
         await timed(() =>

@@ -1,4 +1,4 @@
-/** The agents list as a file: CSV beside a plain COPY of the same rows, PDF at its limit of rows. */
+/** Measures exports of the agents list: CSV compared with a plain COPY of the same rows, and PDF at its row limit. */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ interface Timed {
   bytes: number
 }
 
-/** What anybody would write who wants the list's rows in its order: no filter, nothing defused. */
+/** The simplest query for the list's rows in the same order: no filter, no protection against formulas. */
 const plainCopy = `COPY (
   SELECT ${agentsList.rowSelect} FROM agent_rows r
   JOIN agents a ON a.agent_id = r.agent_id JOIN agent_heartbeats h ON h.agent_id = r.agent_id
@@ -45,12 +45,12 @@ const download = (server: BenchServer, token: string, path: string, body: unknow
     const sent = request(`${server.url}${path}`, { method: 'POST', headers }, (response) => {
       if (response.statusCode !== 200) {
         response.resume()
-        reject(new Error(`${path} was answered ${response.statusCode}`))
+        reject(new Error(`${path} returned status ${response.statusCode}`))
         return
       }
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        // The head row of a CSV needs no database.
+        // The header row of a CSV needs no database.
         if (firstByteMs === 0 && bytes > headBytes) firstByteMs = performance.now() - startedAt
       })
       pipeline(response, createWriteStream(file)).then(
@@ -62,8 +62,8 @@ const download = (server: BenchServer, token: string, path: string, body: unknow
     sent.end(JSON.stringify(body))
   })
 
-/** Runs `work` and tells by how much the server grew meanwhile, in MB. */
-const grownBy = async (server: BenchServer, work: () => Promise<void>): Promise<number> => {
+/** Runs `work` and returns how much the server's memory grew meanwhile, in MB. */
+const memoryGrowth = async (server: BenchServer, work: () => Promise<void>): Promise<number> => {
   const before = residentBytes(server.pid)
   let most = before
   const sampler = setInterval(() => {
@@ -88,8 +88,8 @@ const csvFigures = async (
 ): Promise<Figure[]> => {
   const plain: number[] = []
   const csv: Timed[] = []
-  const growth = await grownBy(server, async () => {
-    // Side by side, so that both meet the same machine; the first round warms and is not counted.
+  const growth = await memoryGrowth(server, async () => {
+    // Alternate between both, so that they run under the same load. The first round is a warm-up and does not count.
     for (let n = 0; n <= rounds; n++) {
       const ms = await copyToFile(client, file)
       const timed = await download(server, token, exportAgentCsv.path, null, file)
@@ -124,7 +124,7 @@ const pdfFigures = async (
   body: Record<string, unknown>,
 ): Promise<Figure[]> => {
   const timed: Timed[] = []
-  const growth = await grownBy(server, async () => {
+  const growth = await memoryGrowth(server, async () => {
     for (let n = 0; n <= rounds; n++) timed.push(await download(server, token, exportAgentPdf.path, body, file))
   })
   const [first, ...rest] = timed

@@ -1,4 +1,4 @@
-/** A server whose database holds a fleet; every benchmark of that size measures the same one. */
+/** Starts a server whose database holds a fleet. All benchmarks of that size use the same one. */
 import { join } from 'node:path'
 import pg from 'pg'
 import { makeCertificate } from '../rig/certificate.ts'
@@ -16,22 +16,22 @@ export interface FleetOptions {
   seed: number
 }
 
-/** Size of the pool of device designs, and devices of a host: what a fleet of offices has, more or less. */
+/** Number of fingerprints in the pool, and of devices on each host: similar to a fleet of office computers. */
 const designs = 3_000
 const peripheralsPerAgent = 12
-/** Hosts with real keys, drawn from the whole fleet; at most half of it, because they all count as connected. */
+/** Number of hosts with real keys, drawn from the whole fleet. At most half of it, because they count as connected. */
 const mostPlayed = { short: 5_000, full: 20_000 }
 
 export interface Prepared {
   server: BenchServer
   fleet: LoadedFleet
-  /** Seconds that it took to load the fleet. */
+  /** Seconds that loading the fleet took. */
   loadSeconds: number
   isQuick: boolean
   seed: number
-  /** A client of its own at the database; ended with the server. */
+  /** A separate database client, closed with the server. */
   client: pg.Client
-  /** Another server on the same database, with the same keys. Its caller ends it. */
+  /** Starts another server on the same database with the same keys. The caller stops it. */
   startReplica(options?: { isTls?: boolean }): Promise<ServerProcess>
 }
 
@@ -39,11 +39,11 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`)
 }
 
-/** Starts a server, lets it judge the designs of the fleet, loads the fleet beneath it, and gives it to `work`. */
+/** Starts a server, lets it judge the fleet's fingerprints, loads the fleet into its database, and calls `work`. */
 export const withFleet = async <T>(options: FleetOptions, work: (prepared: Prepared) => Promise<T>): Promise<T> => {
   const server = await startServer(options)
   const client = new pg.Client(server.connection)
-  // The database goes away before the client when a run is broken off.
+  // If a run is interrupted, the database stops before the client.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,4 +1,4 @@
-/** Risk insights of a whole fleet: reloads beside the plain aggregation they stand in for. */
+/** Measures the risk insights of a whole fleet: reloads, compared with the plain aggregation that they replace. */
 import type { BenchServer } from '../rig/server-process.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, percentile, round } from './result.ts'
@@ -10,7 +10,7 @@ const paths = {
   spoofed: '/prime/webui/agents/RiskInsights/SpoofedIdentities',
 } as const
 
-/** What a reload would have to do without counters. */
+/** The work of a reload without counters. */
 const aggregation = `
   SELECT d.shape_id, count(DISTINCT p.agent_id) AS hosts, count(*) AS devices
   FROM peripherals p JOIN designs d ON d.design_id = p.design_id
@@ -18,7 +18,7 @@ const aggregation = `
 
 const timed = async (work: () => Promise<unknown>, rounds: number, pauseMs = 0): Promise<number[]> => {
   const times: number[] = []
-  // The first one warms pages and prepared statements and is not counted.
+  // The first round warms up pages and prepared statements and does not count.
   for (let n = 0; n <= rounds; n++) {
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     const startedAt = performance.now()
@@ -38,7 +38,7 @@ export const benchInsights = async ({ server, fleet, client, isQuick }: Prepared
   const figures = []
   for (const [name, path] of Object.entries(paths)) {
     const rows = await rowsOf(server, path, token)
-    // An answer is kept for a second; only reloads are computed each time.
+    // The server caches a response for one second. Only reloads are computed each time.
     const pauseMs = path.endsWith('Reload') ? 0 : 1_050
     const milliseconds = await timed(() => server.call(path, undefined, token), rounds, pauseMs)
     figures.push(
@@ -55,7 +55,7 @@ export const benchInsights = async ({ server, fleet, client, isQuick }: Prepared
   }
   return {
     name: 'insights',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${rounds} rounds, each computed anew`,
+    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${rounds} rounds, caches expired before each`,
     figures: [
       ...figures,
       {

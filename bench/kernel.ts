@@ -1,4 +1,4 @@
-/** What armed means on a real kernel: keystrokes that get through, and what an allowed device waits. */
+/** Measures an armed host on a real kernel: how many keystrokes get through, and how long an allowed device waits. */
 import { rmSync } from 'node:fs'
 import { approved, desk, gadgets, makeGadget, plug, TYPING_MS, typeOn, typist, unplug } from '../e2e/kernel/gadgets.ts'
 import { writeInitramfs } from '../e2e/kernel/initramfs.ts'

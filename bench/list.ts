@@ -1,4 +1,4 @@
-/** The agents list page by page, and beside a bare server that gives the same pages. */
+/** Measures the agents list page by page, compared with a bare server that returns the same pages. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
@@ -10,13 +10,13 @@ import { type BenchResult, type Figure, percentile, round } from './result.ts'
 
 interface Answer {
   milliseconds: number
-  /** Anything but 200 is counted, not thrown: a page the server gives up on is a finding. */
+  /** False for any status but 200. It does not throw, because a page that the server fails to return is a finding. */
   isGiven: boolean
   text: string
 }
 
 const path = '/prime/webui/agents?'
-/** Counts may be a second old; a round takes longer, so that every page is measured with counts of its own. */
+/** Length of a round. Counts are cached for one second, so each round counts again. */
 const roundMs = 1_100
 const parallel = 4
 
@@ -42,11 +42,11 @@ const createGetter = (base: string, token: string | undefined) => {
 
 type Getter = ReturnType<typeof createGetter>
 
-/** Milliseconds by combination, and how many pages were not given. */
+/** Returns the milliseconds by combination, and the number of failed pages. */
 const measureRounds = async (get: Getter, rounds: number) => {
   const times = new Map<string, number[]>(combinations.map(({ name }) => [name, []]))
   const refused = new Map<string, number>()
-  // The first round warms pages and prepared statements and is not counted.
+  // The first round warms up pages and prepared statements and does not count.
   for (let n = 0; n <= rounds; n++) {
     const startedAt = performance.now()
     for (const { name, query } of combinations) {
@@ -60,7 +60,7 @@ const measureRounds = async (get: Getter, rounds: number) => {
   return { times, refused }
 }
 
-/** Number of delivered pages. Failed requests do not count as throughput. */
+/** Returns the number of pages per second. Failed requests do not count as throughput. */
 const perSecond = async (get: Getter, seconds: number): Promise<{ rate: number; failed: number }> => {
   let done = 0
   let failed = 0
@@ -92,7 +92,7 @@ interface ListPage {
   data: { uuid: string }[]
 }
 
-/** Content of a page: its totals and its hosts in order. */
+/** Returns the content of a page: its totals and its hosts in order. */
 const pageOf = (text: string): string => {
   const { recordsTotal, recordsFiltered, data } = JSON.parse(text) as ListPage
   return JSON.stringify([recordsTotal, recordsFiltered, data.map(({ uuid }) => uuid)])
@@ -103,7 +103,7 @@ const assertSame = async (ours: Getter, bare: Getter, { name, query }: Combinati
   const [a, b] = [await ours(query), await bare(query)]
   if (!b.isGiven) throw new Error(`The bare server returned no page for "${name}": ${b.text}`)
   if (a.isGiven && pageOf(a.text) !== pageOf(b.text))
-    throw new Error(`The bare server gives another page for "${name}".`)
+    throw new Error(`The bare server returned a different page for "${name}".`)
 }
 
 const worst = (times: ReadonlyMap<string, readonly number[]>, count: number): Figure[] =>
@@ -137,7 +137,7 @@ export const benchList = async ({ server, fleet, isQuick }: Prepared): Promise<B
   const slow = [...times].filter(([, values]) => percentile(values, 0.95) > slowest).map(([name]) => name)
   return {
     name: 'list',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, every count made anew; peer: a bare Node server with SQL of its own, ${options.bareRounds} rounds`,
+    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, pages of 50 in ${combinations.length} combinations, ${options.rounds} rounds, counts never cached; peer: a bare Node server with hand-written SQL, ${options.bareRounds} rounds`,
     figures: [
       {
         what: 'p50 over all',

@@ -1,4 +1,4 @@
-/** What a fleet takes before anything is asked of it: the way to load it, its size on the disk, the server's memory. */
+/** Measures the cost of a fleet before any request: loading time, size on disk, and the server's memory. */
 import { residentBytes } from '../rig/proc.ts'
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'

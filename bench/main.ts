@@ -55,7 +55,7 @@ if (
 }
 const isQuick = values.quick === true
 const databaseUrl = process.env.DATABASE_URL
-// An outside database is filled once: a second fleet would lie beside the first.
+// Load an external database only once: a second fleet would be added to the first.
 const sizes =
   agents !== undefined ? agents : isQuick || databaseUrl !== undefined ? [100_000] : [10_000, 100_000, 1_000_000]
 
@@ -63,7 +63,7 @@ const finish = incompleteUntil()
 seedChance(seed)
 process.stderr.write(`${machine()}; seed ${seed}\n`)
 const results: Result[] = []
-const tell = (result: BenchResult, seconds: number): void => {
+const record = (result: BenchResult, seconds: number): void => {
   results.push(judged(result, seconds, seed))
   // Write after each result, so that an interrupted run keeps its measurements.
   writeResults(values.json, results)
@@ -84,7 +84,7 @@ const attempted = async (name: string, work: () => Promise<BenchResult>): Promis
   return [result, Math.round((performance.now() - startedAt) / 100) / 10]
 }
 
-/** The delay of the server's event loop while it was measured, as the server itself sees it: since it was last asked. */
+/** Returns the event loop delay that the server reports for the time since the last request. */
 const eventLoopDelay = async ({ server }: Prepared): Promise<number> =>
   Number((await server.call('/prime/webui/admin/systemstatus', undefined, await server.signIn())).eventLoopDelayMs)
 
@@ -95,7 +95,7 @@ const measureFleet = async (size: number): Promise<void> => {
   const left = new Set(onFleet)
   try {
     await withFleet({ databaseUrl, agents: size, isQuick, seed }, async (prepared) => {
-      tell({ ...(await describeLoad(prepared)), agents: size }, Math.round(prepared.loadSeconds))
+      record({ ...(await describeLoad(prepared)), agents: size }, Math.round(prepared.loadSeconds))
       for (const name of onFleet) {
         await eventLoopDelay(prepared)
         const [result, seconds] = await attempted(name, () =>
@@ -103,7 +103,7 @@ const measureFleet = async (size: number): Promise<void> => {
         )
         const delay = await eventLoopDelay(prepared)
         left.delete(name)
-        tell(
+        record(
           {
             ...result,
             agents: size,
@@ -125,13 +125,13 @@ const measureFleet = async (size: number): Promise<void> => {
   } catch (error) {
     const reason = (error as Error).message.split('\n')[0]
     for (const name of left)
-      tell({ name, agents: size, conditions: 'not run', figures: [], notRun: [`${name}: ${reason}`] }, 0)
+      record({ name, agents: size, conditions: 'not run', figures: [], notRun: [`${name}: ${reason}`] }, 0)
   }
 }
 
 for (const size of onFleet.length === 0 ? [] : sizes) await measureFleet(size)
 for (const name of Object.keys(alone).filter((one) => chosen.includes(one)))
-  tell(
+  record(
     ...(await attempted(name, () =>
       (alone[name] as (settings: Settings) => Promise<BenchResult>)({ isQuick, databaseUrl }),
     )),

@@ -9,14 +9,14 @@ import { combinations } from './page-combinations.ts'
 import { runPaced } from './raw-client.ts'
 import { type BenchResult, type Figure, percentile, round } from './result.ts'
 
-/** A fleet checks in once a minute; this machine also carries the load generator. */
+/** Check-in interval of the fleet. This machine also runs the load generator. */
 const intervalSeconds = 60
 const mostPerSecond = 2_000
 const mostLanes = 128
 const pagesPerSecond = 10
 const changedShare = 0.01
 
-/** Requests pages of every kind at a steady rate, without waiting for earlier responses. */
+/** Requests all kinds of pages at a steady rate, without waiting for earlier responses. */
 const readPages = async (url: string, ca: string, token: string, seconds: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 16, ca })
   const times: number[] = []

@@ -1,4 +1,4 @@
-/** What it costs to fold events into notices, and to hand each of them to a SIEM. */
+/** Measures the cost of grouping events into alerts and of sending each of them to a SIEM. */
 import { connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { type BenchServer, startServer } from '../rig/server-process.ts'
@@ -9,18 +9,18 @@ export interface NoticesBench {
   events: number
 }
 
-/** A fleet of a million hosts that check in once a minute, each with an event. */
+/** Event rate of a million hosts that check in once a minute, each with one event. */
 const mostEventsPerSecond = 1_000_000 / 60
-/** What has not arrived by then counts as lost. */
+/** Messages that have not arrived by then count as lost. */
 const lostAfterMs = 600_000
 
 const base = '/prime/webui/systemNotification'
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Every message of the benchmark holds this once. */
+/** Every message of the benchmark contains this text exactly once. */
 const mark = 'eventID='
 
-/** A receiver of octet-counted syslog that reads as fast as it can; counts bytes and messages. */
+/** Starts a receiver of octet-counted syslog that reads as fast as it can. It counts bytes and messages. */
 const startReceiver = async () => {
   const seen = { bytes: 0, messages: 0 }
   const server = createServer({ allowHalfOpen: true }, (socket: Socket) => {
@@ -29,7 +29,7 @@ const startReceiver = async () => {
       seen.bytes += part.length
       const text = rest + part.toString('latin1')
       seen.messages += text.split(mark).length - 1
-      // A mark may be cut in two.
+      // A chunk may end in the middle of a mark.
       rest = text.slice(-(mark.length - 1))
     })
     socket.on('end', () => socket.end())
@@ -39,7 +39,9 @@ const startReceiver = async () => {
   return { seen, port: (server.address() as { port: number }).port, close: () => server.close() }
 }
 
-/** The same bytes by a bare socket, until the receiver has read them: what the network and the receiver cost. */
+/**
+ * Sends the same bytes through a bare socket until the receiver has read them: the cost of network and receiver alone.
+ */
 const bareSeconds = async (port: number, bytes: number): Promise<number> => {
   const chunk = Buffer.alloc(64 * 1024, 0x78)
   const startedAt = performance.now()
@@ -65,7 +67,7 @@ const bareSeconds = async (port: number, bytes: number): Promise<number> => {
   return (performance.now() - startedAt) / 1000
 }
 
-/** Events of blocked devices of fifty models, as ingest stores them: in one stream, without gaps. */
+/** Adds events of blocked devices of fifty models, in the form that ingest stores: one stream without gaps. */
 const appendEvents = async (server: BenchServer, count: number): Promise<void> => {
   const client = new pg.Client(server.connection)
   await client.connect()

@@ -1,4 +1,6 @@
-/** The pages of the agents list that are measured: every column that sorts, every kind of filter, searches, depth. */
+/**
+ * Lists the measured pages of the agents list: every sortable column, every kind of filter, searches and deep pages.
+ */
 
 export interface Combination {
   name: string
@@ -75,7 +77,7 @@ const mixes: readonly (readonly [string, string])[] = [
   ['disconnected, by last check-in', 'Status=Disconnected&SortBy=lastUpdated_asc'],
 ]
 
-/** Every page that is measured, 50 rows each. */
+/** All measured pages, 50 rows each. */
 export const combinations: readonly Combination[] = [
   { name: 'default', query: '' },
   ...sorts.map((key) => ({ name: `by ${key}`, query: `SortBy=${key}_desc` })),

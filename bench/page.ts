@@ -1,4 +1,4 @@
-/** A page of a million rows: how fast, how much memory, and whether all of it is there. */
+/** Measures a page of a million rows: its speed, its memory, and whether it is complete. */
 import { request } from 'node:http'
 import { residentBytes } from '../rig/proc.ts'
 import type { BenchServer } from '../rig/server-process.ts'
@@ -24,7 +24,7 @@ const fetchPage = (server: BenchServer, token: string, hear: (chunk: Buffer) => 
       `${server.url}/prime/webui/agents?PageSize=1000000`,
       { headers: { authorization: `Bearer ${token}` } },
       (response) => {
-        if (response.statusCode !== 200) return reject(new Error(`The page was answered ${response.statusCode}`))
+        if (response.statusCode !== 200) return reject(new Error(`The page returned status ${response.statusCode}`))
         response.on('data', (chunk: Buffer) => {
           if (bytes === 0) firstByteMs = performance.now() - startedAt
           bytes += chunk.length
@@ -32,7 +32,7 @@ const fetchPage = (server: BenchServer, token: string, hear: (chunk: Buffer) => 
         })
         response.on('error', reject)
         response.on('end', () => {
-          if (!response.complete) return reject(new Error('The page was cut off'))
+          if (!response.complete) return reject(new Error('The page was truncated'))
           resolve({ seconds: (performance.now() - startedAt) / 1000, firstByteMs, bytes })
         })
       },
@@ -51,7 +51,8 @@ export const benchPage = async ({ server, fleet }: Prepared): Promise<BenchResul
   }, sampleMs)
   const timed = await fetchPage(server, token, () => {})
   clearInterval(sampler)
-  // Once more, every row parsed; apart from the timed run, because parsing costs more than sending.
+  // Fetch the page a second time and parse every row. The timed run does not parse, because parsing costs more than
+  // sending.
   const rows = createRowReader()
   await fetchPage(server, token, rows.add)
   const { total, count, isComplete } = rows.end()

@@ -4,7 +4,7 @@ import { farmFingerprint } from '../rig/farm/host-key.ts'
 import { bareSshMs, farmAddress, startFarm } from '../rig/farm/index.ts'
 import { type BenchResult, percentile, round } from './result.ts'
 
-/** 10,000 hosts in ten minutes. */
+/** Requirement: 10,000 hosts in ten minutes. */
 const wantedPerSecond = 10_000 / 600
 const atOnce = 64
 
@@ -13,7 +13,7 @@ export interface PollBench {
   peers: number
 }
 
-/** Polls hosts of a farm as the worker does; beside it, what a bare `ssh host true` costs. */
+/** Polls hosts of a farm as the worker does, and compares the cost with a bare `ssh host true`. */
 export const benchPolls = async ({ polls, peers }: PollBench): Promise<BenchResult> => {
   const farm = await startFarm()
   try {

@@ -1,10 +1,10 @@
-/** A load generator that costs little: bytes made beforehand, one request at a time on each of many connections. */
+/** Generates load at low cost: prepared bytes, and one request at a time on each of many connections. */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 
-/** One request and what its answer's body was; false ends this connection's work. */
+/** Supplies the requests of one connection and receives the responses. */
 export interface Work {
-  /** The next request's bytes, or undefined when this connection is done. */
+  /** Returns the bytes of the next request, or undefined when this connection is done. */
   next(): Buffer | undefined
   answered(status: number, body: string, milliseconds: number): void
 }
@@ -25,14 +25,14 @@ const askOnce = (socket: Socket, bytes: Buffer): Promise<{ status: number; body:
   new Promise((resolve, reject) => {
     let pending = ''
     const closed = (): void => reject(new Error('the server closed a connection that was in use'))
-    const hear = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       pending += chunk.toString('latin1')
       const answer = answerIn(pending)
       if (answer === undefined) return
-      socket.off('data', hear).off('error', reject).off('close', closed)
+      socket.off('data', onData).off('error', reject).off('close', closed)
       resolve(answer)
     }
-    socket.on('data', hear).on('error', reject).on('close', closed)
+    socket.on('data', onData).on('error', reject).on('close', closed)
     socket.write(bytes)
   })
 
@@ -45,7 +45,7 @@ const answerIn = (text: string): { status: number; body: string } | undefined =>
   return text.length < head + 4 + length ? undefined : { status: Number(text.slice(9, 12)), body: text.slice(head + 4) }
 }
 
-/** Runs `work` over one connection until it has no more. */
+/** Runs `work` over one connection until it has no more requests. */
 const runConnection = (socket: Socket, work: Work): Promise<void> =>
   new Promise((resolve, reject) => {
     let sentAt = 0
@@ -78,8 +78,8 @@ const runConnection = (socket: Socket, work: Work): Promise<void> =>
   })
 
 /**
- * Runs one work per connection, all at once; over TLS when a CA is given. `ready` is called when every connection stands,
- * so that handshakes are not measured.
+ * Runs one work per connection, all at once, over TLS if a CA is given. Calls `ready` when every connection is open, so
+ * that handshakes are not measured.
  */
 export const runRaw = async (
   url: string,
@@ -88,7 +88,7 @@ export const runRaw = async (
   ready: () => void,
 ): Promise<void> => {
   const { hostname, port } = new URL(url)
-  // Made once: a context per connection would parse the CA hundreds of times.
+  // Created once, because a context per connection would parse the CA hundreds of times.
   const secureContext = ca === undefined ? undefined : createSecureContext({ ca })
   const sockets = await Promise.all(works.map(() => open(hostname, Number(port), secureContext)))
   ready()

@@ -2,15 +2,15 @@
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 
-/** A fleet of this size is judged anew within the limit; smaller and larger ones in proportion. */
+/** A fleet of this size is judged again within the limit. Other sizes get a proportional limit. */
 const fleetOfLimit = 100_000
 const limitSeconds = 600
 const longestSeconds = 3_600
 const path = '/prime/webui/admin/knowledge'
 
 /**
- * Every design was judged by other knowledge, and every verdict is another one: all hosts are decided about anew. A server
- * that starts finds that and begins, as after an update.
+ * Makes every verdict outdated: all fingerprints have an older knowledge version and other findings. The next server
+ * that starts judges all hosts again, as after an update.
  */
 const outdateAll = `UPDATE designs SET knowledge_version = 'another one', findings = 'as another knowledge said'`
 
@@ -50,7 +50,7 @@ export const benchRejudge = async ({ server, fleet, client, startReplica }: Prep
   const limit = (limitSeconds * Math.max(fleet.agents, 1)) / fleetOfLimit
   return {
     name: 'rejudge',
-    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${before.waiting} designs of which every verdict changes; a second server starts and judges`,
+    conditions: `${fleet.agents} hosts, ${fleet.peripherals} peripherals, ${before.waiting} designs, every verdict changes; a second server starts and judges`,
     figures: [
       {
         what: 'all verdicts and decisions recomputed',

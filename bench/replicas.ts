@@ -1,6 +1,6 @@
 /**
- * Two replicas behind a balancer on one database, beside one replica behind the same balancer: what comes through it costs
- * a server more, and so does sharing the cores with it.
+ * Measures two replicas behind a balancer on one database, compared with one replica behind the same balancer. The
+ * balancer adds cost to each connection, and it shares the cores with the servers.
  */
 import { startBalancer } from '../rig/balancer.ts'
 import { cpuSecondsOf } from '../rig/proc.ts'
@@ -8,7 +8,7 @@ import { connections, type Measured, measure, openSessions } from './check-in.ts
 import type { Prepared } from './fleet.ts'
 import { type BenchResult, round } from './result.ts'
 
-/** Of the check-ins. */
+/** Share of check-ins that report a change. */
 const changedShare = 0.01
 
 export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Prepared): Promise<BenchResult> => {
@@ -23,10 +23,10 @@ export const benchReplicas = async ({ server, fleet, isQuick, startReplica }: Pr
     })
     const behind = { url: toOne.url, ca: undefined, cpu: cpuOfBoth }
     const both = { url: balancer.url, ca: undefined, cpu: cpuOfBoth }
-    // Replicas take each other's sessions.
+    // Replicas accept each other's sessions.
     const players = await openSessions(behind, fleet.played)
     const run = async (target: typeof both): Promise<Measured> => {
-      // With changes, so that a replica that has just started has compiled what they take.
+      // Send changes, too, so that a new replica has compiled that code before the measurement.
       await measure(target, players, connections, Math.min(3, seconds), changedShare)
       return measure(target, players, connections, seconds, changedShare)
     }

@@ -5,9 +5,9 @@ export interface Figure {
   what: string
   value: number
   unit: string
-  /** Shown behind the figure. */
+  /** Shown after the figure. */
   beside?: string
-  /** The bar, or the peer's figure; undefined: the figure is information only. */
+  /** The bar, or the peer's figure. A figure without a limit is informational. */
   limit?: number
   /** Whether more or less is better. */
   better: 'more' | 'less'
@@ -54,7 +54,7 @@ export const judged = (result: BenchResult, seconds: number, seed: number): Resu
   }
 }
 
-/** Value to limit, above 1 when it is better than the limit. */
+/** Returns the ratio of value and limit: above 1 if the value is better than the limit. */
 export const ratioOf = ({ value, limit, better }: Figure): number | null => {
   if (limit === undefined) return null
   if (!Number.isFinite(value)) return 0
@@ -63,13 +63,13 @@ export const ratioOf = ({ value, limit, better }: Figure): number | null => {
   return round(better === 'more' ? value / limit : limit / value)
 }
 
-/** Share of sorted values below. */
+/** Returns the value below which this share of the values lies. */
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? Number.NaN
 }
 
-/** The table for a person. */
+/** Formats the table for the terminal. */
 export const tableOf = ({ name, conditions, figures, notRun = [] }: BenchResult): string => {
   const rows = figures.map((f) => [
     f.what,

@@ -1,11 +1,11 @@
-/** Reads a list answer of any size row by row: a gigabyte of JSON cannot be parsed as one text. */
+/** Reads a list response of any size row by row, because a gigabyte of JSON cannot be parsed as one text. */
 export const createRowReader = () => {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   let total = -1
   let count = 0
   let started = false
-  /** Where to go on looking, and what was open there. */
+  /** Position of the next character to read, and the nesting there. */
   let at = 0
   let depth = 0
   let inString = false
@@ -14,7 +14,7 @@ export const createRowReader = () => {
   const readHead = (): void => {
     const head = /^\{"recordsTotal":(\d+),"recordsFiltered":(\d+),"data":\[/.exec(text)
     if (head === null) {
-      if (text.length > 200) throw new Error(`The answer begins with ${text.slice(0, 200)}`)
+      if (text.length > 200) throw new Error(`The response begins with ${text.slice(0, 200)}`)
       return
     }
     total = Number(head[1])
@@ -27,7 +27,7 @@ export const createRowReader = () => {
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at)
       if (inString) {
-        // A backslash takes the next character with it, unless that one is still to come.
+        // A backslash escapes the next character, which may be in the next chunk.
         if (code === 92) {
           if (at + 1 >= text.length) break
           at += 1

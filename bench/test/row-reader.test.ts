@@ -16,7 +16,7 @@ const readIn = (bytes: Buffer, cuts: readonly number[]) => {
 }
 
 describe('row reader', () => {
-  it('counts every row however the bytes are cut', () => {
+  it('counts every row, wherever chunks end', () => {
     const row = fc.dictionary(
       fc.string({ unit: 'grapheme' }),
       fc.oneof(fc.string({ unit: 'grapheme' }), fc.record({ a: fc.string() })),
@@ -28,7 +28,7 @@ describe('row reader', () => {
     )
   })
 
-  it('tells an answer that was cut off, and one whose rows are broken', () => {
+  it('detects a truncated response and invalid rows', () => {
     const bytes = answerOf([{ a: 1 }, { b: '}' }])
     expect(readIn(bytes.subarray(0, -1), []).isComplete).toBe(false)
     expect(readIn(bytes.subarray(0, -4), []).isComplete).toBe(false)
