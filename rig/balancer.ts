@@ -1,20 +1,22 @@
-/** A balancer of connections in front of replicas: it asks each whether it is ready, and leads new connections to those. */
+/**
+ * Balances connections across replicas: polls each replica's readiness and routes new connections to the ready ones.
+ */
 import { get } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from './free-port.ts'
 
 export interface BalancerOptions {
-  /** Addresses of the replicas, such as `http://127.0.0.1:8080`. */
+  /** URLs of the replicas, such as `http://127.0.0.1:8080`. */
   replicas: readonly string[]
-  /** Milliseconds between two questions to a replica. */
+  /** Milliseconds between two readiness checks of a replica. */
   intervalMs?: number
-  /** Bad answers in a row until a replica is left out; one good answer takes it in again. */
+  /** Number of failed checks in a row until a replica is left out. One successful check adds it again. */
   fall?: number
 }
 
 /**
- * Starts a balancer on a free port. It sees connections only, no requests, and never tries a second replica for one: a
- * replica that goes away without a word fails what was led to it, as it does behind the plainest of balancers.
+ * Starts a balancer on a free port. It works on connections, not on requests, and never retries on a second replica. If
+ * a replica stops without notice, its connections fail, as with any plain TCP balancer.
  */
 export const startBalancer = async ({ replicas, intervalMs = 300, fall = 2 }: BalancerOptions) => {
   const backends = replicas.map((url) => ({ url: new URL(url), bad: fall, open: 0, led: 0 }))
@@ -36,7 +38,7 @@ export const startBalancer = async ({ replicas, intervalMs = 300, fall = 2 }: Ba
     })
 
   const server = createServer({ noDelay: true }, (client) => {
-    // The one with the fewest connections: a replica that came back gets its share.
+    // Choose the replica with the fewest connections, so that a replica that returned gets its share.
     const [backend] = readyOnes().sort((a, b) => a.open - b.open)
     if (backend === undefined) {
       client.destroy()
@@ -71,9 +73,9 @@ export const startBalancer = async ({ replicas, intervalMs = 300, fall = 2 }: Ba
 
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Replicas that are led to now. */
+    /** Returns the number of ready replicas. */
     ready: (): number => readyOnes().length,
-    /** Connections led to each replica so far, in the order given. */
+    /** Returns the number of connections routed to each replica so far, in the given order. */
     led: (): number[] => backends.map(({ led }) => led),
     close: async (): Promise<void> => {
       clearInterval(timer)

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
-/** Calls of the interface that set a benchmark up: JSON in, JSON out, anything but 200 throws. */
+/** Creates a function for API calls that prepare a benchmark: JSON in, JSON out. It throws on any status but 200. */
 export const createCaller =
   (url: string, ca: string | undefined) =>
   (path: string, body?: unknown, token?: string, method?: string): Promise<Record<string, unknown>> =>
@@ -24,7 +24,7 @@ export const createCaller =
         response.on('error', reject)
         response.on('end', () => {
           if (response.statusCode === 200) resolve(JSON.parse(text) as Record<string, unknown>)
-          else reject(new Error(`${path} was answered ${response.statusCode}: ${text.slice(0, 500)}`))
+          else reject(new Error(`${path} returned status ${response.statusCode}: ${text.slice(0, 500)}`))
         })
       })
       sent.on('error', reject)

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureOwnCertificate } from '../server/src/platform/tls/index.ts'
 
-/** A certificate for 127.0.0.1 by a CA of its own: the environment that makes a server serve it, and the CA to trust. */
+/** Creates a certificate for 127.0.0.1. Returns its CA, and the environment for a server that uses the certificate. */
 export const makeCertificate = async (
   folder: string,
 ): Promise<{ env: Readonly<Record<string, string>>; ca: string }> => {

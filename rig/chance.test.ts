@@ -9,7 +9,7 @@ afterEach(() => seedChance(1))
 
 const draw = (sequence: string): number[] => Array.from({ length: 5 }, () => chance(sequence))
 
-it('draws the same numbers for the same seed, whatever is drawn beside them', () => {
+it('draws the same numbers for the same seed, whatever other sequences draw', () => {
   seedChance(7)
   const first = draw('kills')
   expect(first.every((one) => one >= 0 && one < 1)).toBe(true)
@@ -21,7 +21,7 @@ it('draws the same numbers for the same seed, whatever is drawn beside them', ()
   expect(draw('kills')).not.toEqual(first)
 })
 
-it('gives its seed to the processes of a run', () => {
+it('passes its seed to child processes', () => {
   seedChance(7)
   const script = `const { chance } = await import(${JSON.stringify(fromRoot('rig/chance.ts'))})
     console.log(chance('kills'))`
@@ -46,13 +46,13 @@ it('is seeded by the command line of drills and gates', () => {
   expect(drawn('7')).not.toBe(drawn('8'))
 })
 
-it('is the only chance of benchmarks, drills and gates', () => {
+it('is the only source of randomness in benchmarks, drills and gates', () => {
   const files = ['bench', 'drill', 'gate', 'rig'].flatMap((folder) =>
     readdirSync(fromRoot(folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(?:ts|mjs)$/.test(name) && !name.includes('node_modules') && !name.endsWith('.test.ts'))
       .map((name) => join(folder, name)),
   )
-  // These two look for it in the product.
+  // These two search the product for other sources of randomness.
   const others = files.filter((path) => path !== 'gate/sources.ts' && path !== 'gate/source/bans.ts')
   expect(others.filter((path) => readFileSync(fromRoot(path), 'utf8').includes('Math.random'))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Chance in drills and benchmarks, drawn from the seed that the run prints. */
+/** Random numbers for drills and benchmarks, drawn from the seed that the run prints. */
 import { createHash } from 'node:crypto'
 import { createRandom, type Random } from '../cli/simulator/random.ts'
 
@@ -7,18 +7,18 @@ const variable = 'RIG_SEED'
 let seed = Number(process.env[variable] ?? 1)
 let sequences = new Map<string, Random>()
 
-/** Sets the seed of a run; every sequence starts again. */
+/** Sets the seed of a run and restarts every sequence. */
 export const seedChance = (of: number): void => {
   seed = of
   sequences = new Map()
 }
 
-/** The environment by which a process that a run starts draws from the same seed. */
+/** Returns the environment with which a child process draws from the same seed. */
 export const chanceEnv = (): Record<string, string> => ({ [variable]: String(seed) })
 
 /**
- * The next number from 0 to below 1 of a sequence. Each place draws from a sequence of its own name, because what runs
- * beside it would otherwise change what it draws.
+ * Returns the next number of a sequence, from 0 to below 1. Each caller uses a separate sequence, because concurrent
+ * draws would otherwise change its numbers.
  */
 export const chance = (sequence: string): number => {
   let random = sequences.get(sequence)

@@ -1,4 +1,4 @@
 import pg from 'pg'
 
-/** A connection of its own to a database of the rig; not opened yet. */
+/** Creates a separate connection to a database of the rig. The caller opens it. */
 export const createClient = (connection: pg.ClientConfig): pg.Client => new pg.Client(connection)

@@ -1,4 +1,4 @@
-/** A PostgreSQL of its own, apart from the server: it outlives the servers that are killed above it. */
+/** Runs a PostgreSQL that is independent of the server: it keeps running when servers are killed. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,15 +9,15 @@ import { signalPostgres, undoAtBreak } from './leftovers.ts'
 const quiet = { info: () => {}, warn: () => {}, error: (...args: unknown[]) => console.error(...args), debug: () => {} }
 
 export interface DatabaseOptions {
-  /** Folder of the cluster; made, and removed at the end, when absent. */
+  /** Directory of the cluster. If absent, a temporary one is created and removed at the end. */
   dataDir?: string
-  /** The database ended by itself, and is started again. */
+  /** Called when the database ended unexpectedly and is being restarted. */
   onCrash?(): void
 }
 
 export type RigDatabase = Awaited<ReturnType<typeof startDatabase>>
 
-/** A folder that the database may pass through: it runs as another user when this is root. */
+/** Creates a directory that the database may enter. If this process is root, the database runs as another user. */
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`))
   chmodSync(folder, 0o711)
@@ -25,7 +25,7 @@ export const temporaryFolder = (name: string): string => {
   return folder
 }
 
-/** Starts the same PostgreSQL that `npm start` runs; it restarts itself after a crash. */
+/** Starts the same PostgreSQL that `npm start` runs. It restarts itself after a crash. */
 export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) => {
   const folder = dataDir ?? temporaryFolder('database')
   const clusterDir = join(folder, 'data', 'postgres')
@@ -40,9 +40,9 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
     return stopping
   }
   const isStopped = undoAtBreak(() => {
-    // One that stands still hears nothing.
+    // A stopped process does not receive other signals.
     signalPostgres(clusterDir, 'SIGCONT')
-    // One that never came up has nothing to stop.
+    // If it never started, there is nothing to stop.
     return starting.then(stop, () => {})
   })
   const database = await starting
@@ -50,12 +50,12 @@ export const startDatabase = async ({ dataDir, onCrash }: DatabaseOptions = {}) 
   const connection: pg.ClientConfig = { ...database.connection }
   return {
     connection,
-    /** As `DATABASE_URL` names it. */
+    /** The value for `DATABASE_URL`. */
     url: `postgresql://${user}@/${name}?host=${host}&port=${port}`,
-    /** Folder of the cluster. */
+    /** Directory of the cluster. */
     clusterDir,
     version: database.version,
-    /** Of the postmaster; another one after a crash. */
+    /** Process id of the postmaster. It changes after a crash. */
     pid: database.pid,
     stop: async (): Promise<void> => {
       await stop()

@@ -1,4 +1,4 @@
-/** What every gate stands on: database, one or two servers, people of each profile with their tokens, hosts, a worker. */
+/** The environment of all gates: database, one or two servers, a person of each profile with a token, hosts, worker. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UserProfile } from '@portcullis/contract'
@@ -9,29 +9,29 @@ import { enrolHost, registerWorker } from './host.ts'
 import { adminPassword, startServerProcess } from './server.ts'
 import { createWire, jsonOf, type Wire } from './wire.ts'
 
-/** The product's own prefix. */
+/** Path prefix of the product's API. */
 export const api = '/prime/webui'
 
 export interface Person {
   userName: string
   password: string
   profile: UserProfile
-  /** Ends after 15 minutes. */
+  /** Expires after 15 minutes. */
   token: string
   refreshToken: string
 }
 
 export interface EnvironmentOptions {
-  /** Checkout that is run. */
+  /** Checkout to run. */
   root: string
   replicas?: 1 | 2
-  /** Further variables of the servers' environment. */
+  /** Additional environment variables of the servers. */
   env?: Readonly<Record<string, string>>
 }
 
 export type Environment = Awaited<ReturnType<typeof openEnvironment>>
 
-/** Calls that have to succeed: they make what is attacked afterwards. */
+/** Creates functions for calls that must succeed, because they set up the targets of the gates. */
 const callsOf =
   (wire: Wire) =>
   async (method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>> => {
@@ -83,8 +83,8 @@ export const openEnvironment = async ({ root, replicas = 1, env = {} }: Environm
       return { userName, password, profile, ...(await signIn(userName, password)) }
     }
     /**
-     * Access tokens end after 15 minutes, and sessions are fresh for five. By the refresh token and the password in place:
-     * sign-ins are throttled once many have failed.
+     * Access tokens expire after 15 minutes, and authentication stays fresh for five. Uses the refresh token and the
+     * password in place, because sign-ins are throttled after many failures.
      */
     const renew = async (person: Person): Promise<void> => {
       const { refreshToken } = person
@@ -110,7 +110,7 @@ export const openEnvironment = async ({ root, replicas = 1, env = {} }: Environm
       wire,
       wires,
       call,
-      /** Looks behind the server, into its tables. */
+      /** Runs a query directly on the server's tables. */
       rows: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> => {
         const client = new pg.Client(database.connection)
         await client.connect()
@@ -137,7 +137,7 @@ export const openEnvironment = async ({ root, replicas = 1, env = {} }: Environm
   }
 }
 
-/** Opens environment, works in them and closes them, whatever happens. */
+/** Opens an environment, calls `work`, and always closes the environment. */
 export const withEnvironment = async <T>(
   options: EnvironmentOptions,
   work: (environment: Environment) => Promise<T>,

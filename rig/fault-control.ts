@@ -1,18 +1,18 @@
-/** Tells a server that runs with `faults.ts` where to throw. */
+/** Controls where a server that runs with `faults.ts` throws. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chanceEnv } from './chance.ts'
 import { fromRoot } from './root.ts'
 
-/** Where a request is to throw. */
+/** Request header that names where to throw. */
 export const faultHeader = 'x-rig-fault'
-/** On an answer: it threw. */
+/** Response header that shows that the fault was thrown. */
 export const thrownHeader = 'x-rig-thrown'
-/** What is thrown says so; no answer may. */
+/** Message of the thrown error. No response may contain it. */
 export const faultText = 'thrown by the rig'
 
-/** What the server's environment needs, and the switch; `folder` is one that the server may write to. */
+/** Returns the environment variables for the server and the controls. The server must be able to write to `folder`. */
 export const createFaults = (folder: string) => {
   const file = join(folder, 'faults')
   writeFileSync(file, '0')
@@ -22,12 +22,12 @@ export const createFaults = (folder: string) => {
       RIG_FAULTS_FILE: file,
       ...chanceEnv(),
     },
-    /** Share of the statements outside of requests that throw, within a tenth of a second. */
+    /** Sets the share of statements outside of requests that throw. Takes effect within a tenth of a second. */
     outside: (share: number): void => {
       writeFileSync(`${file}.share`, String(share))
       renameSync(`${file}.share`, file)
     },
-    /** How often it threw. */
+    /** Returns how many faults were thrown. */
     told: (): { inRequests: number; outside: number } => {
       try {
         return JSON.parse(readFileSync(`${file}.told`, 'utf8')) as { inRequests: number; outside: number }

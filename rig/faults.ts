@@ -1,8 +1,8 @@
 /**
- * Loaded into the server before the product (`--import`): makes statements of the database, handlers and what stands
- * before them throw. A request says by `x-rig-fault` where: `hook`, `handler`, `late` (after the handler did its work),
- * `thread` (that works for it ends), or its how-manieth statement. What runs outside of requests throws now and then, by
- * the share that stands in RIG_FAULTS_FILE.
+ * Loaded into the server before the product (`--import`): makes database statements, handlers and hooks throw. The
+ * header `x-rig-fault` of a request names where: `hook`, `handler`, `late` (after the handler finished), `thread` (a
+ * worker thread of the request ends), or the number of a statement. Statements outside of requests throw at random,
+ * with the share in RIG_FAULTS_FILE.
  */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
@@ -35,12 +35,12 @@ const everyMs = 50
 const load = (file: string): void => {
   const courses = new AsyncLocalStorage<Course>()
   const byRequest = new WeakMap<IncomingMessage, Course>()
-  const told = { inRequests: 0, outside: 0 }
+  const counts = { inRequests: 0, outside: 0 }
   let share = 0
   let last = ''
   setInterval(() => {
     share = Number(readFileSync(file, 'utf8')) || 0
-    const text = JSON.stringify(told)
+    const text = JSON.stringify(counts)
     if (text === last) return
     last = text
     writeFileSync(`${file}.new`, text)
@@ -49,7 +49,7 @@ const load = (file: string): void => {
 
   const thrown = (course: Course): Error => {
     course.isThrown = true
-    told.inRequests += 1
+    counts.inRequests += 1
     if (!course.response.headersSent) course.response.setHeader(thrownHeader, '1')
     return new Error(faultText)
   }
@@ -79,7 +79,7 @@ const load = (file: string): void => {
         })
       }
       if (onRequest === undefined) return
-      // Both parameters are named: Fastify counts them.
+      // Both parameters are needed, because Fastify counts them.
       route.onRequest = function (request, reply) {
         return courses.run(courseOf(request.raw, reply.raw), async () => {
           await onRequest.call(this, request, reply)
@@ -99,12 +99,12 @@ const load = (file: string): void => {
     post.apply(this, given)
   }
 
-  /** Whether this statement is one that throws. */
+  /** Returns true if this statement throws. */
   const isDue = (): boolean => {
     const course = courses.getStore()
     if (course === undefined) {
       if (chance('faults') >= share) return false
-      told.outside += 1
+      counts.outside += 1
       return true
     }
     course.statements += 1
@@ -113,7 +113,7 @@ const load = (file: string): void => {
     return true
   }
 
-  // Whoever waits for a connection goes on in the course of its own, not in that of who gave one back.
+  // Bind the callback to the context of the waiting caller, not to that of the caller that released the connection.
   type Connect = (this: pg.Pool, ...given: unknown[]) => unknown
   const connect = pg.Pool.prototype.connect as unknown as Connect
   const bound: Connect = function (...given) {
@@ -131,9 +131,9 @@ const load = (file: string): void => {
   const faulty: Query = function (...given) {
     if (!isDue()) return query.apply(this, given)
     const fault = new Error(faultText)
-    // A stream, as COPY is.
+    // Streams such as COPY have a `submit` method.
     if (typeof (given[0] as { submit?: unknown } | null)?.submit === 'function') throw fault
-    // Every second one was carried out, and its success is not heard of.
+    // Every second statement runs, and then its success is lost.
     const isDone = turn++ % 2 === 1
     const at = given.findIndex((one) => typeof one === 'function')
     if (at < 0)

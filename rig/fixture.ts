@@ -1,26 +1,26 @@
-/** Objects of somebody that others try to reach, and who tries. */
+/** Seeds objects that belong to one user, and the principals that try to access them. */
 import { permissionsOf, type UserProfile } from '@portcullis/contract'
 import { api, type Environment, type Person } from './environment.ts'
 import type { Host } from './host.ts'
 import { contractById, filled, type Offered, unknownId } from './operations.ts'
 
-/** Who calls. */
+/** A caller of the API. */
 export interface Principal {
   name: string
   token: string | undefined
-  /** Of a person or an API token; absent: nobody that the interface knows. */
+  /** Profile of a person or an API token. Absent: a caller without an account. */
   profile?: UserProfile
-  /** Whose key it is, of those that are no people. */
+  /** Owner of the key, if it is not a person. */
   is?: 'agent' | 'worker'
-  /** True for API tokens: they never do what needs fresh authentication. */
+  /** True for API tokens, which can never do what needs fresh authentication. */
   isApiToken?: boolean
-  /** Reaches its own account only, until the password is changed. */
+  /** Can access only its own account until the password is changed. */
   mustChangePassword?: boolean
 }
 
 export type Fixture = Awaited<ReturnType<typeof seedFixture>>
 
-/** Makes one of each kind of object that is made by one call, and all principals. */
+/** Creates all principals, and one object of each kind that a single call can create. */
 export const seedFixture = async (environment: Environment) => {
   const { call, admin, addPerson, addHost, addWorker, enrolmentToken, workerToken } = environment
   const people: Record<'user' | 'manager' | 'administrator' | 'other' | 'newcomer', Person> = {
@@ -90,7 +90,7 @@ export const seedFixture = async (environment: Environment) => {
   return { people, hosts, others, tokens, principals }
 }
 
-/** Which object of the fixture stands for `{id}` below a path. */
+/** Returns the id of the fixture's object for `{id}` in a path. */
 const idBelow = ({ others }: Fixture, path: string): string =>
   path.includes('/Auth/Sessions/')
     ? others.session
@@ -110,7 +110,7 @@ const idBelow = ({ others }: Fixture, path: string): string =>
                   ? '1'
                   : unknownId
 
-/** Values that lead to an object that is there, or surely to none. */
+/** Returns values that identify an existing object, or one that cannot exist. */
 export const valuesFor = (
   fixture: Fixture,
   { path }: Pick<Offered, 'path'>,

@@ -1,4 +1,4 @@
-/** A fleet beneath a running server, loaded as the benchmarks load theirs. */
+/** Loads a fleet into the database of a running server, as the benchmarks do. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import type * as Loader from './loader.ts'
 import { root as ownRoot } from './root.ts'
 import type { Trial } from './trial.ts'
 
-/** Lets the server judge some designs, then copies hosts that carry them into its database, as the release in `root` has them. */
+/** Lets the server judge some fingerprints, then loads hosts with them, in the schema of the release in `root`. */
 export const loadBeneath = async (trial: Trial, agents: number, designs: number, root = ownRoot): Promise<void> => {
   // Releases up to 0.1 keep the loader in `bench/`.
   const folder = existsSync(join(root, 'rig/loader.ts')) ? 'rig' : 'bench'

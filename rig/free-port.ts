@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A port of 127.0.0.1 that nobody has; for a server that has to come back at the same address. */
+/** Returns a free port of 127.0.0.1, for a server that restarts at the same address. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()

@@ -1,4 +1,4 @@
-/** A host and an agentless worker as the server knows them, with their keys. */
+/** Registers a host and an agentless worker, with their keys. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { agentPaths, enrolProofText, sessionProofText, workerPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
@@ -14,7 +14,7 @@ const post = async (wire: Wire, path: string, body: unknown, token?: string): Pr
   return jsonOf(got.text) as Record<string, unknown>
 }
 
-/** Enrols a host with one stick in it. */
+/** Enrols a host with one attached stick. */
 export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string) => {
   const { privateKey, publicKey } = createKey()
   const { agentId } = await post(wire, agentPaths.enrol, {
@@ -29,7 +29,7 @@ export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string
   const bootId = randomUUID()
   const device = storageStick({ serial: `${name}-stick` })
   let seq = 0
-  /** A check-in that is right but for what is replaced. */
+  /** Returns a valid check-in with the given replacements. */
   const checkIn = (replaced: Record<string, unknown> = {}) => ({
     bootId,
     seq: ++seq,
@@ -52,7 +52,7 @@ export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string
   return { agentId: String(agentId), name, bootId, token, device, checkIn, proof, openSession }
 }
 
-/** The key of a worker process. */
+/** Registers a worker and returns its key. */
 export const registerWorker = async (wire: Wire, workerToken: string): Promise<string> => {
   const answer = await post(wire, workerPaths.register, { token: workerToken, name: 'gate', version: '1.0.0' })
   return String(answer.key)

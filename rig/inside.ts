@@ -1,6 +1,6 @@
 /**
- * Loaded into the server before the product (`--import`): tells on request what only the process itself knows. It runs
- * beside the product, which does not know of it.
+ * Loaded into the server before the product (`--import`): reports internal figures of the process on request. The
+ * product does not know about it.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -9,10 +9,10 @@ import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
 
 const file = process.env.RIG_INSIDE_FILE
-/** The timer that watches the loop sleeps so long between two looks; its delays are what comes on top. */
+/** Sampling interval of the event loop monitor. Delays are measured on top of it. */
 const resolutionMs = 5
 
-// Threads of the server load this, too.
+// Worker threads of the server load this file, too.
 if (file !== undefined && isMainThread) {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -29,7 +29,7 @@ if (file !== undefined && isMainThread) {
     const look = { looks, delays, rss, heapUsed, external, resources: process.getActiveResourcesInfo().length }
     writeFileSync(`${file}.new`, JSON.stringify(look))
     renameSync(`${file}.new`, file)
-    // What the collection itself took is no delay of the product.
+    // Exclude the delay of the garbage collection itself.
     setImmediate(() => loop.reset())
   })
 }

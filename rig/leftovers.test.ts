@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 const rig = new URL('.', import.meta.url).href
 
-/** A run that made what `code` makes, and waits; answers what it says and how it ends. */
+/** Runs `code`, which creates something and waits. Returns its output and how it ends. */
 const run = async (code: string) => {
   const text = `
     const { undoAtBreak, unlessBrokenOff } = await import('${rig}leftovers.ts')
@@ -20,16 +20,16 @@ const run = async (code: string) => {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const ended = once(child, 'exit')
-  const said: string[] = []
+  const output: string[] = []
   await new Promise<void>((resolve, reject) => {
     createInterface(child.stdout as NodeJS.ReadableStream).on('line', (line) => {
       if (line === 'made') resolve()
-      else said.push(line)
+      else output.push(line)
     })
-    void ended.then(() => reject(new Error('it ended by itself')))
+    void ended.then(() => reject(new Error('the process exited early')))
   })
   return {
-    said,
+    output,
     breakOff: async (...signals: NodeJS.Signals[]) => {
       for (const signal of signals) child.kill(signal)
       return (await ended)[0] as number
@@ -37,29 +37,29 @@ const run = async (code: string) => {
   }
 }
 
-it('undoes the newest first, waits for each, and ends with the code of the signal', async () => {
-  const { said, breakOff } = await run(`
+it('undoes the newest first, waits for each, and exits with the code of the signal', async () => {
+  const { output, breakOff } = await run(`
     say(temporaryFolder('leftovers'))
     undoAtBreak(() => say('first'))
     undoAtBreak(() => { throw new Error('cannot be undone') })
     undoAtBreak(async () => { await rest(100); say('second') })
     undoAtBreak(() => say('never'))()`)
-  const [folder = ''] = said
+  const [folder = ''] = output
   expect(existsSync(folder)).toBe(true)
   expect(await breakOff('SIGTERM')).toBe(143)
-  expect(said.slice(1)).toEqual(['second', 'first'])
+  expect(output.slice(1)).toEqual(['second', 'first'])
   expect(existsSync(folder)).toBe(false)
 })
 
-it('heeds one signal, undoes what is made meanwhile, and lets nothing be told by then', async () => {
-  const { said, breakOff } = await run(`
+it('handles one signal, undoes what is created meanwhile, and reports no more results', async () => {
+  const { output, breakOff } = await run(`
     undoAtBreak(async () => {
       undoAtBreak(() => say('made meanwhile'))
-      void rest(10).then(unlessBrokenOff).then(() => say('told'))
+      void rest(10).then(unlessBrokenOff).then(() => say('reported'))
       await rest(200)
       say('made before')
     })`)
-  // Which of two that are sent at once comes first is the kernel's choice.
+  // The kernel decides which of two simultaneous signals arrives first.
   expect([130, 143]).toContain(await breakOff('SIGINT', 'SIGTERM', 'SIGINT'))
-  expect(said).toEqual(['made before', 'made meanwhile'])
+  expect(output).toEqual(['made before', 'made meanwhile'])
 })

@@ -1,4 +1,4 @@
-/** What a run makes on the machine, and how it is undone when the run is broken off by SIGINT or SIGTERM. */
+/** Undoes what a run created on the machine when SIGINT or SIGTERM interrupts it. */
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { postgresOn } from '../server/src/platform/postgres/index.ts'
@@ -9,9 +9,9 @@ const undos = new Set<Undo>()
 let isListening = false
 let isOver = false
 
-/** Ends the run. What a check does meanwhile may make more: it is undone as well. */
+/** Ends the run. A check may create more in the meantime; that is undone as well. */
 const breakOff = async (signal: NodeJS.Signals): Promise<void> => {
-  // A second signal changes nothing: killing who is stopping a database would leave it behind.
+  // Ignore a second signal: killing the process while it stops a database would leave the database running.
   if (isOver) return
   isOver = true
   process.stderr.write(`${signal}: undoing what this run made\n`)
@@ -26,7 +26,7 @@ const breakOff = async (signal: NodeJS.Signals): Promise<void> => {
   process.exit(128 + constants.signals[signal])
 }
 
-/** The newest is undone first. Register it before what is made is there; call what is answered when it is gone. */
+/** Registers an undo step, before the resource exists; the newest runs first. The returned function unregisters it. */
 export const undoAtBreak = (undo: Undo): (() => void) => {
   if (!isListening) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, breakOff)
   isListening = true
@@ -34,17 +34,17 @@ export const undoAtBreak = (undo: Undo): (() => void) => {
   return () => void undos.delete(undo)
 }
 
-/** The same result; none, ever, of a run that is broken off: what it says by then is of what is being undone. */
+/** Returns the result. Never resolves after an interruption, because results are invalid during the undo steps. */
 export const unlessBrokenOff = <T>(result: T): T | Promise<never> => (isOver ? new Promise<never>(() => {}) : result)
 
-/** Signals every process of the database on a cluster; answers how many. */
+/** Sends a signal to every database process of a cluster. Returns the number of processes. */
 export const signalPostgres = (clusterDir: string, signal: NodeJS.Signals): number => {
   const pids = existsSync(clusterDir) ? postgresOn(clusterDir) : []
   for (const pid of pids)
     try {
       process.kill(pid, signal)
     } catch {
-      // A backend that ended in between.
+      // This backend ended in the meantime.
     }
   return pids.length
 }

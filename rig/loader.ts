@@ -1,4 +1,4 @@
-/** Puts a whole fleet into the database of a server, without the server: up to a million agents by COPY. */
+/** Loads a whole fleet into the database of a server by COPY, without using the server: up to a million agents. */
 import pg from 'pg'
 import { departments } from '../cli/simulator/hosts.ts'
 import { createRandom } from '../cli/simulator/random.ts'
@@ -17,7 +17,7 @@ import {
 export interface LoadOptions {
   agents: number
   peripheralsPerAgent: number
-  /** Hosts with real keys, which a benchmark simulates. They are drawn uniformly from the whole fleet. */
+  /** Number of hosts with real keys that a benchmark simulates. They are drawn uniformly from the whole fleet. */
   played?: number
   seed?: number
   nowMs: number
@@ -31,7 +31,7 @@ export interface LoadedFleet {
 }
 
 const tables = Object.keys(columns) as Table[]
-/** Halves of about the same work, each copied over a connection of its own while the next hosts are made. */
+/** Tables with about the same work. Each is copied over a separate connection while the next hosts are created. */
 const wideTables: readonly Table[] = ['agents', 'peripherals']
 const narrowTables = tables.filter((table) => !wideTables.includes(table))
 const hostsPerCopy = 5_000
@@ -39,7 +39,7 @@ const rareTagCount = 200
 const eventsPerAgent = 3
 const mostEvents = 300_000
 const eventsPerPartition = 5_000_000
-/** Of all designs: a thousand of three thousand, a long tail as office fleets have. */
+/** Share of all fingerprints that are rare: a thousand of three thousand, a long tail as in office fleets. */
 const rareShare = 1 / 3
 
 const readDesigns = async (client: pg.Client): Promise<DesignPool> => {
@@ -77,7 +77,7 @@ const ensureTags = async (client: pg.Client, names: readonly string[]): Promise<
   return new Map(rows.map(({ tag_id, name }) => [name, tag_id]))
 }
 
-/** Events of the last days, in the order of their ids. */
+/** Adds the events of the last days, in the order of their ids. */
 const addEvents = async (client: pg.Client, count: number, now: Date): Promise<void> => {
   const head = await client.query<{ n: string }>(`SELECT n FROM ordered_head WHERE stream = 'events'`)
   const first = Number(head.rows[0]?.n ?? 0) + 1
@@ -99,8 +99,9 @@ const addEvents = async (client: pg.Client, count: number, now: Date): Promise<v
 }
 
 /**
- * Loads without the triggers that keep counters, tag texts and the asset stream. What they keep for lists is written
- * here; the stream is left out: it would tell twelve million devices, one after the other, while things are measured.
+ * Runs `work` without the triggers that maintain counters, tag texts and the asset stream. This module writes the
+ * counters and texts of lists itself. It leaves out the stream, which would send twelve million devices one by one
+ * during the measurements.
  */
 const withoutTriggers = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
   for (const table of tables) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`)
@@ -111,7 +112,7 @@ const withoutTriggers = async (client: pg.Client, work: () => Promise<void>): Pr
     FROM agents a ON CONFLICT DO NOTHING`)
 }
 
-/** Draws distinct numbers below n, uniformly. */
+/** Draws `count` distinct numbers below n, uniformly. */
 export const drawUniformly = (n: number, count: number, seed: number): ReadonlySet<number> => {
   const random = createRandom(seed ^ 0x5eed)
   const drawn = new Set<number>()
@@ -122,7 +123,7 @@ export const drawUniformly = (n: number, count: number, seed: number): ReadonlyS
   return drawn
 }
 
-/** Loads a fleet into a migrated database that knows some designs. 100,000 agents with 12 peripherals take about a minute. */
+/** Loads a fleet into a migrated database with fingerprints. 100,000 agents with 12 peripherals take about a minute. */
 export const loadFleet = async (connection: pg.ClientConfig, options: LoadOptions): Promise<LoadedFleet> => {
   const client = new pg.Client(connection)
   const second = new pg.Client(connection)

@@ -1,7 +1,7 @@
-/** How long tables were closed to everybody. */
+/** Measures how long tables were exclusively locked. */
 import { type Connection, withClient } from './stored.ts'
 
-/** Looks every 10 ms at the locks on the tables that are there now, until it is stopped. */
+/** Samples the locks on all existing tables every 10 ms until stopped. */
 export const watchLocks = async (connection: Connection) => {
   let isOver = false
   let longestMs = 0

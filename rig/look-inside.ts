@@ -1,4 +1,4 @@
-/** Asks a server that runs with `inside.ts` for what only the process itself knows. */
+/** Requests the internal figures of a server that runs with `inside.ts`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,17 +6,20 @@ import { fromRoot } from './root.ts'
 
 export interface Look {
   looks: number
-  /** Delays of the event loop since the last look. */
+  /** Delays of the event loop since the last request. */
   delays: { count: number; p99Ms: number; maxMs: number }
-  /** Bytes after two collections of garbage. */
+  /** Resident bytes after two garbage collections. */
   rss: number
   heapUsed: number
   external: number
-  /** Sockets, timers, files and requests that keep the process alive. */
+  /** Number of sockets, timers, files and requests that keep the process alive. */
   resources: number
 }
 
-/** What the server's environment needs, and the question; `folder` is one that the server may write to. */
+/**
+ * Returns the environment variables for the server and the request function. The server must be able to write to
+ * `folder`.
+ */
 export const createLookInside = (folder: string) => {
   const file = join(folder, 'inside.json')
   let looks = 0
@@ -25,7 +28,7 @@ export const createLookInside = (folder: string) => {
       NODE_OPTIONS: `--import ${pathToFileURL(fromRoot('rig/inside.ts')).href}`,
       RIG_INSIDE_FILE: file,
     },
-    /** Collects the server's garbage, and tells of the time since the last look. */
+    /** Collects the server's garbage and returns the figures since the last request. */
     look: async (pid: number): Promise<Look> => {
       looks += 1
       process.kill(pid, 'SIGUSR2')
@@ -35,10 +38,10 @@ export const createLookInside = (folder: string) => {
           const seen = JSON.parse(readFileSync(file, 'utf8')) as Look
           if (seen.looks >= looks) return seen
         } catch {
-          // Not written yet.
+          // The file does not exist yet.
         }
       }
-      throw new Error('The server did not tell of itself within 30 s.')
+      throw new Error('The server did not write its figures within 30 s.')
     },
   }
 }

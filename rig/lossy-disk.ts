@@ -1,4 +1,4 @@
-/** A disk that loses power: what nobody had flushed to it by then is gone. */
+/** Simulates a disk that loses power: unflushed data is lost. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,16 +6,16 @@ import { undoAtBreak } from './leftovers.ts'
 
 const makeFileSystem = ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4'].find((path) => existsSync(path))
 
-/** Why there can be no such disk here; undefined: there can. */
+/** Returns the reason why this machine cannot create such a disk; undefined if it can. */
 export const whyNoLossyDisk = (): string | undefined => {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'mounting a disk takes root on Linux'
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'mounting a disk needs root on Linux'
   if (!existsSync('/dev/loop-control')) return 'this machine has no loop devices'
   return makeFileSystem === undefined ? 'mkfs.ext4 is not installed' : undefined
 }
 
 /**
- * Mounts a file system in a file at `folder`/mount. The file receives what the kernel writes to the disk, and nothing
- * that it only remembers: a copy of the file is what a power loss leaves. The kernel remembers unflushed data for 30 s.
+ * Mounts a file system from a file at `folder`/mount. The file receives only data that the kernel writes to the disk,
+ * so a copy of the file is the state after a power loss. The kernel keeps unflushed data in memory for 30 s.
  */
 export const mountLossyDisk = (folder: string, megabytes: number) => {
   const [image, left, mount] = ['disk', 'left', 'mount'].map((name) => join(folder, name)) as [string, string, string]
@@ -36,9 +36,9 @@ export const mountLossyDisk = (folder: string, megabytes: number) => {
   attach()
   isMounted = true
   return {
-    /** Where it is mounted. */
+    /** Mount point. */
     path: mount,
-    /** Cuts the power and gives it back. Whoever wrote to the disk has to be dead by then. */
+    /** Cuts the power and restores it. All processes that wrote to the disk must have ended. */
     cut: (): void => {
       execFileSync('cp', ['--sparse=always', image, left])
       execFileSync('umount', [mount])

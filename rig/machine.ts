@@ -1,6 +1,6 @@
 import { cpus, release, totalmem, type } from 'node:os'
 
-/** The machine that figures come from, in one line. */
+/** Describes the measuring machine in one line. */
 export const machine = (): string => {
   const [first] = cpus()
   const model = first?.model.trim() || 'processor of an unknown model'

@@ -1,4 +1,4 @@
-/** As much of an SMTP server as it takes to have mails. */
+/** A minimal SMTP server that receives mails. */
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 

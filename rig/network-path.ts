@@ -1,17 +1,18 @@
-/** A way to a peer on which everything can go wrong that goes wrong with peers. */
+/** Simulates a network path to a peer with all kinds of network faults. */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * `open`: passes everything. `refuse`: nobody listens. `hang`: accepts, and says nothing. `reset`: passes some bytes on,
- * then resets. `trickle`: passes one byte a second back. `garbage`: answers with what is no protocol.
+ * `open`: forwards everything. `refuse`: refuses connections. `hang`: accepts and never responds. `reset`: forwards
+ * some bytes, then resets. `trickle`: returns one byte per second. `garbage`: responds with bytes that match no
+ * protocol.
  */
 export type PathMode = 'open' | 'refuse' | 'hang' | 'reset' | 'trickle' | 'garbage'
 
-/** Bytes that get through before a reset: in the middle of the second message or so. */
+/** Bytes that are forwarded before a reset: up to about the middle of the second message. */
 const beforeReset = 700
 const garbage = Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 151 + 7) % 256))
 
-/** A way on 127.0.0.1 to `target`, a port of the same. */
+/** Listens on a port of 127.0.0.1 and forwards to the port `target`. */
 export const startNetworkPath = async (target: number, port: number) => {
   let mode: PathMode = 'open'
   let server: Server | undefined
@@ -46,7 +47,7 @@ export const startNetworkPath = async (target: number, port: number) => {
       client.on('data', (chunk: Buffer) => {
         peer.write(chunk.subarray(0, left))
         left -= chunk.length
-        // The peer keeps what it has: it may have taken a message whose sender hears a reset.
+        // The peer keeps the received bytes: it may have accepted a message although the sender gets a reset.
         if (left <= 0) setTimeout(() => client.resetAndDestroy(), 20)
       })
       peer.pipe(client)
@@ -77,9 +78,9 @@ export const startNetworkPath = async (target: number, port: number) => {
   await listen()
   return {
     port,
-    /** Connections that were tried and accepted so far. */
+    /** Returns the number of accepted connections so far. */
     taken: (): number => taken,
-    /** Breaks what is open, and is like that from now on. */
+    /** Breaks open connections and switches to another mode. */
     set: async (next: PathMode): Promise<void> => {
       await close()
       mode = next

@@ -1,11 +1,14 @@
-/** What the running server says of itself (`/openapi.json`), and what the contract of this checkout says it has to be. */
+/**
+ * Reads the operations that the running server describes (`/openapi.json`) and those that this checkout's contract
+ * requires.
+ */
 import * as contract from '@portcullis/contract'
 import { type AnyOperation, type Permission, permissionTable, type UserProfile } from '@portcullis/contract'
 import type { Environment } from './environment.ts'
 import { writtenPermissions } from './permissions.ts'
 import { jsonOf } from './wire.ts'
 
-/** A JSON Schema as the document has it. */
+/** A JSON Schema in the document. */
 export interface Schema {
   [keyword: string]: unknown
   $ref?: string
@@ -38,13 +41,13 @@ export interface OpenApi {
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
 }
 
-/** One operation as the server describes it. */
+/** An operation as the server describes it. */
 export interface Offered {
   id: string
   method: string
   path: string
   described: Described
-  /** A body that the document gives as an example; undefined: it takes none in JSON. */
+  /** Example body from the document; undefined if the operation takes no JSON body. */
   example: unknown
   isStream: boolean
   isUpload: boolean
@@ -80,11 +83,11 @@ export const contractById: ReadonlyMap<string, AnyOperation> = new Map(
     .map((operation) => [operation.id, operation]),
 )
 
-/** Who an operation is for: people by their permission, hosts and workers by their session or key, who proves himself in the body. */
+/** Audience of an operation: people by permission, hosts and workers by key, or a caller with a proof in the body. */
 export type For = Permission | 'public' | 'agent' | 'worker' | 'proof'
 
-/** Operations that only hosts and workers know: the contract has their shapes, the server their routes. */
-const spoken: Readonly<Record<string, For>> = {
+/** Operations for hosts and workers only. The contract defines their shapes, the server their routes. */
+const protocolAudience: Readonly<Record<string, For>> = {
   agentCheckIn: 'agent',
   agentDebugLogs: 'agent',
   agentDownload: 'public',
@@ -99,22 +102,22 @@ const spoken: Readonly<Record<string, For>> = {
   workerResults: 'worker',
 }
 
-/** Who an operation is for, as written down apart from the contract; undefined: nobody ever said. */
+/** Returns the audience of an operation, independently of the contract; undefined if the lists lack the operation. */
 export const audienceOf = (id: string): For | undefined => {
-  if (Object.hasOwn(spoken, id)) return spoken[id]
+  if (Object.hasOwn(protocolAudience, id)) return protocolAudience[id]
   return Object.hasOwn(writtenPermissions, id) ? writtenPermissions[id] : undefined
 }
 
-/** The lowest profile that may call it. */
+/** Returns the lowest profile that may call the operation. */
 export const profileFor = (audience: Permission): UserProfile => permissionTable[audience]
 
-/** A path with its parameters filled in. */
+/** Fills in the parameters of a path. */
 export const filled = (path: string, values: Readonly<Record<string, string>> = {}): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? '0'))
 
 export const unknownId = '01977f6e-0000-7c3e-8f2a-000000000000'
 
-/** Follows references of the document. */
+/** Creates a function that resolves references in the document. */
 export const resolverOf =
   (document: OpenApi) =>
   (schema: Schema): Schema => {

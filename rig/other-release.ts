@@ -1,4 +1,4 @@
-/** Another release of the product beside this one, taken from the history of the checkout. */
+/** Unpacks another release of the product from the history of the checkout. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { linkPackages } from './sabotage.ts'
 const git = (...args: string[]): string =>
   execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 
-/** The release before this one: the last tag, else the one that is written down. Undefined: the history is not here. */
+/** Returns the previous release: the last tag, else the recorded one. Undefined if the checkout has no history. */
 export const previousRelease = (): string | undefined => {
   for (const find of [
     () => git('describe', '--tags', '--abbrev=0'),
@@ -20,12 +20,12 @@ export const previousRelease = (): string | undefined => {
       git('cat-file', '-e', `${name}^{commit}`)
       return name
     } catch {
-      // Not tagged yet, or a copy without its history.
+      // No tag exists yet, or the copy has no history.
     }
   return undefined
 }
 
-/** Unpacks a release into a folder of its own; it runs on the packages of this one. */
+/** Unpacks a release into a separate directory. It runs on the packages of this checkout. */
 export const unpackRelease = (name: string): { root: string; remove(): void } => {
   const folder = temporaryFolder('release')
   const archive = join(folder, 'release.tar')

@@ -1,6 +1,7 @@
 /**
- * Who each operation is for, written down a second time. The contract says it to the server; a gate that took it from
- * there would agree with whatever the contract says. A change here is a change of who may do what, to be reviewed as one.
+ * Lists the required permission of each operation, independently of the contract. The server takes permissions from the
+ * contract, so a gate that did the same would accept any mistake there. Review a change here as a change of
+ * permissions.
  */
 import type { Permission } from '@portcullis/contract'
 

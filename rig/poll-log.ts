@@ -1,21 +1,21 @@
-/** What became of every lease of a poll, written down by the database itself, beside the product. */
+/** Records the outcome of every poll lease with triggers in the database, independently of the product. */
 import { type Connection, withClient } from './stored.ts'
 
 export interface Lease {
   host: string
   fence: number
   poller: string
-  /** `performance.timeOrigin` + `performance.now()` of this machine, as all times here. */
+  /** `performance.timeOrigin` + `performance.now()` of this machine, like all times here. */
   at: number
-  /** How its result was stored; null: it brought none. */
+  /** State with which its result was stored; null if there was no result. */
   state: string | null
 }
 
 export interface Given {
   host: string
-  /** Times it was put off, its workers having died. */
+  /** How often it was postponed because its worker died. */
   putOff: number
-  /** Results that were stored as its end. */
+  /** Number of results stored for it. */
   ends: number
   failure: string | null
   isOver: boolean
@@ -46,13 +46,13 @@ interface Row {
   at: number
 }
 
-/** Writes from now on. */
+/** Starts recording. */
 export const watchPolls = (connection: Connection): Promise<void> =>
   withClient(connection, async (client) => {
     await client.query(trigger)
   })
 
-/** Results that were stored so far, and polls that were put off. */
+/** Returns the number of stored results and postponed polls so far. */
 export const endedPolls = (connection: Connection): Promise<number> =>
   withClient(connection, async (client) => {
     const { rows } = await client.query<{ n: number }>(
@@ -61,7 +61,7 @@ export const endedPolls = (connection: Connection): Promise<number> =>
     return rows[0]?.n ?? 0
   })
 
-/** Whom a process polls now, by its id. */
+/** Returns the number of hosts that a process currently polls, by the id of the process. */
 export const runningOf = (connection: Connection, poller: string): Promise<number> =>
   withClient(connection, async (client) => {
     const { rows } = await client.query<{ n: number }>(
@@ -71,7 +71,7 @@ export const runningOf = (connection: Connection, poller: string): Promise<numbe
     return rows[0]?.n ?? 0
   })
 
-/** Every host that was given out or should have been, with its leases. */
+/** Returns every host that was or should have been leased, with its leases. */
 export const readPolls = (connection: Connection): Promise<Given[]> =>
   withClient(connection, async (client) => {
     const { rows: hosts } = await client.query<{ host: string; over: boolean; failure: string | null }>(

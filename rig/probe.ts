@@ -1,6 +1,6 @@
 /**
- * A healthy client beside the trouble: asks at a fixed pace and keeps its times. It is a thread of its own: what makes
- * the trouble is busy, and its own delays are no part of what the client met.
+ * Simulates a healthy client during a disturbance: sends requests at a fixed rate and records the times. It is a
+ * separate thread, because the main thread is busy and its delays must not count.
  */
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
@@ -14,11 +14,11 @@ export interface ProbeOptions {
   headers?: Readonly<Record<string, string>>
   perSecond: number
   timeoutMs?: number
-  /** A connection for each request, as a visitor brings one. */
+  /** Opens a connection for each request, as a new visitor does. */
   isFresh?: boolean
 }
 
-/** What a healthy client met so far; times in milliseconds. */
+/** Measurements of the healthy client so far. Times are in milliseconds. */
 interface Met {
   sent: number
   failed: number
@@ -28,7 +28,7 @@ interface Met {
   p99: number
 }
 
-/** Asks every 1/perSecond s whether or not the last answer came: a slow server is asked as often as a fast one. */
+/** Sends a request every 1/perSecond s without waiting for responses, so that slow servers get the same rate. */
 const probe = ({ url, path, headers = {}, perSecond, timeoutMs = 10_000, isFresh = false }: ProbeOptions) => {
   let times = createPercentiles()
   let sent = 0
@@ -95,9 +95,9 @@ type Order = 'read' | 'restart' | 'stop'
 /** Starts the client. */
 export const startProbe = (options: ProbeOptions) => {
   const worker = new Worker(new URL(import.meta.url), { workerData: { probe: options } })
-  // Orders are answered in their order.
+  // Commands are answered in order.
   let last: Promise<unknown> = Promise.resolve()
-  const tell = (order: Order): Promise<Met> => {
+  const command = (order: Order): Promise<Met> => {
     const answer = last.then(async () => {
       const answered = once(worker, 'message')
       worker.postMessage(order)
@@ -107,12 +107,12 @@ export const startProbe = (options: ProbeOptions) => {
     return answer
   }
   return {
-    read: (): Promise<Met> => tell('read'),
-    /** Tells what was met so far; times from here on are kept apart. */
-    restart: (): Promise<Met> => tell('restart'),
-    /** Stops asking and waits for what is on its way. */
+    read: (): Promise<Met> => command('read'),
+    /** Returns the measurements so far. Later times are kept separately. */
+    restart: (): Promise<Met> => command('restart'),
+    /** Stops sending and waits for outstanding requests. */
     stop: async (): Promise<Met> => {
-      const met = await tell('stop')
+      const met = await command('stop')
       await worker.terminate()
       return met
     },

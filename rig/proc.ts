@@ -1,4 +1,4 @@
-/** CPU and memory of other processes, from /proc. */
+/** Reads CPU time and memory of other processes from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Clock ticks per second of /proc: 100 on every Linux that Node runs on (USER_HZ). */
@@ -13,7 +13,7 @@ interface Stat {
 const statOf = (pid: number): Stat | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command name may hold blanks and parentheses; the fields follow the last one.
+    // The command name may contain blanks and parentheses. The fields follow the last parenthesis.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
@@ -25,13 +25,13 @@ const statOf = (pid: number): Stat | undefined => {
   }
 }
 
-/** CPU seconds of a process and of its children that ended. */
+/** Returns the CPU seconds of a process and of its ended children. */
 export const cpuSecondsOf = (pid: number): number => {
   const stat = statOf(pid)
   return stat === undefined ? 0 : stat.own + stat.children
 }
 
-/** CPU seconds of a process and all its children, those that ended included. */
+/** Returns the CPU seconds of a process and all its children, including ended ones. */
 export const cpuSecondsOfFamily = (pid: number): number => {
   let sum = cpuSecondsOf(pid)
   for (const name of readdirSync('/proc')) {
@@ -42,16 +42,16 @@ export const cpuSecondsOfFamily = (pid: number): number => {
   return sum
 }
 
-/** Resident memory of a process in bytes. */
+/** Returns the resident memory of a process in bytes. */
 export const residentBytes = (pid: number): number => {
   const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return Number(match?.[1] ?? 0) * 1024
 }
 
-/** Files and sockets that a process holds open. */
+/** Returns the number of files and sockets that a process has open. */
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
 
-/** The agentless worker that a server started. */
+/** Returns the process id of the agentless worker that a server started. */
 export const ownWorkerOf = (pid: number): number => {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || statOf(Number(name))?.parent !== pid) continue
@@ -59,5 +59,5 @@ export const ownWorkerOf = (pid: number): number => {
       if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('poller/src/main.ts')) return Number(name)
     } catch {}
   }
-  throw new Error('the server has started no worker')
+  throw new Error('the server has not started a worker')
 }

@@ -1,9 +1,9 @@
-/** Bytes to a server and what comes back, where no client of HTTP would send them. */
+/** Sends raw bytes to a server and reads the response, for requests that no HTTP client would send. */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Got } from './wire.ts'
 
-/** The head of an answer, and what follows it. */
+/** Parses the head and the body of a response. */
 const readAnswer = (text: string): Got => {
   const end = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, end < 0 ? text.length : end).split('\r\n')
@@ -17,7 +17,7 @@ const readAnswer = (text: string): Got => {
   }
 }
 
-/** Sends bytes and gives the first answer; status 0 when the server says nothing within two seconds or hangs up. */
+/** Sends bytes and returns the first response. Status 0 means no response within two seconds or a closed connection. */
 export const sendRaw = (url: string, bytes: string | Buffer, ca?: string): Promise<Got> =>
   new Promise((resolve) => {
     const { hostname: host, port, protocol } = new URL(url)

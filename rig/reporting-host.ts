@@ -1,4 +1,6 @@
-/** Hosts as the server sees them: enrolled, with sessions; one that reports stick after stick until each is acknowledged. */
+/**
+ * Simulates enrolled hosts with sessions. A reporting host reports one stick after another until each is acknowledged.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { agentPaths, enrolProofText, sessionProofText } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
@@ -7,17 +9,17 @@ import { createKey, signText } from '../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../cli/simulator/transport.ts'
 import { chance } from './chance.ts'
 
-/** What a host did so far. */
+/** Progress of a host so far. */
 export interface Reported {
   /** Serials whose report was acknowledged, in order. */
   acknowledged: string[]
-  /** Reports that had to be sent again. */
+  /** Number of reports that were sent again. */
   resent: number
-  /** Answers of 503, the server asking to come later. */
+  /** Number of 503 responses, with which the server asks hosts to come back later. */
   shed: number
-  /** The longest time that one request took, in milliseconds. */
+  /** The longest duration of a request, in milliseconds. */
   slowestMs: number
-  /** Answers that are neither an acknowledgement nor "later". */
+  /** Responses that are neither an acknowledgement nor a request to come back later. */
   refused: string[]
 }
 
@@ -26,7 +28,7 @@ export type ReportingHost = Awaited<ReturnType<typeof enrolReportingHost>>
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Enrols a host; `transport` is asked for each request, so that it may lead to another server by then. */
+/** Enrols a host. Calls `transport` for each request, because the server may change in the meantime. */
 export const enrolHost = async (transport: () => Transport, token: string, name: string) => {
   const { privateKey, publicKey } = createKey()
   const reported: Reported = { acknowledged: [], resent: 0, shed: 0, slowestMs: 0, refused: [] }
@@ -40,7 +42,7 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
   }
   const expect = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
     let answer = await post(path, body)
-    // A server that has just started may have more to do than it can: it says so, and hosts come again.
+    // A server that just started may be overloaded. It returns 503, and hosts try again.
     for (let tries = 0; answer?.status === 503 && tries < 20; tries++) {
       await pause(1_000)
       answer = await post(path, body)
@@ -72,7 +74,7 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
     agentId,
     bootId,
     reported,
-    /** Sends a check-in once; null: there was no answer. */
+    /** Sends a check-in once. Returns null without a response. */
     checkIn: async (body: Record<string, unknown>): Promise<Answer | null> => {
       session ??= await open()
       const answer =
@@ -83,7 +85,7 @@ export const enrolHost = async (transport: () => Transport, token: string, name:
   }
 }
 
-/** Enrols a host that reports; each of its requests goes the way that `transport` gives. */
+/** Enrols a reporting host. Each of its requests uses the transport that `transport` returns. */
 export const enrolReportingHost = async (
   transport: () => Transport,
   token: string,
@@ -91,16 +93,16 @@ export const enrolReportingHost = async (
   { repeatsAfter500 = false }: { repeatsAfter500?: boolean } = {},
 ) => {
   const { agentId, reported, checkIn } = await enrolHost(transport, token, name)
-  /** Besides no answer at all: what may be another answer when it is sent again. */
+  /** Statuses that may change when the request is repeated, in addition to a missing response. */
   const later = new Set([401, 502, ...(repeatsAfter500 ? [500] : [])])
   let seq = 0
   let isOver = false
   let isGone = false
   let pending: string | null = null
 
-  /** Repeats until it is acknowledged; false: it was refused for good. */
-  const send = async (said: Record<string, unknown>): Promise<boolean> => {
-    const body = { seq: ++seq, clock: Date.now(), ...said }
+  /** Repeats a check-in until it is acknowledged. Returns false if it was rejected. */
+  const send = async (content: Record<string, unknown>): Promise<boolean> => {
+    const body = { seq: ++seq, clock: Date.now(), ...content }
     while (!isGone) {
       const answer = await checkIn(body)
       if (answer?.status === 200) return true
@@ -110,7 +112,8 @@ export const enrolReportingHost = async (
         return false
       }
       reported.resent++
-      // Agents wait a second and more; many that asked anew at once would take the processor that a server starts on.
+      // Agents wait a second or more. Many immediate retries would take the processor time that a starting server
+      // needs.
       await pause(150 + chance(`waits of ${name}`) * 150)
     }
     return false
@@ -120,11 +123,11 @@ export const enrolReportingHost = async (
   return {
     agentId,
     reported,
-    /** Serial of the report that is not acknowledged yet. */
+    /** Serial number of the unacknowledged report. */
     pending: (): string | null => pending,
-    /** Sends one more check-in, after a run has ended; true: it was taken. */
+    /** Sends one more check-in after a run. Returns true if it was accepted. */
     again: (): Promise<boolean> => send({ inventoryHash: inventoryHash([]), inventory: [] }),
-    /** Reports until `stop`, and may be run again then; `restMs` between two reports. */
+    /** Reports until `stop`, with a pause of `restMs` between two reports. It can run again afterwards. */
     run: async (restMs = 0): Promise<void> => {
       isOver = false
       while (!isOver) {
@@ -144,7 +147,7 @@ export const enrolReportingHost = async (
     stop: (): void => {
       isOver = true
     },
-    /** Its server does not come back: it gives up. */
+    /** Gives up, because the server does not return. */
     leave: (): void => {
       isGone = true
     },

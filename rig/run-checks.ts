@@ -70,17 +70,17 @@ const jsonOf = ({ name, what, verdict, seconds, seed, findings, notRun, notes }:
   })
 
 /**
- * Makes a run that ends without a verdict exit with code 3, even if something in it called `process.exit(0)`. Call what is
- * returned when the verdict is there.
+ * Makes a run that ends without a verdict exit with code 3, even if something in it called `process.exit(0)`. Call the
+ * returned function with the verdict.
  */
 export const incompleteUntil = (): ((verdict: Result['verdict']) => void) => {
-  const tell = (code: number): void => {
+  const reportMissingVerdict = (code: number): void => {
     process.stderr.write('incomplete: the run ended before its verdict\n')
     if (code === 0) process.exitCode = 3
   }
-  process.once('exit', tell)
+  process.once('exit', reportMissingVerdict)
   return (verdict) => {
-    process.removeListener('exit', tell)
+    process.removeListener('exit', reportMissingVerdict)
     process.exitCode = exitCodeOf(verdict)
   }
 }
@@ -141,7 +141,7 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
   const results: Result[] = []
   const runNext = async (from: Check[]): Promise<void> => {
     for (let check = from.shift(); check !== undefined; check = from.shift()) {
-      // Lines for programs are on standard output alone.
+      // Standard output contains only lines for programs.
       process.stderr.write(`${check.name} …\n`)
       const result =
         values['self-test'] === true ? await selfTest(check, settings, runOne) : await runOne(check, settings)
@@ -153,10 +153,10 @@ Exit code: 0 passed, 1 a bar was missed, 2 wrong arguments, 3 incomplete (a part
       )
     }
   }
-  const beside = (check: Check): boolean => settings.isQuick && values['self-test'] !== true && check.isWaiting === true
-  await runNext(chosen.filter((check) => !beside(check)))
-  // The long ones are the later ones: at the end none is left alone.
-  const waiting = chosen.filter(beside).reverse()
+  const paired = (check: Check): boolean => settings.isQuick && values['self-test'] !== true && check.isWaiting === true
+  await runNext(chosen.filter((check) => !paired(check)))
+  // Longer checks come later in the list. Start them first, so that none runs alone at the end.
+  const waiting = chosen.filter(paired).reverse()
   await Promise.all([runNext(waiting), runNext(waiting), runNext(waiting)])
   const verdict = worstOf(results.map((one) => one.verdict))
   say(`${verdict}: ${sumOf(results)}`)

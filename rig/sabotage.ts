@@ -1,4 +1,4 @@
-/** A copy of the checkout in which the product is broken on purpose. */
+/** Creates copies of the checkout with deliberate defects. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { temporaryFolder } from './database.ts'
@@ -6,11 +6,11 @@ import { root } from './root.ts'
 import type { Sabotage } from './verdict.ts'
 
 const copied = ['contract', 'domain', 'server', 'agent', 'poller', 'cli', 'knowledge', 'scripts']
-/** Tests run in the copy, too: against the broken source, not against the original. */
+/** The copy also contains the tests, so that they run against the broken source. */
 const tests = ['bench', 'drill', 'e2e', 'gate', 'rig', 'vitest.config.ts', 'tsconfig.json']
 const linked = ['build', 'console', 'docs', '.node']
 
-/** Packages are linked, our own ones to the copy, or the original's contract would be checked. */
+/** Links packages. Links to workspaces lead to the copy, because the original contract would be checked otherwise. */
 export const linkPackages = (from: string, to: string): void => {
   if (!existsSync(from)) return
   mkdirSync(to, { recursive: true })
@@ -22,7 +22,7 @@ export const linkPackages = (from: string, to: string): void => {
   }
 }
 
-/** Makes the broken copy, gives its root to `work`, and removes it. */
+/** Creates the broken copy, passes its root to `work`, and removes it. */
 export const withSabotage = async <T>({ what, edits }: Sabotage, work: (root: string) => Promise<T>): Promise<T> => {
   const folder = temporaryFolder('broken')
   try {
@@ -38,7 +38,7 @@ export const withSabotage = async <T>({ what, edits }: Sabotage, work: (root: st
     for (const { file, find, replace } of edits) {
       const text = readFileSync(join(folder, file), 'utf8')
       if (text.split(find).length !== 2)
-        throw new Error(`"${what}" cannot be tried: ${file} has ${text.split(find).length - 1} times: ${find}`)
+        throw new Error(`"${what}" cannot be applied: ${file} has ${text.split(find).length - 1} times: ${find}`)
       writeFileSync(
         join(folder, file),
         text.replace(find, () => replace),

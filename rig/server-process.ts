@@ -1,4 +1,4 @@
-/** Database and server on a throw-away folder, measured from outside. */
+/** Runs database and server in a temporary directory, and measures them from outside. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -12,15 +12,17 @@ export type BenchServer = Awaited<ReturnType<typeof startServer>>
 
 export interface ServerOptions {
   databaseUrl: string | undefined
-  /** Serves HTTPS on loopback, by a certificate made for the run. */
+  /** Serves HTTPS on loopback with a certificate created for the run. */
   isTls?: boolean
-  /** Further variables of its environment. */
+  /** Additional environment variables. */
   env?: Readonly<Record<string, string>>
-  /** Checkout to run; absent: this one. */
+  /** Checkout to run. Default: this one. */
   root?: string
 }
 
-/** Starts database and server on a throw-away data directory; a database named by `databaseUrl` is used as it is. */
+/**
+ * Starts database and server with a temporary data directory. If `databaseUrl` is given, uses that database unchanged.
+ */
 export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }: ServerOptions) => {
   const dataDir = temporaryFolder('rig')
   const database = databaseUrl === undefined ? await startDatabase({ dataDir }) : null
@@ -49,19 +51,19 @@ export const startServer = async ({ databaseUrl, isTls = false, env = {}, root }
     server = started
     return {
       url: started.url,
-      /** PEM of the CA to trust, over TLS. */
+      /** PEM of the CA to trust if the server uses TLS. */
       ca: started.ca,
       pid: started.pid,
       connection,
-      /** As `DATABASE_URL` names its database. */
+      /** The value for `DATABASE_URL`. */
       databaseUrl: databaseUrl ?? (database?.url as string),
-      /** Its data directory, with the key file. */
+      /** Data directory of the server, with the key file. */
       dataDir: started.dataDir,
       call: started.call,
       isRunning: started.isRunning,
-      /** An access token of the administrator; they live for minutes only. */
+      /** Returns an access token of the administrator. Tokens expire after minutes. */
       signIn: started.signIn,
-      /** CPU seconds so far of the server and, when it is ours, its database. */
+      /** Returns the CPU seconds so far of the server and, if it is ours, its database. */
       cpu: () => ({
         server: cpuSecondsOf(started.pid),
         database: database === null ? Number.NaN : cpuSecondsOfFamily(database.pid()),

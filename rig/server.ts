@@ -1,4 +1,4 @@
-/** The real server as a process: started, killed, paused and started again at the same address. */
+/** Runs the real server as a process: started, killed, paused and restarted at the same address. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,14 @@ import { temporaryFolder } from './database.ts'
 import { signalPostgres, undoAtBreak } from './leftovers.ts'
 import { root as ownRoot } from './root.ts'
 
-/** Password of the account `admin` of every server that is started here. */
+/** Password of the account `admin` on every server of the rig. */
 export const adminPassword = 'a password for the test rig only'
 
 let folder: string | undefined
 
-/** Compiled code of all servers of a run: each has a data directory that is new, where none could be kept. */
+/**
+ * Returns the directory for compiled code of all servers of a run. Each data directory is new and has no compiled code.
+ */
 const codeFolder = (): string => {
   if (folder === undefined) {
     const made = temporaryFolder('code')
@@ -24,43 +26,43 @@ const codeFolder = (): string => {
 }
 
 export interface ServerProcessOptions {
-  /** `DATABASE_URL`; absent: the server runs its own database in `dataDir`. */
+  /** `DATABASE_URL`. If absent, the server runs its own database in `dataDir`. */
   databaseUrl?: string
   /** Data directory. Replicas share a key file: `env: { PORTCULLIS_KEY_FILE }`. */
   dataDir: string
   port: number
-  /** Further variables of its environment; they win. */
+  /** Additional environment variables. They take precedence. */
   env?: Readonly<Record<string, string>>
-  /** Checkout to run; absent: this one. */
+  /** Checkout to run. Default: this one. */
   root?: string
-  /** PEM of the CA to trust, when it serves HTTPS. */
+  /** PEM of the CA to trust if it serves HTTPS. */
   ca?: string
-  /** Command in front of it, such as `faketime`. */
+  /** Command to run it with, such as `faketime`. */
   wrapper?: readonly string[]
 }
 
 export type ServerProcess = Awaited<ReturnType<typeof startServerProcess>>
 
-/** Where the server says it is; fails with its last words when it ends before. */
+/** Returns the address that the server prints. Fails with its last output if it ends first. */
 const addressOf = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     const lines: string[] = []
-    const hear = (line: string): void => {
+    const onLine = (line: string): void => {
       lines.push(line)
       const at = /^Portcullis is at (\S+)$/.exec(line)
       if (at !== null) resolve(at[1] as string)
     }
-    for (const stream of [child.stdout, child.stderr]) if (stream) createInterface(stream).on('line', hear)
+    for (const stream of [child.stdout, child.stderr]) if (stream) createInterface(stream).on('line', onLine)
     child.once('error', reject)
     child.once('exit', (code, signal) =>
       reject(new Error(`The server ended (${signal ?? `code ${code}`}): ${lines.slice(-8).join(' | ')}`)),
     )
   })
 
-/** A server that is told to end gets so long for it, when the run is broken off. */
+/** When a run is interrupted, a server has this many milliseconds to stop. */
 const endWithinMs = 15_000
 
-/** Starts a server and waits until it serves. */
+/** Starts a server and waits until it is ready. */
 export const startServerProcess = async (options: ServerProcessOptions) => {
   const { databaseUrl, dataDir, port, env = {}, root = ownRoot, ca, wrapper = [] } = options
   const command = [...wrapper, process.execPath, join(root, 'server/src/entry/start.ts')]
@@ -76,7 +78,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
       PORTCULLIS_PORT: String(port),
       PORTCULLIS_ADMIN_PASSWORD: adminPassword,
       PORTCULLIS_LOG_LEVEL: 'warn',
-      // Peers of drills and gates are on this machine.
+      // The peers of drills and gates run on this machine.
       PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8,::1',
       NODE_COMPILE_CACHE: codeFolder(),
       ...env,
@@ -85,18 +87,18 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => {
-      // What was said last is enough to understand an end; a log of hours would only fill the memory.
+      // The last output is enough to explain an exit. Hours of logs would only fill the memory.
       output = (output + chunk.toString()).slice(-1_000_000)
     })
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
   )
-  // Nothing outlives the rig, however it ends.
+  // No process outlives the rig.
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   const ownCluster = join(dataDir, 'postgres')
   const isGone = undoAtBreak(async () => {
-    // What stands still hears nothing.
+    // A stopped process does not receive other signals.
     signalPostgres(ownCluster, 'SIGCONT')
     child.kill('SIGCONT')
     child.kill('SIGTERM')
@@ -107,7 +109,7 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
   })
   void ended.then(() => {
     process.removeListener('exit', kill)
-    // One that was killed leaves its own database to the next server on its folder.
+    // A killed server leaves its database to the next server with this data directory.
     if (!existsSync(ownCluster)) isGone()
   })
   const startedAt = performance.now()
@@ -118,17 +120,17 @@ export const startServerProcess = async (options: ServerProcessOptions) => {
     ca,
     dataDir,
     pid: child.pid as number,
-    /** Milliseconds from the start to the first answer it could give. */
+    /** Milliseconds from the start to the first response. */
     startMs: performance.now() - startedAt,
     call,
-    /** Its last megabyte of output. */
+    /** Returns the last megabyte of output. */
     output: (): string => output,
     ended,
     isRunning: (): boolean => child.exitCode === null && child.signalCode === null,
-    /** An access token of the administrator; they live for 15 minutes. */
+    /** Returns an access token of the administrator. Tokens expire after 15 minutes. */
     signIn: async (): Promise<string> =>
       String((await call('/prime/webui/Auth/LocalLogin', { userName: 'admin', password: adminPassword })).token),
-    /** Sends a signal and waits for the end. */
+    /** Sends a signal and waits until the process ends. */
     end: async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
       child.kill(signal)
       return ended

@@ -1,5 +1,5 @@
-// Loaded by --import into a process whose clock is to be wrong by RIG_SKEW_MS, or runs RIG_PACE times as fast since
-// RIG_PACE_SINCE; timers keep their pace, as they do when a clock is set.
+// Loaded by --import into a process: shifts its clock by RIG_SKEW_MS, or runs it RIG_PACE times as fast since
+// RIG_PACE_SINCE. Timers keep their pace, as when a real clock is set.
 const skew = Number(process.env.RIG_SKEW_MS ?? 0)
 const pace = Number(process.env.RIG_PACE ?? 1)
 const since = Number(process.env.RIG_PACE_SINCE ?? 0)

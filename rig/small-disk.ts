@@ -1,4 +1,4 @@
-/** A disk of a few megabytes under one folder of a database, to be filled. */
+/** Mounts a disk of a few megabytes for one directory of a database, so that tests can fill it. */
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -15,11 +15,11 @@ import {
 import { join } from 'node:path'
 import { undoAtBreak } from './leftovers.ts'
 
-/** Why there can be no such disk here; undefined: there can. */
+/** Returns the reason why this machine cannot create such a disk; undefined if it can. */
 export const whyNoSmallDisk = (): string | undefined =>
-  process.platform !== 'linux' || process.getuid?.() !== 0 ? 'mounting a disk takes root on Linux' : undefined
+  process.platform !== 'linux' || process.getuid?.() !== 0 ? 'mounting a disk needs root on Linux' : undefined
 
-/** Mounts a disk in memory at `folder`. */
+/** Mounts a memory disk at `folder`. */
 export const mountSmallDisk = (folder: string, megabytes: number) => {
   mkdirSync(folder, { recursive: true })
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'portcullis-drill', folder])
@@ -31,18 +31,18 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
   undoAtBreak(unmount)
   const ballast = join(folder, 'ballast')
   return {
-    /** Moves a folder of a stopped database onto the disk. */
+    /** Moves a directory of a stopped database onto the disk. */
     take: (path: string, name: string): void => {
       const { uid, gid, mode } = statSync(path)
       const there = join(folder, name)
-      // Not `cp`: owners are kept, and links stay links.
+      // `cp -a` keeps owners and links.
       execFileSync('cp', ['-a', path, there])
       chownSync(there, uid, gid)
       chmodSync(there, mode & 0o7777)
       rmSync(path, { recursive: true })
       symlinkSync(there, path)
     },
-    /** Takes every byte that is free now, or all but so many. */
+    /** Fills the disk, except for `keepBytes`. */
     fill: (keepBytes = 0): void => {
       const file = openSync(ballast, 'a')
       try {
@@ -63,7 +63,7 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
       const { bavail, bsize } = statfsSync(folder)
       return bavail * bsize
     },
-    /** Gives back what `fill` took. */
+    /** Frees the space that `fill` used. */
     free: (): void => rmSync(ballast, { force: true }),
     unmount,
   }

@@ -1,4 +1,4 @@
-/** What the database holds of reporting hosts, beside what was acknowledged. */
+/** Compares the reports that the server acknowledged with the rows that its database stores. */
 
 import { eventCodes } from '@portcullis/contract'
 import pg from 'pg'
@@ -6,13 +6,13 @@ import type { ReportingHost } from './reporting-host.ts'
 
 const attached = Number(eventCodes.attached.code)
 
-/** How to reach a database. */
+/** Connection settings of a database. */
 export type Connection = pg.ClientConfig
 
-/** Lends a connection of its own. */
+/** Opens a separate connection for `work` and closes it. */
 export const withClient = async <T>(connection: Connection, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client(connection)
-  // A database that is about to be killed ends its connections: the statement under way says so.
+  // A database that is about to be killed closes its connections. The running statement reports that error.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -22,7 +22,7 @@ export const withClient = async <T>(connection: Connection, work: (client: pg.Cl
   }
 }
 
-/** Whether a database answers. */
+/** Returns true if a database responds. */
 export const answers = (connection: Connection): Promise<boolean> =>
   withClient({ ...connection, connectionTimeoutMillis: 2_000 }, (client) => client.query('SELECT 1')).then(
     () => true,
@@ -31,16 +31,16 @@ export const answers = (connection: Connection): Promise<boolean> =>
 
 export interface Comparison {
   acknowledged: number
-  /** Acknowledged and not there. */
+  /** Acknowledged reports that are not stored. */
   lost: number
-  /** There more than once, as a device or as an event. */
+  /** Reports stored more than once, as a device or as an event. */
   twice: number
   resent: number
   shed: number
   refused: number
 }
 
-/** Compares each acknowledged stick with the stored peripherals and with the events of its attachment. */
+/** Compares each acknowledged stick with the stored peripherals and with its attachment events. */
 export const compareStored = (connection: Connection, hosts: readonly ReportingHost[]): Promise<Comparison> =>
   withClient(connection, async (client) => {
     const ids = hosts.map(({ agentId }) => agentId)
@@ -48,7 +48,7 @@ export const compareStored = (connection: Connection, hosts: readonly ReportingH
       'SELECT serial, count(*)::int AS n FROM peripherals WHERE agent_id = ANY($1) GROUP BY 1',
       [ids],
     )
-    // A serial is attached once in its life: a second event of its attachment is a report that was taken twice.
+    // A serial number is attached only once, so a second attachment event means that a report was processed twice.
     const { rows: events } = await client.query<{ n: number }>(
       'SELECT count(*)::int AS n FROM events WHERE agent_id = ANY($1) AND code = $2 GROUP BY agent_id, device_id HAVING count(*) > 1',
       [ids, attached],

@@ -1,4 +1,4 @@
-/** Hosts that report without a pause to a server that is about to be mistreated, or to its database. */
+/** Runs hosts that report continuously to a server while the server or its database is disturbed. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -14,19 +14,19 @@ import { compareStored } from './stored.ts'
 import type { Finding } from './verdict.ts'
 
 export interface TrialOptions {
-  /** First part of the names of its hosts. */
+  /** Prefix of the host names. */
   name: string
   root: string
   hosts: number
-  /** Whose database: one apart from the server, or the one that the server runs by itself. */
+  /** The database to use: a separate one, or the one that the server runs itself. */
   database?: 'outside' | 'own'
-  /** Data directory of the server; one of the trial when absent. */
+  /** Data directory of the server. Default: a temporary one. */
   dataDir?: string
-  /** For the database apart. */
+  /** Options of the separate database. */
   databaseOptions?: DatabaseOptions
-  /** Further variables of the server's environment. */
+  /** Additional environment variables of the server. */
   env?: Readonly<Record<string, string>>
-  /** No request of a host may take longer; what does counts as not answered. */
+  /** Timeout of a host's request. A request that takes longer counts as unanswered. */
   timeoutMs?: number
 }
 
@@ -35,7 +35,7 @@ export type Trial = Awaited<ReturnType<typeof startTrial>>
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Hosts get so long at the end to bring their last report through; longer is a host that is stuck. */
+/** Time for hosts to deliver their last report at the end. A host that needs longer is stuck. */
 const settleWithinMs = 60_000
 
 export const startTrial = async ({
@@ -69,7 +69,7 @@ export const startTrial = async ({
   let server: ServerProcess | undefined
   let transport: Transport | undefined
   let shared: Transport | undefined
-  // Closed at the end only: what is on its way to a server that is left has to be answered.
+  // Closed only at the end, because requests to a previous server must still complete.
   const opened: Transport[] = []
   const way = (): Transport =>
     shared !== undefined && chance(`ways of ${name}`) < 0.5 ? shared : (transport as Transport)
@@ -103,39 +103,39 @@ export const startTrial = async ({
     const acknowledged = (): number => fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
     return {
       connection,
-      /** As `DATABASE_URL` names the one apart. */
+      /** `DATABASE_URL` of the separate database. */
       databaseUrl: database?.url ?? '',
       clusterDir,
       dataDir,
       fleet,
       server: (): ServerProcess => server as ServerProcess,
-      /** Starts the server again, at its address. */
+      /** Starts the server again at the same address. */
       startAgain: async (): Promise<ServerProcess> => {
         transport?.close()
         server = await startServerProcess(options)
         transport = reach(server.url)
         return server
       },
-      /** Enrols one more host, which does nothing by itself. */
+      /** Enrols one more host, which sends nothing by itself. */
       enrol: (name: string): Promise<EnrolledHost> => enrolHost(() => transport as Transport, String(token), name),
-      /** Leads the hosts to another server from now on; the trial ends it. */
+      /** Directs the hosts to another server from now on. That server is stopped at the end. */
       moveTo: (other: ServerProcess): void => {
         transport?.close()
         server = other
         transport = reach(other.url)
       },
-      /** Leads each request of the hosts to one or the other server, by chance; undefined: to the first one only. */
+      /** Directs each request at random to one of the two servers. Undefined: only to the first one. */
       shareWith: (other: ServerProcess | undefined): void => {
         shared = other === undefined ? undefined : reach(other.url)
         if (shared !== undefined) opened.push(shared)
       },
-      /** Lets the hosts report; `restMs` between two reports of one. */
+      /** Starts the reports, with a pause of `restMs` between two reports of a host. */
       run: (restMs = 0): void => {
         running = Promise.all(fleet.map((host) => host.run(restMs)))
       },
-      /** Reports acknowledged so far. */
+      /** Returns the number of acknowledged reports so far. */
       acknowledged,
-      /** Milliseconds until one more report is acknowledged. */
+      /** Returns the milliseconds until one more report is acknowledged. */
       untilAcknowledged: async (withinMs = 60_000): Promise<number> => {
         const before = acknowledged()
         const startedAt = performance.now()
@@ -145,20 +145,20 @@ export const startTrial = async ({
         }
         return performance.now() - startedAt
       },
-      /** Memory counts as grown from here on. */
+      /** Takes the current memory as the new baseline. */
       weighAnew: (): void => {
         memoryAtFirst = residentBytes((server as ServerProcess).pid)
         memory = memoryAtFirst
       },
-      /** Notes how much memory the server has now, for `grownMiB`. */
+      /** Samples the server's memory. `grownMiB` uses the largest sample. */
       weigh: (): void => {
         if (server?.isRunning()) memory = Math.max(memory, residentBytes(server.pid))
       },
-      /** MiB that the server had more at a weighing than before the hosts began. */
+      /** Returns by how many MiB the largest sample exceeds the baseline. */
       grownMiB: (): number => Math.round((memory - memoryAtFirst) / 2 ** 20),
-      /** Signals every process of the database, as the kernel's out-of-memory killer or a frozen disk would. */
+      /** Signals every database process, like the kernel's out-of-memory killer or a frozen disk. */
       signalDatabase: (signal: NodeJS.Signals): number => signalPostgres(clusterDir, signal),
-      /** Ends the reports and compares what was acknowledged with what is stored. */
+      /** Stops the reports and compares the acknowledged reports with the stored ones. */
       settle: async (): Promise<{ findings: Finding[]; notes: string[] }> => {
         for (const host of fleet) host.stop()
         let timer: NodeJS.Timeout | undefined
@@ -192,7 +192,7 @@ export const startTrial = async ({
   }
 }
 
-/** Median and slowest of some times, as findings. */
+/** Returns the median and the maximum of times as findings. */
 export const timesOf = (what: string, times: readonly number[], bars: { p50?: number; slowest: number }): Finding[] => {
   const sorted = [...times].sort((a, b) => a - b)
   return [

@@ -1,15 +1,15 @@
 /** Results of drills, gates and benchmarks: figures and their bars. */
 
 export interface Finding {
-  /** In words, unique within its check: the member of the JSON line. */
+  /** Plain text, unique within its check. Used as the key in the JSON line. */
   what: string
   value: number
   unit?: string
-  /** Shown behind the figure. */
+  /** Shown after the figure. */
   beside?: string
-  /** The most that passes. */
+  /** The largest value that passes. */
   atMost?: number
-  /** The least that passes. */
+  /** The smallest value that passes. */
   atLeast?: number
 }
 
@@ -17,41 +17,41 @@ export interface Outcome {
   findings: Finding[]
   /** Parts that did not run, each with its reason. They make the outcome incomplete. */
   notRun?: string[]
-  /** For a person: examples of what went wrong, conditions. */
+  /** Examples of failures, and conditions. */
   notes?: string[]
 }
 
 export interface CheckSettings {
-  /** Ends within its share of five minutes. */
+  /** True for the short form, which takes its share of five minutes. */
   isQuick: boolean
-  /** Minutes that a soak takes; undefined: the check's own. */
+  /** Duration of a soak in minutes. Undefined: the check's default. */
   minutes: number | undefined
-  /** Release that an upgrade starts from, as git names it; undefined: the last one. */
+  /** Git name of the release that an upgrade starts from. Undefined: the previous release. */
   from?: string
   /** Seed of the random parts of a run. Each run draws a new one unless `--seed` sets it. */
   seed: number
-  /** Checkout that is tried; another one for a self-test. */
+  /** Checkout under test. A self-test uses another one. */
   root: string
 }
 
-/** A change of the product's source that makes it wrong: `find` has to be there once. */
+/** A deliberate defect in the product's source. `find` must occur exactly once. */
 export interface Sabotage {
-  /** What is broken, in words. */
+  /** Description of the defect. */
   what: string
-  /** The figure that has to miss its bar for it; a slow machine may make others miss theirs. Absent: any. */
+  /** The figure that must miss its bar. Others may also miss theirs on a slow machine. Absent: any figure. */
   red?: string
   edits: readonly { file: string; find: string; replace: string }[]
 }
 
 export interface Check {
-  /** As it is called on the command line. */
+  /** Name on the command line. */
   name: string
-  /** What it shows, one sentence. */
+  /** What the check shows, in one sentence. */
   what: string
   run(settings: CheckSettings): Promise<Outcome>
-  /** Spends its time waiting, not working: in the short form two of these run side by side. */
+  /** True if the check mostly waits. Two such checks run at the same time in the short form. */
   isWaiting?: boolean
-  /** Ways to break the product that this check has to see. A check without one proves nothing. */
+  /** Deliberate defects that this check must detect. A check without any proves nothing. */
   sabotages?: readonly Sabotage[]
 }
 
@@ -70,10 +70,7 @@ export type Verdict = 'passed' | 'missed' | 'incomplete' | 'measured'
 export const unmeasuredIn = (findings: readonly Finding[]): string[] =>
   findings.filter((one) => !isJudged(one) && !Number.isFinite(one.value)).map(({ what }) => what)
 
-/**
- * Returns the verdict of an outcome. A missed bar takes precedence over a part that did not run. A figure without a number
- * did not run.
- */
+/** Returns the verdict of an outcome. A missed bar takes precedence over parts or figures that were not measured. */
 export const verdictOf = ({ findings, notRun = [] }: Outcome): Verdict => {
   if (findings.some((finding) => isJudged(finding) && !isMet(finding))) return 'missed'
   return notRun.length > 0 || unmeasuredIn(findings).length > 0 || !findings.some(isJudged) ? 'incomplete' : 'passed'
@@ -107,7 +104,7 @@ export const barOf = ({ atMost, atLeast }: Finding): string =>
 /** The JSON result of a finished check, benchmark or self-test. */
 export interface Result {
   name: string
-  /** What it shows, one sentence. */
+  /** What it shows, in one sentence. */
   what: string
   verdict: Verdict
   seconds: number

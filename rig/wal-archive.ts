@@ -1,4 +1,4 @@
-/** Continuous archiving of a database of the rig: a base backup, the log after it, and a way back to any moment. */
+/** Archives the write-ahead log of a rig database: a base backup, the log, and recovery to any point in time. */
 import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type Connection, withClient } from './stored.ts'
 
 const asSuperuser = (connection: Connection): Connection => ({ ...connection, user: 'postgres', database: 'postgres' })
 
-/** Makes the database keep each finished segment of its log in `folder`; it has to be started again for it. */
+/** Makes the database archive each completed log segment in `folder`. Takes effect after a restart. */
 export const keepLog = async (connection: Connection, clusterDir: string, folder: string): Promise<void> => {
   const { uid, gid } = statSync(clusterDir)
   mkdirSync(folder)
@@ -18,15 +18,12 @@ export const keepLog = async (connection: Connection, clusterDir: string, folder
   })
 }
 
-/**
- * Copies a running cluster, as `pg_basebackup` does: the packaged PostgreSQL comes without that program, its functions
- * are the same.
- */
+/** Copies a running cluster like `pg_basebackup`, which the packaged PostgreSQL lacks, with the same functions. */
 export const baseBackup = async (connection: Connection, clusterDir: string, target: string): Promise<void> => {
   const { uid, gid } = statSync(clusterDir)
   await withClient(asSuperuser(connection), async (client) => {
     await client.query("SELECT pg_backup_start('drill', true)")
-    // A file that goes while it is copied is no error here: the log brings what happened to it.
+    // Ignore files that disappear during the copy, because the log contains what happened to them.
     try {
       execFileSync('cp', ['-a', clusterDir, target], { stdio: 'ignore' })
     } catch {}
@@ -39,7 +36,7 @@ export const baseBackup = async (connection: Connection, clusterDir: string, tar
     rmSync(join(target, 'pg_wal', name), { recursive: true, force: true })
 }
 
-/** Ends the present segment and waits until all of the log so far is in the archive. */
+/** Closes the current segment and waits until the whole log is in the archive. */
 export const archiveNow = (connection: Connection): Promise<void> =>
   withClient(asSuperuser(connection), async (client) => {
     const { rows } = await client.query<{ name: string }>('SELECT pg_walfile_name(pg_switch_wal()) AS name')
@@ -55,7 +52,7 @@ export const archiveNow = (connection: Connection): Promise<void> =>
     throw new Error('The log was not archived within half a minute.')
   })
 
-/** Starts a copy of the base backup in `folder` and brings it forward: to a moment, or to the end of the archive. */
+/** Starts a copy of the base backup in `folder` and recovers it to a point in time or to the end of the archive. */
 export const recover = async (
   base: string,
   archive: string,
@@ -69,7 +66,7 @@ export const recover = async (
   const settings = [
     `restore_command = 'cp ${archive}/%f %p'`,
     "recovery_target_action = 'promote'",
-    // Nobody is let in before it is there.
+    // Refuse connections until recovery is complete.
     'hot_standby = off',
     "archive_mode = 'off'",
     ...(target === null ? [] : [`recovery_target_time = '${target}'`]),

@@ -1,20 +1,20 @@
-/** One request after the other over kept-alive connections, with the path as the bytes it was given. */
+/** Sends requests one at a time over kept-alive connections, with the exact bytes of the path. */
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 
 export interface Sent {
   method: string
-  /** Sent as it is: nothing folds dots or slashes. */
+  /** Sent unchanged: dots and slashes are not normalized. */
   path: string
   token?: string | undefined
   headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON. */
+  /** Objects are sent as JSON. */
   body?: unknown
-  /** An endless answer, or a file of many megabytes, is left after its head. */
+  /** Stops after the head of a response that is endless or a file of many megabytes. */
   isHeadEnough?: boolean
 }
 
 export interface Got {
-  /** 0: there was no answer. */
+  /** 0 if there was no response. */
   status: number
   headers: IncomingHttpHeaders
   text: string
@@ -27,7 +27,7 @@ const bodyOf = (body: unknown): string | Buffer | undefined =>
 
 const endless = /^(?:text\/event-stream|application\/x-ndjson|application\/octet-stream)/
 
-/** JSON of an answer; undefined when it is none. */
+/** Parses the JSON of a response. Returns undefined if the text is not JSON. */
 export const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -81,7 +81,7 @@ export const createWire = (url: string, connections = 8) => {
       sent.end(bytes)
     })
   return {
-    /** No answer is asked for once more: a kept connection may have been closed by the server just then. */
+    /** Repeats a request that got no response, because the server may have closed a kept-alive connection just then. */
     send: async (sent: Sent): Promise<Got> => {
       const got = await once(sent)
       return got.status === 0 ? once(sent) : got
@@ -90,7 +90,7 @@ export const createWire = (url: string, connections = 8) => {
   }
 }
 
-/** Runs a work for each item, some of them at a time. */
+/** Runs `work` for each item, with at most `atOnce` at the same time. */
 export const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>) => {
   let next = 0
   const lane = async (): Promise<void> => {

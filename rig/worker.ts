@@ -1,4 +1,4 @@
-/** Agentless workers: as processes that are killed and paused, and played, to say what no real one would. */
+/** Runs agentless workers: real processes that are killed and paused, and simulated ones with invalid messages. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -7,7 +7,7 @@ import type { ServerProcess } from './server.ts'
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorkerProcess>>
 
-/** Starts a worker and waits until the server knows it. */
+/** Starts a worker and waits until it is registered. */
 export const startWorkerProcess = async (root: string, url: string, token: string, concurrency: number) => {
   const args = ['--server', url, '--token', '-', '--concurrency', String(concurrency)]
   const child = spawn(process.execPath, [join(root, 'poller/src/main.ts'), ...args], {
@@ -27,7 +27,7 @@ export const startWorkerProcess = async (root: string, url: string, token: strin
       const at = /registered as (\S+)$/.exec(line)
       if (at !== null) resolve(at[1] as string)
     })
-    child.once('exit', (code) => reject(new Error(`the worker ended with code ${code}`)))
+    child.once('exit', (code) => reject(new Error(`the worker exited with code ${code}`)))
   })
   return {
     id,
@@ -39,7 +39,7 @@ export const startWorkerProcess = async (root: string, url: string, token: strin
   }
 }
 
-/** A result that found a Linux without a device. */
+/** Returns a result with a Linux host that has no devices. */
 export const emptyResult = ({ id, fence }: Pick<Poll, 'id' | 'fence'>): PollResult => ({
   id,
   fence,
@@ -54,7 +54,7 @@ export const emptyResult = ({ id, fence }: Pick<Poll, 'id' | 'fence'>): PollResu
   steps: [],
 })
 
-/** A worker that takes polls and then does as it is told. */
+/** Registers a simulated worker. The caller decides what it leases and sends. */
 export const playWorker = async (call: ServerProcess['call'], token: string) => {
   const { key, pollerId } = await call(workerPaths.register, { token, name: 'played', version: '1' })
   return {

@@ -1,8 +1,9 @@
 /**
- * A farm of SSH hosts in one process, on every address of 127.0.0.0/8: whoever signs in is let in, and the user name is
- * the name of the host that answers, with six devices and an identity of its own. Its parent may have it hold the
- * answers back (`hold`), give them (`go`), take so many milliseconds for one, half more or less (a number), and say how
- * many connections are open (`count`, answered with the number) and how often each host was read so far (`reads`).
+ * Runs a farm of SSH hosts in one process, on every address of 127.0.0.0/8. It accepts every sign-in. The user name
+ * selects the host that responds; each has six devices and its own identity.
+ * The parent process sends messages: `hold` delays the responses, `go` releases them, a number sets the milliseconds
+ * for a response (plus or minus half). `count` returns the number of open connections, and `reads` how often each host
+ * was read.
  */
 import { createHash } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
@@ -10,7 +11,7 @@ import ssh2 from 'ssh2'
 import { chance } from '../chance.ts'
 import { farmHostKey } from './host-key.ts'
 
-/** As `od -An -v -tx1` prints. */
+/** Formats bytes as `od -An -v -tx1` does. */
 const dump = (bytes: Buffer): string => {
   const lines: string[] = []
   for (let at = 0; at < bytes.length; at += 16)
@@ -30,7 +31,7 @@ const blocks = devices
   .map(({ portPath, descriptors }) => `= ${portPath}\n${dump(Buffer.from(descriptors, 'base64'))}`)
   .join('')
 
-/** What the Linux script prints on a host of this name. */
+/** Returns the output of the Linux script on a host of this name. */
 const answerOf = (name: string): string => {
   const machine = createHash('md5').update(name).digest('hex')
   const host = [
@@ -42,11 +43,11 @@ const answerOf = (name: string): string => {
     '10\n',
   ]
   const nic = ['n', 'eth0', `02:${machine.slice(0, 10).replace(/(..)(?=.)/g, '$1:')}\n`, 'up\n']
-  const said = devices.flatMap((d, i) => [
+  const deviceValues = devices.flatMap((d, i) => [
     ...['d', d.portPath, '1\n', '480\n', 'unknown\n', `${d.manufacturer ?? ''}\n`, `${d.product ?? ''}\n`],
     ...[i === 0 ? `${machine.slice(0, 12)}\n` : '', ''],
   ])
-  const values = [...host, 'SKU\n', `${machine}\n`, ...nic, ...said].map((value) => `${value}\0`).join('')
+  const values = [...host, 'SKU\n', `${machine}\n`, ...nic, ...deviceValues].map((value) => `${value}\0`).join('')
   return `portcullis 1\nLinux\n${dump(Buffer.from(values))}${blocks}end\n`
 }
 

@@ -1,4 +1,4 @@
-/** Host key of every host of the farm, so that connections can name it before the first contact. It protects nothing. */
+/** Host key of all farm hosts, so that connections can name it before the first contact. It protects nothing. */
 export const farmHostKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIHAjKEGsit37WHXhPXhQqxKaJ0mIR6KlcVp24kaUjpAQoAoGCCqGSM49
 AwEHoUQDQgAE4bm6vC46Ho2ye6FTwoX6xeMAMiN0egzmRGle9ifnmyU/l6TfgHj7
@@ -6,5 +6,5 @@ IqbqEDEKitHDwZz2Vp1mBLKYtdKFWAYHYg==
 -----END EC PRIVATE KEY-----
 `
 
-/** Its fingerprint, as `ssh-keygen -l` prints it. */
+/** Its fingerprint in the format of `ssh-keygen -l`. */
 export const farmFingerprint = 'SHA256:0akxH/2E6nUeoiYvcgVocLPFEXC0NSFEKKM2tmbkDPU'

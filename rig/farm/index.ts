@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chanceEnv } from '../chance.ts'
 
-/** The address of a host of the farm, by its number: each its own, since a worker goes to one address with few at once. */
+/** Returns the address of a farm host. Each host has another one, because a worker limits connections per address. */
 export const farmAddress = (i: number): string =>
   `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
 
-/** Starts a farm of SSH hosts as a process of its own; it listens on all addresses of 127.0.0.0/8. */
+/** Starts a farm of SSH hosts as a separate process. It listens on all addresses of 127.0.0.0/8. */
 export const startFarm = async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('farm.ts', import.meta.url))], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -17,14 +17,14 @@ export const startFarm = async () => {
   })
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.once('data', (text: Buffer) => resolve(Number(String(text))))
-    child.once('exit', (code) => reject(new Error(`the farm ended with code ${code}`)))
+    child.once('exit', (code) => reject(new Error(`the farm exited with code ${code}`)))
   })
   return {
     port,
     pid: child.pid as number,
-    /** Hosts take so long to answer, half more or less. */
+    /** Sets the response time of the hosts, plus or minus half. */
     slowTo: (milliseconds: number): boolean => child.send(milliseconds),
-    /** How often each host was read so far, by the name that is signed in with. */
+    /** Returns how often each host was read so far, by user name. */
     reads: (): Promise<Record<string, number>> =>
       new Promise((resolve) => {
         child.once('message', (counts) => resolve(counts as Record<string, number>))
@@ -34,7 +34,7 @@ export const startFarm = async () => {
   }
 }
 
-/** Processor time in milliseconds of one `ssh host true` of OpenSSH, by so many runs. */
+/** Measures the processor time of one `ssh host true` of OpenSSH in milliseconds, averaged over `runs`. */
 export const bareSshMs = (port: number, runs: number): number => {
   const dir = mkdtempSync(join(tmpdir(), 'portcullis-ssh-'))
   try {
@@ -42,7 +42,7 @@ export const bareSshMs = (port: number, runs: number): number => {
     const options = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'LogLevel=QUIET']
     const ssh = `ssh ${options.join(' ')} -i ${join(dir, 'key')} -p ${port} bench@127.0.0.1 true >/dev/null`
     const times = execFileSync('sh', ['-c', `for i in $(seq ${runs}); do ${ssh}; done; times`]).toString()
-    // The second line of `times`: what children used, as `0m1.23s 0m0.45s`.
+    // The second line of `times` has the processor time of child processes, as `0m1.23s 0m0.45s`.
     const spent = [...(times.trim().split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)]
     return spent.reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60_000 + Number(rest) * 1_000, 0) / runs
   } finally {

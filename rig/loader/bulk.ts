@@ -1,10 +1,10 @@
-/** Loading tables fast: COPY with indexes and references made afterwards. */
+/** Loads tables fast: COPY first, then indexes and references. */
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
-/** A value of a row as COPY takes it; objects become JSON, arrays of text become PostgreSQL arrays. */
+/** A value of a row for COPY. Objects become JSON, arrays of text become PostgreSQL arrays. */
 export type Value = string | number | boolean | null | Date | Buffer | readonly string[] | object
 
 const arrayLiteral = (items: readonly string[]): string =>
@@ -46,8 +46,8 @@ export const copyRows = async (
 }
 
 /**
- * Runs `work` without the tables' secondary indexes and references and makes them anew afterwards: at a million agents
- * that is minutes less.
+ * Runs `work` without the tables' secondary indexes and references, and recreates them afterwards. This saves minutes
+ * for a million agents.
  */
 export const withoutIndexes = async (
   client: pg.ClientBase,

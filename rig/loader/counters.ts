@@ -1,4 +1,4 @@
-/** Counters of designs, shapes and models as the transactions of the server would have left them. */
+/** Computes the counters of fingerprints, shapes and models that the server's transactions would have stored. */
 import type pg from 'pg'
 import type { LoadedDesign } from './hosts.ts'
 
@@ -9,7 +9,7 @@ interface Count {
 
 const kinds = ['design_id', 'shape_id', 'model_id'] as const
 
-/** Counted while the rows are made: counting twelve million rows of the database afterwards takes minutes. */
+/** Counts while the rows are created, because counting twelve million rows in the database afterwards takes minutes. */
 export const createCounters = () => {
   const counts = {
     design_id: new Map<number, Count>(),
@@ -18,7 +18,7 @@ export const createCounters = () => {
   }
   const seen = new Set<number>()
   return {
-    /** One host, by the designs of its present devices. */
+    /** Counts one host by the fingerprints of its attached devices. */
     add: (designs: readonly LoadedDesign[]): void => {
       for (const kind of kinds) {
         seen.clear()

@@ -1,4 +1,4 @@
-/** Some thousand device designs, brought in through the agent protocol so that the server judges them itself. */
+/** Seeds some thousand fingerprints through the agent protocol, so that the server judges them itself. */
 import { readFileSync } from 'node:fs'
 import type { DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
@@ -45,7 +45,7 @@ const guesses: readonly (readonly [RegExp, readonly string[]])[] = [
   [/hub/i, ['09:00:00']],
 ]
 
-/** A product of usb.ids as a device: its kind guessed from its name, its strings as such devices have them. */
+/** Creates a device from a product of usb.ids, with a kind guessed from its name and typical strings for the kind. */
 const tailDevice = ({ vid, pid, vendor, name }: Product, random: Random): Omit<DeviceReport, 'portPath'> => {
   const interfaces = guesses.find(([pattern]) => pattern.test(name))?.[1] ?? ['ff:00:00']
   const { portPath: _, ...device } = buildDevice({
@@ -61,7 +61,7 @@ const tailDevice = ({ vid, pid, vendor, name }: Product, random: Random): Omit<D
   return device
 }
 
-/** Devices of `count` designs: every revision of the simulator's models, then products of usb.ids. */
+/** Returns devices with `count` fingerprints: every revision of the simulator's models, then products of usb.ids. */
 const devicesOf = (count: number, usbIds: string, random: Random): Omit<DeviceReport, 'portPath'>[] => {
   const known: Model[] = [...Object.values(models).flat(), ...attackTools]
   const devices = known.flatMap((model) =>
@@ -75,8 +75,8 @@ const devicesOf = (count: number, usbIds: string, random: Random): Omit<DeviceRe
 const devicesPerHost = 100
 
 /**
- * Enrols a few hosts that carry `count` designs between them. Returns their agent ids: the caller removes them, their
- * designs and models stay.
+ * Enrols a few hosts that have devices with `count` fingerprints in total. Returns the agent ids. The caller removes
+ * the agents; the fingerprints and models stay.
  */
 export const seedDesigns = async (options: {
   url: string

@@ -1,4 +1,4 @@
-/** Rows of one host for the tables of the fleet. */
+/** Creates the rows of one host for the tables of the fleet. */
 import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { DeviceReport } from '@portcullis/contract'
 import { assignDeviceIds, factsHash, inventoryHash } from '@portcullis/domain'
@@ -8,7 +8,7 @@ import { storedFacts } from '../../server/src/features/fleet/agents/index.ts'
 import { newId } from '../../server/src/platform/ids.ts'
 import type { Value } from './bulk.ts'
 
-/** A design as the database holds it. */
+/** A fingerprint as stored in the database. */
 export interface LoadedDesign {
   design_id: number
   shape_id: number
@@ -25,7 +25,7 @@ export interface LoadedDesign {
   descriptors: string
 }
 
-/** A host that a benchmark plays afterwards. */
+/** A host that a benchmark simulates afterwards. */
 export interface PlayedHost {
   agentId: string
   privateKey: KeyObject
@@ -33,18 +33,18 @@ export interface PlayedHost {
   devices: DeviceReport[]
 }
 
-/** Designs in the groups that hosts draw from. */
+/** Fingerprints in the groups that hosts draw from. */
 export interface DesignPool {
   plain: readonly LoadedDesign[]
   vulnerable: readonly LoadedDesign[]
   attack: readonly LoadedDesign[]
-  /** On three hosts each and nowhere else, whatever the size of the fleet: what "uncommon" has to find. */
+  /** On three hosts each and nowhere else, whatever the fleet size: the devices that "uncommon" must find. */
   rare: readonly LoadedDesign[]
 }
 
 const rareHosts = 3
 
-/** The rare design of a host, for the few that have one: spread over the fleet. */
+/** Returns the rare fingerprint of a host. The few hosts that have one are spread over the fleet. */
 const rareOf = ({ rare }: DesignPool, index: number, agents: number): LoadedDesign | undefined => {
   const stride = Math.floor(agents / rare.length)
   return stride > rareHosts && index % stride < rareHosts ? rare[Math.floor(index / stride)] : undefined
@@ -67,12 +67,12 @@ export type Rows = Record<Table, Value[][]>
 
 const dayMs = 86_400_000
 const fleetAgeMs = 400 * dayMs
-/** Heartbeats lie ahead, so that no host goes silent and is swept while it is measured. */
+/** Heartbeats are in the future, so that no host becomes disconnected during a measurement. */
 const aheadMs = 3_600_000
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 const ports = ['1-1', '1-2', '1-3', '1-4', '1-5', '1-6', '1-7', '1-1.1', '1-1.2', '1-1.3', '1-1.4', '2-1', '2-2', '2-3']
 
-/** Common designs often, rare ones rarely: rank n about as often as 1/n. */
+/** Picks common items often and rare ones rarely: rank n about as often as 1/n. */
 const zipf = <T>(items: readonly T[], random: Random): T =>
   items[Math.min(items.length - 1, Math.floor(items.length ** random.next()) - 1)] as T
 
@@ -93,27 +93,27 @@ const drawDesigns = (
 
 export interface HostOptions {
   index: number
-  /** Hosts in the fleet. */
+  /** Number of hosts in the fleet. */
   agents: number
   random: Random
   pool: DesignPool
   peripherals: number
   /** Dictionary ids of operating systems and versions. */
   dictionary: ReadonlyMap<string, number>
-  /** Ids of all tags by name, and the names that a few hosts have. */
+  /** Ids of all tags by name, including the tags that few hosts have. */
   tagOf: ReadonlyMap<string, number>
   rareTags: readonly string[]
   nowMs: number
-  /** Makes a real key pair and answers the host, for a benchmark that plays it. */
+  /** Creates a real key pair and returns the host, for a benchmark that simulates it. */
   isPlayed: boolean
   count(designs: readonly LoadedDesign[], seen: Date): void
 }
 
-/** Adds the rows of host number `index`; `count` hears the designs of its present devices. */
+/** Adds the rows of host number `index`, and counts the fingerprints of its attached devices. */
 export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
   const { random } = o
   const host = createHost(o.index, random, 'bench')
-  // In the order of the ids, as a fleet grows; random ones would make every key index slow to load.
+  // In the order of the ids, as a fleet grows. Random ids would slow down loading every key index.
   const enrolledMs = Math.floor(o.nowMs - (1 - o.index / o.agents) * fleetAgeMs)
   const agentId = newId(enrolledMs)
   const facts = storedFacts(agentId, host.facts, o.dictionary)
@@ -157,7 +157,7 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
     host.smbiosHash,
     new Date(enrolledMs),
     facts.facts as object,
-    // Text, because COPY would take an array for one of PostgreSQL's.
+    // As text, because COPY would take an array for a PostgreSQL array.
     JSON.stringify(facts.nics),
     facts.nicsText,
     facts.pcModel,
@@ -176,7 +176,7 @@ export const addHost = (rows: Rows, o: HostOptions): PlayedHost | undefined => {
     ...(o.tagOf.has(host.department.name) ? [host.department.name] : []),
     ...(random.chance(0.05) ? [random.pick(o.rareTags)] : []),
   ]
-  // As the trigger on tags would have joined them; it writes each row twice.
+  // Joined in the same way as by the trigger on tags, which would write each row twice.
   const tagText = tags.toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)).join(',')
   rows.agent_rows.push([
     agentId,
