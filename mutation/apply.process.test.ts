@@ -16,7 +16,7 @@ it('doubles', () => expect(twice(2)).toBe(4))`,
   'red.test.ts': `import { expect, it } from 'vitest'\nit('is red', () => expect(1).toBe(2))`,
 }
 
-it('tells which mutants a test notices, and restores the source', async () => {
+it('reports which mutants a test detects, and restores the source', async () => {
   const tree = mkdtempSync(join(tmpdir(), 'portcullis-mutants-'))
   onTestFinished(() => rmSync(tree, { recursive: true, force: true }))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(tree, name), text)

@@ -1,4 +1,4 @@
-/** Applies mutants that people wrote, one after the other, and runs the test that must notice each. */
+/** Applies hand-written mutants one at a time, and runs the test that must detect each. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mutant } from './mutant.ts'
@@ -7,8 +7,8 @@ import { createTestRunner } from './tests.ts'
 export interface Applied {
   mutant: Mutant
   /**
-   * `lost`: the source no longer contains `find` exactly once. `broken`: the test fails without the mutant, too, or there
-   * is none of that name.
+   * `lost`: the source no longer contains `find` exactly once. `broken`: the test also fails without the mutant, or no
+   * test has that name.
    */
   outcome: 'killed' | 'survived' | 'lost' | 'broken'
   /** The test that failed. */
@@ -17,13 +17,13 @@ export interface Applied {
 
 type Runner = ReturnType<typeof createTestRunner>
 
-/** The tests that must notice: all of the file when one mutant names none. */
+/** Returns the names of the tests that must fail. If a mutant names no test, all tests of the file run. */
 const namesOf = (mutants: readonly Mutant[]): string[] => {
   const names = mutants.flatMap(({ named }) => named ?? [])
   return names.length === mutants.length ? [...new Set(names)] : []
 }
 
-/** `stale`: a source that the previous mutant had changed. */
+/** Applies one mutant. `stale` lists the sources that the previous mutant changed. */
 const applyOne = async (tree: string, runner: Runner, mutant: Mutant, stale: readonly string[]): Promise<Applied> => {
   const path = join(tree, mutant.file)
   const source = readFileSync(path, 'utf8')
@@ -42,8 +42,8 @@ const applyOne = async (tree: string, runner: Runner, mutant: Mutant, stale: rea
 }
 
 /**
- * Applies mutants to `trees`, copies of the checkout, one mutant in a tree at a time, and restores them. The mutants of
- * one test file stay in one tree: their test runs once without any first.
+ * Applies mutants to `trees`, copies of the checkout, one mutant per tree at a time, and restores the sources. All
+ * mutants of a test file stay in one tree, so that its test runs only once without a mutant.
  */
 export const apply = async (
   trees: readonly string[],
@@ -55,7 +55,7 @@ export const apply = async (
     say(`${applied.outcome}: ${applied.mutant.does} (${applied.mutant.file}; ${applied.failure})`)
     results.push(applied)
   }
-  // Those with the most mutants first, so that the trees end at about the same time.
+  // Start with the files with the most mutants, so that the trees finish at about the same time.
   const files = [...Map.groupBy(mutants, ({ test }) => test)].sort(([, a], [, b]) => a.length - b.length)
   const work = async (tree: string): Promise<void> => {
     const runner = createTestRunner(tree)

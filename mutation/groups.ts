@@ -1,20 +1,21 @@
-/** The parts of the product in which every mutant that Stryker can think of must be noticed. */
+/** The parts of the product in which tests must detect Stryker's mutants. */
 export interface Group {
   name: string
-  /** Files that are mutated. */
   mutate: string[]
-  /** Tests that must notice. They run once per mutant, so they need no database and few milliseconds. */
+  /**
+   * Tests that must detect the mutants. They run once per mutant, so they use no database and take few milliseconds.
+   */
   tests: string[]
 }
 
-/** Least share of mutants that the tests must notice. */
+/** Smallest share of mutants that the tests must detect. */
 export const leastKilled = 0.85
 
 export const groups: readonly Group[] = [
   {
     name: 'policy',
     mutate: ['domain/src/policy.ts', 'domain/src/approval-gate.ts'],
-    // Not approval-gate.test.ts: it explores all states for seconds.
+    // Without approval-gate.test.ts, which explores all states and takes seconds.
     tests: ['domain/test/policy*.test.ts', 'domain/test/approval-gate.decisions.test.ts'],
   },
   {
@@ -28,7 +29,7 @@ export const groups: readonly Group[] = [
       'domain/src/verdict-key.ts',
       'domain/src/vulnerabilities.ts',
     ],
-    // Not the tests on the shipped knowledge: they read 20,000 names first.
+    // Without the tests on the shipped knowledge, which read 20,000 names first.
     tests: ['domain/test/{risk,severity,assessment,behaviour}.test.ts'],
   },
   {
@@ -48,15 +49,15 @@ export const groups: readonly Group[] = [
   },
   {
     name: 'enforcement',
-    // What decides and acts on a device. The rest talks to the kernel, to files and to the server.
+    // Only the code that decides about devices and blocks them. The rest works with the kernel, files and the server.
     mutate: ['agent/src/enforcement/{pass,judge,recent,holds,truth,defaults}.ts'],
-    // Not the tests of a whole agent: they wait for check-ins, seconds for each mutant.
+    // Without the tests of a whole agent, which wait seconds for check-ins for each mutant.
     tests: ['agent/test/{pass,judgement,recent,held-ports,defaults}.test.ts'],
   },
   {
     name: 'spool',
     mutate: ['agent/src/spool.ts'],
-    // Not full-disk: its spools live in child processes, in which no mutant is active.
+    // Without full-disk, whose spools run in child processes where no mutant is active.
     tests: ['agent/test/{spool,power-loss}.test.ts'],
   },
 ]

@@ -1,12 +1,12 @@
-/** Survivors that somebody judged: why no test should notice them. */
+/** Reads the accepted survivors: mutants that no test should detect, with the reasons. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../rig/root.ts'
 import type { Survivor } from './stryker.ts'
 
-/** A judgement stays valid while the source line stays as it is, wherever the line moves. */
+/** A judgement is valid while its source line does not change, even if the line moves. */
 export interface Judgement extends Omit<Survivor, 'line'> {
-  /** Why the product behaves the same, or why the difference does not matter. */
+  /** The reason why the product behaves the same, or why the difference does not matter. */
   why: string
 }
 
@@ -17,8 +17,8 @@ const keyOf = ({ file, source, mutator, replacement }: Omit<Survivor, 'line'>): 
   JSON.stringify([file, source, mutator, replacement])
 
 /**
- * Returns the survivors that nobody judged, and the judgements of mutants in `files` that no longer survive. A judgement
- * is good for one survivor: the same change of the same line may occur twice.
+ * Returns the survivors without a judgement, and the judgements of mutants in `files` that no longer survive. A
+ * judgement covers one survivor, because the same change of the same line may occur twice.
  */
 export const compare = (
   survivors: readonly Survivor[],

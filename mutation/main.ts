@@ -1,4 +1,4 @@
-/** `npm run mutate -- [group…]`: breaks the product in small ways and shows which breaks no test notices. */
+/** `npm run mutate -- [group…]`: changes the product in small ways and lists the changes that no test detects. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
 const folder = join(root, 'build', 'mutation')
 
-/** Prints a group's survivors; returns its result, and whether it reaches the bar and somebody judged every survivor. */
+/** Prints the survivors of a group. Returns its result, and whether it reaches the bar with all survivors judged. */
 const judge = ({
   group,
   killed,
@@ -57,7 +57,7 @@ const judge = ({
   }
 }
 
-/** Runs groups in copies of the checkout; returns whether all passed. */
+/** Runs groups in copies of the checkout. Returns true if all passed. */
 const mutate = async (
   isWanted: (name: string) => boolean,
   tree: string,
@@ -70,7 +70,7 @@ const mutate = async (
     copyTree(tree)
     results.push(judge(await measure(group, tree)))
   }
-  // Tests wait for databases and clocks: two at once leave no core idle.
+  // Tests wait for databases and clocks, so two at once use all cores.
   const trees = [tree, `${tree}-2`]
   for (const [name, all] of Object.entries(mutants).filter(([name]) => isWanted(name))) {
     const isMeant = (text: string): boolean => (only ?? ['']).some((part) => text.includes(part))
@@ -107,7 +107,7 @@ if (given === undefined || unknown.length > 0) {
 } else if (given.values.help === true) say(usage)
 else {
   const isWanted = (name: string): boolean => given.positionals.length === 0 || given.positionals.includes(name)
-  // Outside the checkout, or a test runner would find two copies of every test.
+  // Outside the checkout, because a test runner would otherwise find every test twice.
   const kept = process.env.PORTCULLIS_MUTATION_DIR
   const home = kept ?? join(tmpdir(), `portcullis-mutation-${process.pid}`)
   try {

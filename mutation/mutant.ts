@@ -1,13 +1,13 @@
-/** A change that a person wrote and that a test must notice. */
+/** A hand-written change that a test must detect. */
 export interface Mutant {
-  /** What the product would do wrong, one sentence without the final period. */
+  /** The wrong behavior of the product, as one sentence without the final period. */
   does: string
   file: string
   /** Occurs exactly once in the file. */
   find: string
   replace: string
-  /** Test file that must notice. */
+  /** Test file that must fail. */
   test: string
-  /** Part of the name of the test that must notice; without it all tests of the file run. */
+  /** Part of the name of the test that must fail. Without it, all tests of the file run. */
   named?: string
 }

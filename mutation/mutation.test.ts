@@ -20,7 +20,7 @@ const survivor: Survivor = {
 }
 
 describe('mutation testing', () => {
-  it('counts timeouts as killed, uncovered mutants as survivors, and mutants that do not compile not at all', () => {
+  it('counts timeouts as killed and uncovered mutants as survivors, and ignores mutants that do not compile', () => {
     const states = ['Killed', 'Timeout', 'Survived', 'NoCoverage', 'CompileError', 'Ignored']
     const source = 'one\n  return a >= b\n'
     const report = { files: { 'a.ts': { source, mutants: states.map((state) => mutantIn(state)) } } }

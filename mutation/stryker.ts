@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { root } from '../rig/root.ts'
 import type { Group } from './groups.ts'
 
-/** A mutant that no test noticed. */
+/** A mutant that no test detected. */
 export interface Survivor {
   file: string
   line: number
-  /** Source line that the mutant is in. */
+  /** Source line of the mutant. */
   source: string
-  /** Kind of the change, as Stryker names it. */
+  /** Kind of the change, in Stryker's terms. */
   mutator: string
   replacement: string
 }
@@ -19,11 +19,10 @@ export interface Survivor {
 export interface Measured {
   group: string
   killed: number
-  /** Killed mutants whose tests did not end in time. On a busy machine a slow test looks the same. */
+  /** Killed mutants whose tests exceeded the time limit. A slow test on a busy machine looks the same. */
   timedOut: number
   total: number
   seconds: number
-  /** Mutated files. */
   files: string[]
   survivors: Survivor[]
 }
@@ -47,7 +46,7 @@ const run = (program: string, args: string[], cwd: string): Promise<number> =>
     child.once('close', (code) => done(code ?? -1))
   })
 
-/** Installs Stryker, which only this program needs: 177 packages would slow every other command's first start. */
+/** Installs Stryker separately. Its 177 packages would slow down the first start of every other command. */
 export const ensureStryker = async (): Promise<void> => {
   if (existsSync(join(packages, 'vitest-runner'))) return
   const code = await run('npm', ['ci', '--no-audit', '--no-fund'], join(root, 'mutation'))
@@ -69,7 +68,7 @@ export default defineConfig({
 const survived = new Set(['Survived', 'NoCoverage'])
 const killed = new Set(['Killed', 'Timeout'])
 
-/** Reads Stryker's report. Mutants that do not compile count nowhere. */
+/** Reads Stryker's report. Mutants that do not compile are not counted. */
 export const readReport = (text: string): Pick<Measured, 'killed' | 'timedOut' | 'total' | 'files' | 'survivors'> => {
   const { files } = JSON.parse(text) as Report
   const all = Object.entries(files).flatMap(([file, { source, mutants }]) => {
@@ -101,10 +100,10 @@ export const measure = async (group: Group, tree: string): Promise<Measured> => 
       plugins: [join(packages, 'vitest-runner', 'dist', 'src', 'index.js')],
       vitest: { configFile: 'vitest.mutation.ts', related: false },
       mutate: group.mutate,
-      // The tree is a copy already.
+      // The tree is already a copy.
       inPlace: true,
       coverageAnalysis: 'perTest',
-      // A second runner only helps where tests wait for a database or the clock.
+      // A second runner only helps while tests wait for a database or the clock.
       concurrency: 2,
       timeoutMS: 20_000,
       reporters: ['json'],

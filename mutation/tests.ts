@@ -1,4 +1,4 @@
-/** Runs test files again and again in one process that stays: only the first run starts a database and reads all sources. */
+/** Runs test files repeatedly in one process: only the first run starts a database and reads all sources. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -13,13 +13,13 @@ export interface Run {
 }
 
 export interface Ran {
-  /** `none`: no test of these names. */
+  /** `none`: no test has one of these names. */
   outcome: 'passed' | 'failed' | 'none'
   /** The first test that failed, with its message. */
   failure: string
 }
 
-/** A test that a mutant blocks for so long has noticed it. */
+/** A test that does not end within this time counts as failed: the mutant blocks it. */
 const mostMs = 3 * 60_000
 const escaped = (name: string): string => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')
 const projectOf = (test: string): string =>
@@ -27,7 +27,7 @@ const projectOf = (test: string): string =>
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''
 
 const start = async (project: string): Promise<Vitest> => {
-  // Without `bail`, whose cancellation may reach the next run.
+  // Without `bail`, because its cancellation may affect the next run.
   const options = { watch: true, project: [project], reporters: [{}], maxWorkers: 1, fsModuleCache: false }
   const vitest = await createVitest('test', options, { server: { watch: null } })
   await vitest.standalone()
@@ -38,13 +38,13 @@ const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<
   for (const path of changed) vitest.invalidateFile(path)
   const found = (await vitest.globTestSpecifications([test])).filter(({ moduleId }) => moduleId.endsWith(test))
   const testNamePattern = new RegExp(named.map(escaped).join('|'))
-  // A pattern of the whole program would count from the next run on.
+  // A pattern for the whole program would also apply to later runs.
   const specifications = found.map(({ project, moduleId }) =>
     project.createSpecification(moduleId, { testNamePattern }),
   )
   const result = await vitest.runTestSpecifications(specifications)
   const { unhandledErrors } = result
-  // The answer also has the modules of former runs.
+  // The result also contains the modules of earlier runs.
   const testModules = result.testModules.filter(({ moduleId }) => moduleId.endsWith(test))
   const tests = testModules.flatMap((module) => [...module.children.allTests()])
   const failed = tests.find((one) => one.result().state === 'failed')
@@ -59,13 +59,13 @@ const runTests = async (vitest: Vitest, { test, named, changed }: Run): Promise<
   return { outcome: tests.some((one) => one.result().state === 'passed') ? 'passed' : 'none', failure: '' }
 }
 
-/** Runs tests in `tree`, a copy of the checkout. */
+/** Creates a runner for the tests in `tree`, a copy of the checkout. */
 export const createTestRunner = (tree: string) => {
   const begin = () =>
     fork(fileURLToPath(import.meta.url), ['serve'], {
       cwd: tree,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // A group of its own: a test that never ends runs in a process below it.
+      // A separate process group, because a test that never ends runs in a child process.
       detached: true,
     })
   let child = begin()

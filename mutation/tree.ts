@@ -1,4 +1,4 @@
-/** A copy of the checkout whose sources may be changed. */
+/** Creates a copy of the checkout whose sources may be changed. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { linkPackages } from '../rig/sabotage.ts'
 
 const linked = ['build', '.node']
 
-/** Copies every file of the checkout that is under version control, as it is now, and links the packages. */
+/** Copies every file under version control, with uncommitted changes, and links the packages. */
 export const copyTree = (to: string): void => {
   rmSync(to, { recursive: true, force: true })
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {

@@ -18,21 +18,21 @@ const proof = { file: `${accounts}/reauthentication.service.ts`, test: `${accoun
 export const accountsMutants: readonly Mutant[] = [
   {
     ...signin,
-    does: 'Eleven guesses are checked at one account from strange addresses',
+    does: 'Eleven guesses from unknown addresses are checked for one account',
     find: 'account: 10, ip: 100, known: 10',
     replace: 'account: 11, ip: 100, known: 10',
     named: 'checks ten guesses per account',
   },
   {
     ...signin,
-    does: 'One address checks a thousand guesses over any number of names',
+    does: 'One address can check a thousand guesses across any number of names',
     find: 'account: 10, ip: 100, known: 10',
     replace: 'account: 10, ip: 1000, known: 10',
     named: 'checks 100 guesses per address',
   },
   {
     ...signin,
-    does: 'Strangers who used up the guesses at an account lock its owner out',
+    does: 'Strangers who used up the guesses for an account lock its owner out',
     find: 'isKnown ? [`known:${nameHash(key)}|${address}`, limits.known] :',
     replace: "isKnown && key === '' ? [`known:${nameHash(key)}|${address}`, limits.known] :",
     named: 'checks ten guesses per account',
@@ -118,14 +118,14 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...sessions,
-    does: 'A session goes on after 12 hours by its refresh token',
+    does: 'A refresh token extends a session beyond 12 hours',
     find: 'row.expires_at <= now || row.last_used_at < idleSince()',
     replace: 'row.last_used_at < idleSince()',
     named: 'expire after 12 hours',
   },
   {
     ...sessions,
-    does: 'An idle session goes on by its refresh token',
+    does: 'A refresh token extends an idle session',
     find: 'row.expires_at <= now || row.last_used_at < idleSince()',
     replace: 'row.expires_at <= now',
     named: 'expire after 30 idle minutes',
@@ -133,7 +133,7 @@ export const accountsMutants: readonly Mutant[] = [
   {
     file: `${accounts}/sessions.store.ts`,
     test: sessions.test,
-    does: 'Two who use one refresh token at once both get a session',
+    does: 'Two clients that use one refresh token at once both get a session',
     find: 'where r.token_hash = ${tokenHash} for update of r, s',
     replace: 'where r.token_hash = ${tokenHash}',
     named: 'end if one refresh token is used twice at the same time',
@@ -141,7 +141,7 @@ export const accountsMutants: readonly Mutant[] = [
   {
     file: `${accounts}/sessions.store.ts`,
     test: sessions.test,
-    does: 'Somebody ends the session of another account',
+    does: 'A user can end the session of another account',
     find: 'delete from sessions where account_id = ${accountId} and session_id = ${sessionId}`',
     replace: 'delete from sessions where ${accountId}::uuid is not null and session_id = ${sessionId}`',
     named: 'are listed for their owner, who alone can end them',
@@ -149,7 +149,7 @@ export const accountsMutants: readonly Mutant[] = [
   {
     file: `${accounts}/sessions.store.ts`,
     test: `${accounts}/api-tokens.test.ts`,
-    does: 'A download ticket works again and again',
+    does: 'A download ticket works more than once',
     find: 'delete from download_tickets where ticket_hash = ${hash}\n        returning',
     replace: 'update download_tickets set expires_at = expires_at where ticket_hash = ${hash}\n        returning',
     named: 'authenticate one GET within a minute',
@@ -163,14 +163,14 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...credentials,
-    does: 'Other replicas go on with the former rights of an account for half a minute',
+    does: 'Other replicas apply the previous permissions of an account for half a minute',
     find: 'bus.publish(tx, topic, accountIds.length <= 100 ? { accountIds } : {})',
     replace: 'accountIds.length <= 100 ? Promise.resolve() : bus.publish(tx, topic, {})',
     named: 'end its tokens within a second',
   },
   {
     ...credentials,
-    does: 'A replica that hears no messages trusts what it read before',
+    does: 'A replica that receives no messages trusts its cache',
     find: '!fresh && known !== undefined && bus.isLive() && clock',
     replace: '!fresh && known !== undefined && clock',
     named: 'take effect without messages',
@@ -201,7 +201,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...credentials,
-    does: 'A suspended account goes on with its API tokens',
+    does: 'A suspended account can still use its API tokens',
     find: '    if (isSuspended(row, clock.now())) return null\n',
     replace: '',
     test: `${accounts}/suspension.test.ts`,
@@ -215,7 +215,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...accessTokens,
-    does: 'A token for another audience is taken',
+    does: 'A token for another audience is accepted',
     find: '          audience,\n          typ: type,',
     replace: '          typ: type,',
     named: 'are refused if any part of them is forged',
@@ -236,7 +236,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...links,
-    does: 'A password set by a link leaves the sessions of whoever knew the old one open',
+    does: 'A password set by a link leaves existing sessions open',
     find: '        await sessionsStore(tx).deleteAll(accountId, null)\n',
     replace: '',
     named: 'end the sessions',
@@ -250,7 +250,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...mfa,
-    does: 'A code of the authenticator app serves twice',
+    does: 'A verification code works twice',
     find: 'if (step <= Number(row.last_step)) return false',
     replace: 'if (step < Number(row.last_step)) return false',
     named: 'each code once',
@@ -271,14 +271,14 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...mfa,
-    does: 'Guesses at the second factor are not bounded per account',
+    does: 'Guesses of the second factor are not limited per account',
     find: 'const release = await bookFactor(known)',
     replace: "const release = known === '' ? await bookFactor(known) : async () => {}",
     named: 'accepts the correct code on the tenth attempt',
   },
   {
     ...mfa,
-    does: 'Factors that are reset leave the sessions of the account open',
+    does: 'A reset of the second factors leaves the sessions of the account open',
     find: "await sessionsStore(tx).deleteAll(id, null)\n    await credentials.announce(tx, [id])\n    await note(tx, actor, 'reset', account)",
     replace: "await credentials.announce(tx, [id])\n    await note(tx, actor, 'reset', account)",
     named: 'can be replaced when lost',
@@ -293,7 +293,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...apiTokens,
-    does: 'A token is made for longer than a year',
+    does: 'A token can be valid for longer than a year',
     find: 'if (expiresAt > latestExpiry(now))',
     replace: 'if (expiresAt.getTime() > latestExpiry(now).getTime() + 86_400_000)',
     named: 'after one year at most',
@@ -307,7 +307,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...apiTokens,
-    does: 'Somebody deletes the token of another account',
+    does: 'A user can delete the token of another account',
     find: '(actor.profile === profiles.administrator ? null : actor.accountId)',
     replace: '(actor.profile <= profiles.manager ? null : actor.accountId)',
     test: `${accounts}/api-tokens.test.ts`,
@@ -323,13 +323,13 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...rules,
-    does: 'A password one character too short is taken',
+    does: 'A password one character too short is accepted',
     find: 'if (length < passwordLimits.min)',
     replace: 'if (length < passwordLimits.min - 1)',
   },
   {
     ...rules,
-    does: 'The user name in capitals is taken as its password',
+    does: 'The user name in capitals is accepted as a password',
     find: 'if (nameKey(password) === nameKey(userName))',
     replace: 'if (password === userName)',
   },
@@ -342,7 +342,7 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...rules,
-    does: 'An account takes the name under which the product acts',
+    does: 'An account can take the name that the product itself uses',
     find: 'if (reservedNames.has(nameKey(userName)))',
     replace: 'if (reservedNames.has(userName))',
     test: `${accounts}/names.test.ts`,
@@ -356,14 +356,14 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...changes,
-    does: 'An Administrator of a directory deletes the last local one',
+    does: 'An Administrator from a directory deletes the last local Administrator',
     find: 'if (usable.length > 0 && left.length === 0)',
     replace: 'if (usable.length > 1 && left.length === 0)',
     named: 'is a local account',
   },
   {
     ...changes,
-    does: 'Somebody demotes himself by mistake',
+    does: 'An Administrator can demote their own account by mistake',
     find: '(!enabled || profile > before.user_profile)',
     replace: '!enabled',
     named: 'refuses to disable or demote the account of the caller',
@@ -393,21 +393,21 @@ export const accountsMutants: readonly Mutant[] = [
   },
   {
     ...own,
-    does: 'The former password is accepted as the new one',
+    does: 'The previous password is accepted as the new one',
     find: 'if (newPassword === oldPassword)',
     replace: 'if (newPassword === account.user_name)',
     named: 'changes the password if the old one is correct',
   },
   {
     ...proof,
-    does: 'A proof is not recorded when it was wrong',
+    does: 'A failed re-authentication is not recorded',
     find: '        await recordRefusal(actor, proof)\n        throw',
     replace: '        throw',
     named: 'leaves the session stale and is recorded',
   },
   {
     ...proof,
-    does: 'A proof for a session that ended meanwhile is recorded as right',
+    does: 'A re-authentication for a session that ended meanwhile is recorded as successful',
     find: 'if (marked === 0) return false',
     replace: '',
     named: 'that ends while its proof is checked',

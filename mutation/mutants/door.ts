@@ -12,14 +12,14 @@ const browserHeaders = test('browser-headers')
 export const doorMutants: readonly Mutant[] = [
   {
     ...matrix,
-    does: 'The server does not look at the permissions of the caller',
+    does: 'The server does not check the permissions of the caller',
     file: `${http}/authorise.ts`,
     find: '    assertProfile(actor, audience)\n    // Before the scope, because no scope gives a token access to these operations.\n    if (operation.fresh === true) assertFresh(actor, options.clock.now())\n    assertPermission(actor, audience)\n',
     replace: '    void [assertProfile, assertFresh, assertPermission]\n',
   },
   {
     ...matrix,
-    does: 'One operation asks for less than it should',
+    does: 'One operation requires a lower permission than it should',
     file: 'contract/src/admin.ts',
     find: "permission: 'accounts:write',\n  body: nullable(",
     replace: "permission: 'accounts:read',\n  body: nullable(",
@@ -33,7 +33,7 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     ...matrix,
-    does: 'The router folds doubled slashes',
+    does: 'The router merges repeated slashes',
     file: `${http}/http-server.ts`,
     find: 'ignoreDuplicateSlashes: false',
     replace: 'ignoreDuplicateSlashes: true',
@@ -47,7 +47,7 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     ...massAssignment,
-    does: 'A Manager gives any profile',
+    does: 'A Manager can assign any profile',
     file: 'server/src/features/people/accounts/accounts.service.ts',
     find: 'if (present !== profiles.user || wanted !== profiles.user)',
     replace: 'if (present !== profiles.user && wanted !== profiles.user)',
@@ -83,14 +83,14 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     ...idor,
-    does: 'Whoever may not read a list exports it',
+    does: 'A user who may not read a list can export it',
     file: 'server/src/features/outbound/reports/owner.ts',
     find: "  if (actor.profile > permissionTable[permission])\n    throw new AppError('forbidden_object', { detail: `Your profile cannot read ${title}.` })\n  assertPermission(actor, permission)\n",
     replace: '  void title\n',
   },
   {
     ...massAssignment,
-    does: 'A Manager changes any account',
+    does: 'A Manager can change any account',
     file: 'server/src/features/people/accounts/accounts.service.ts',
     find: '  if (actor.profile === profiles.administrator) return\n',
     replace: '  if (actor.profile <= profiles.manager) return\n',
@@ -104,21 +104,21 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     ...browserHeaders,
-    does: 'The wake socket takes any origin',
+    does: 'The wake socket accepts any origin',
     file: 'server/src/features/fleet/ingest/wake.ts',
     find: 'request.headers.origin !== undefined',
     replace: 'false',
   },
   {
     ...browserHeaders,
-    does: 'Requests of other sites pass',
+    does: 'Cross-site requests are accepted',
     file: `${http}/origin.ts`,
     find: "origin === undefined || request.method === 'GET'",
     replace: 'origin !== null',
   },
   {
     ...browserHeaders,
-    does: 'The server speaks TLS 1.0',
+    does: 'The server accepts TLS 1.0',
     file: `${http}/http-server.ts`,
     find: "minVersion: 'TLSv1.2'",
     replace: "minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0'",

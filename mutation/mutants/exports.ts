@@ -34,7 +34,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...csv,
-    does: 'A row that ends a chunk gets an empty cell',
+    does: 'A row at the end of a chunk gets an extra empty cell',
     find: 'isCommaHeld = !isQuoted && chunk.at(-1) === comma',
     replace: 'isCommaHeld = false',
   },
@@ -53,14 +53,14 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...csvOfLists,
-    does: 'A formula behind an apostrophe cannot be told from one that was defused',
+    does: 'A formula after an apostrophe cannot be distinguished from an escaped one',
     find: 'in (39,${',
     replace: 'in (${',
     named: 'prefixes only formulas',
   },
   {
     ...csvOfLists,
-    does: 'Spreadsheets read the file as another encoding than UTF-8',
+    does: 'Spreadsheets do not read the file as UTF-8',
     find: 'body.write(`${bom}${header',
     replace: 'body.write(`${header',
     named: 'is RFC 4180',
@@ -74,7 +74,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...records,
-    does: 'Faults behind a cell of several lines name the wrong line',
+    does: 'Errors after a multi-line cell name the wrong line',
     find: 'line += linesIn(bytes, at, next)',
     replace: 'line += 1',
   },
@@ -86,14 +86,14 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...records,
-    does: 'A file of nothing but faults occupies the server',
+    does: 'A file that contains only errors blocks the server',
     find: 'if (fault !== null && ++faults >= maxFaults) {',
     replace: 'if (fault !== null && ++faults >= 100 * maxFaults) {',
     named: 'limits a record and the number of faults',
   },
   {
     ...records,
-    does: 'A large import lets no other request have its turn',
+    does: 'A large import blocks all other requests',
     find: '      await yieldToOthers()\n',
     replace: '      if (looked > 0) await yieldToOthers()\n',
     named: 'yields to the event loop',
@@ -108,7 +108,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...stream,
-    does: 'A large page misses the comma between two chunks',
+    does: 'A large page lacks the comma between two chunks',
     find: '      if (isPending) this.push(commaBytes)\n',
     replace: '',
     named: 'wherever the chunks are split',
@@ -121,7 +121,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...stream,
-    does: 'A reader that is slow for a moment is cut off',
+    does: 'A briefly slow reader is disconnected',
     find: "timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), stallMs).unref()",
     replace: "timer = setTimeout(() => body.destroy(new Error('the client stopped reading')), 1).unref()",
     test: `${exports}/exports.reading.test.ts`,
@@ -129,14 +129,14 @@ export const exportsMutants: readonly Mutant[] = [
   {
     file: `${exports}/exports.read.ts`,
     test: `${exports}/exports.test.ts`,
-    does: 'A name of a host runs as a formula in an export',
+    does: 'A host name runs as a formula in an export',
     find: "column.kind === 'text' ? defusedSql(",
     replace: "column.key === 'hashtags' ? defusedSql(",
     named: 'prefixes only formulas',
   },
   {
     ...list,
-    does: 'A host that has just come is on the page, but not in its count',
+    does: 'A new host is on the page, but not in its count',
     find: 'rows.length < limit ? end : Math.max(filtered, end)',
     replace: 'rows.length < limit ? filtered : Math.max(filtered, end)',
     named: 'is on the page at once',
@@ -164,7 +164,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...request,
-    does: 'An export has the columns in the order of the list instead of the asked one',
+    does: 'An export has the columns in the order of the list instead of the requested order',
     find: '  return [...chosen]\n',
     replace: '  return list.columns.filter((column) => chosen.has(column))\n',
     named: 'has the requested columns in the requested order',
@@ -192,7 +192,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...service,
-    does: 'A PDF of 10,001 rows is cut off without a word',
+    does: 'A PDF of 10,001 rows is truncated without a note',
     find: 'if (rows > maxPdfRows) throw tooLarge(list, format(rows))',
     replace: 'if (rows > 2 * maxPdfRows) throw tooLarge(list, format(rows))',
     named: 'of more than 10,000 rows',
@@ -221,7 +221,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...read,
-    does: 'Devices that are gone count as unapproved in the export of models',
+    does: 'Detached devices count as unapproved in the export of models',
     find: 'where p.unapproved and p.present group by',
     replace: 'where p.present group by',
     test: `${exports}/exports.test.ts`,
@@ -229,13 +229,13 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...computed,
-    does: 'A name of a host runs as a formula in the file of an insight',
+    does: 'A host name runs as a formula in an insight export',
     find: "const text = kind === 'text' ? defuse(plain(row[key])) : plain(row[key])",
     replace: 'const text = plain(row[key])',
   },
   {
     ...computed,
-    does: 'A comma in a name moves the cells of its row',
+    does: 'A comma in a name shifts the cells of its row',
     find: '/[",\\r\\n]/.test(text)',
     replace: '/["\\r\\n]/.test(text)',
   },
@@ -255,7 +255,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...visible,
-    does: 'A mark of direction turns a name on paper',
+    does: 'A bidirectional control character reverses a name in a PDF',
     find: '/[\\p{C}\\p{Zl}',
     replace: '/[\\p{Cc}\\p{Zl}',
   },
@@ -267,7 +267,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...visible,
-    does: 'What a font cannot draw is missing without a word',
+    does: 'Characters that a font cannot draw are dropped without a placeholder',
     find: '!hidden.test(character) && has(codePoint)',
     replace: '!hidden.test(character)',
   },
@@ -285,7 +285,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...cadence,
-    does: 'A schedule that was just served runs again at once',
+    does: 'A schedule that just ran runs again at once',
     find: 'if (at > after) return at',
     replace: 'if (at >= after) return at',
   },
@@ -297,7 +297,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...cadence,
-    does: 'A monthly report of the 31st is left out in short months',
+    does: 'A monthly report on the 31st is skipped in short months',
     find: 'date.getUTCDate() === Math.min(cadence.day ?? 1, daysOfMonth(date.getUTCFullYear(), date.getUTCMonth()))',
     replace: 'date.getUTCDate() === (cadence.day ?? 1)',
     named: 'fall on the last day of a shorter month',
@@ -318,7 +318,7 @@ export const exportsMutants: readonly Mutant[] = [
   },
   {
     ...cadence,
-    does: 'A server that was away runs a report once for each time it missed',
+    does: 'A server that was down runs a report once for each missed time',
     find: '    at = next\n    missed++',
     replace: '    missed++',
     named: 'runs once, for the newest',

@@ -13,13 +13,13 @@ const read = { file: `${features}/devices/policy/predict.read.ts`, test }
 export const predictionsMutants: readonly Mutant[] = [
   {
     ...bulk,
-    does: 'The preview of a bulk action looks back over a week',
+    does: 'The preview of a bulk action covers a week',
     find: 'predict(tx, change, { hosts: where })',
     replace: 'predict(tx, change, { hosts: where, days: 7 })',
   },
   {
     ...rollouts,
-    does: 'A rollout predicts that attached devices stay although it judges them',
+    does: 'A rollout predicts that attached devices stay allowed although it judges them',
     find: 'applyToPresent: settings.applyToPresent } as const',
     replace: 'applyToPresent: false } as const',
   },
@@ -43,7 +43,7 @@ export const predictionsMutants: readonly Mutant[] = [
   },
   {
     ...read,
-    does: 'Devices that a host spares count as blocked',
+    does: 'Devices that a host does not block count as blocked',
     find: 'p.authorized and p.enforced',
     replace: 'p.authorized and false and p.enforced',
   },
