@@ -2,22 +2,22 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-// Node keeps what it compiled, here and in every process that a test starts with this variable: half of the processor
-// time of a short command goes into that.
+// Keep compiled code here and in every process that a test starts with this variable. Compiling takes half of the
+// processor time of a short command.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('build/test/code-cache', import.meta.url))
 
-// On two cores: tests wait for databases and hosts a third of their time, and two workers left the cores idle then.
-// Times are bounds for machines that are slow, not measures.
+// Three workers for two cores: tests wait for databases and hosts a third of their time, and two workers left the cores
+// idle. Timeouts are limits for slow machines, not measurements.
 const WORKERS = 3
 /** As in scripts/test-plan.mjs. */
 const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
-/** A loaded machine answers late; the default of one second would judge the machine. */
+/** A loaded machine responds late. The default of one second would test the machine instead of the product. */
 const expect = { poll: { timeout: 20_000 } }
 const SLOW = ['**/node_modules/**', SLOW_TESTS]
-/** First of all: the others make files. */
+/** Runs before the other global setups, because they create files. */
 const TEMPORARY = 'server/test/temporary-dir.ts'
-/** Where the slow tests work: their machines and installations are too large for memory. */
+/** Directory for the slow tests, whose machines and installations are too large for memory. */
 const DISK = tmpdir()
 
 export default defineConfig({
@@ -36,7 +36,8 @@ export default defineConfig({
           exclude: [...SLOW, PROCESS_TESTS],
           globalSetup: [TEMPORARY],
           testTimeout: 60_000,
-          // No module keeps anything that a test could change: one process for many files saves a third of the time.
+          // These modules keep no state that a test could change, so one process for many files saves a third of the
+          // time.
           isolate: false,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
@@ -44,8 +45,8 @@ export default defineConfig({
       },
       {
         test: {
-          // These start agents, workers and commands as processes: half of the time of all unit tests. `npm test` runs
-          // them, `npm run check` leaves them out.
+          // These tests start agents, workers and commands as processes and take half of the time of all unit tests.
+          // `npm test` runs them, `npm run check` does not.
           name: 'process',
           expect,
           include: [PROCESS_TESTS],
@@ -67,7 +68,7 @@ export default defineConfig({
           globalSetup: [TEMPORARY, 'server/test/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          // As above: what a test starts it gets from its own factories; reading the server's modules anew for each of 138
+          // Tests create everything through their own factories. Reading the server's modules again for each of 138
           // files took two minutes.
           isolate: false,
           maxWorkers: WORKERS,
@@ -83,9 +84,9 @@ export default defineConfig({
           // One data directory with a migrated database for the whole run; most files start their servers on copies of it.
           globalSetup: [TEMPORARY, 'e2e/global-setup.ts'],
           setupFiles: ['e2e/setup.ts'],
-          // As above: a process for each file loaded the browser's driver and our modules anew.
+          // A process for each file would load the browser driver and the modules again.
           isolate: false,
-          // Each starts whole servers and a browser, and some look at times: after everything else.
+          // Each test starts whole servers and a browser, and some measure times, so they run last.
           maxWorkers: WORKERS,
           testTimeout: 120_000,
           hookTimeout: 180_000,
@@ -94,7 +95,7 @@ export default defineConfig({
       },
       {
         test: {
-          // Emulated machines and installed packages: `npm test -- --all` runs them, `npm test` leaves them out.
+          // Tests with emulated machines and installed packages. `npm test -- --all` runs them, `npm test` does not.
           name: 'slow',
           expect,
           include: [SLOW_TESTS],

@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
-it('passes a true document', () => {
+it('accepts a correct document', () => {
   expect(check(GOOD)).toEqual({ status: 0, said: '' })
 })
 

@@ -31,13 +31,12 @@ const barsOf = (files: Readonly<Record<string, string>>) => {
 const check = (body: string): string =>
   `export const one: Check = { name: 'D1', what: 'It.', run: async ({ isQuick }) => { ${body} } }`
 
-it('has a row in docs/proof/bars.md for every bar that changed', () => {
+it('has a row in docs/proof/bars.md for every changed bar', () => {
   expect(recorded.faults).toEqual([])
   expect(missingRows(recorded.bars, grouped(readBars(root)))).toEqual([])
 })
 
 it('keeps the initial list unchanged', () => {
-  // Changes are rows of bars.md; the initial list never changes.
   expect(createHash('sha256').update(startText).digest('hex')).toBe(
     '75e5e5399bb6291ce3eb1ed5940cdd639502c724750fe3b42e4e496922c93ecb',
   )
@@ -47,7 +46,7 @@ it('reduces only amounts of work in the short form, under different names', () =
   const lowered = readBars(root).filter(
     ({ isShortened, isAmount, bar }) => isShortened && (!isAmount || bar.startsWith('<=')),
   )
-  // These are counts that a caller passes on.
+  // Callers pass these counts.
   expect(lowered.map(({ check, figure }) => `${check}: ${figure}`)).toEqual([])
 })
 
@@ -71,7 +70,7 @@ it('resolves constants in bars, including imported ones', () => {
   ])
 })
 
-it('follows a bar to the callers that pass it', () => {
+it('finds the callers that pass a bar', () => {
   const bars = barsOf({
     'gate/uploads.ts': `const costs = (what: string, most: number) => [{ what: \`grown by \${what}\`, value: 1, atMost: most }]
       export const all = [...costs('bombs', 50), ...costs('files', 32 + 82)]`,

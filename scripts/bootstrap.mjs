@@ -3,15 +3,15 @@ import { ensureBuilds } from './bootstrap/builds.mjs'
 import { assertDataDirReachable } from './bootstrap/data-dir.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
 import { ensureNode, linkNode } from './bootstrap/node.mjs'
-// Entry of every npm script. Plain JavaScript for Node >= 18: it runs before anything is installed, fetches what is
-// missing (Node 24, the packages, the builds) and hands over to the verb under Node 24.
+// Entry point of every npm script. Plain JavaScript for Node >= 18, because it runs before anything is installed. It
+// fetches what is missing (Node 24, packages, builds) and runs the command with Node 24.
 import { ensurePackages } from './bootstrap/packages.mjs'
 import { Refusal } from './bootstrap/say.mjs'
 
-/** What each verb runs under Node 24; `builds` are made first when their sources changed. */
+/** The program of each command under Node 24. The `builds` run first if their sources changed. */
 const VERBS = {
   start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
-  // For a server that is run by a service manager or in an image, from a folder it may not write.
+  // For a server that a service manager or an image runs from a read-only directory.
   build: { builds: ['console', 'agent'] },
   test: { program: 'scripts/test.mjs', development: true },
   check: { program: 'scripts/check.mjs', development: true },

@@ -6,7 +6,7 @@ import { beforeAll, expect, it } from 'vitest'
 import rules from '../.dependency-cruiser.cjs'
 import { ROOT } from './bootstrap/say.mjs'
 
-// A tree that keeps every rule: each entry is a file and what it imports.
+// A tree that follows every rule. Each entry is a file with its imports.
 const CLEAN = {
   'contract/src/index.ts': ['typebox'],
   'domain/src/index.ts': ['../../contract/src/index.ts', 'node:crypto'],
@@ -29,7 +29,7 @@ const CLEAN = {
   'gate/gates.ts': ['../rig/server.ts'],
 }
 
-// One import more, and the rule that has to name it. The importing file may be new.
+// Each entry adds one import and names the rule that must report it. The importing file may be new.
 const VIOLATIONS = [
   ['server/src/features/system/audit/index.ts', '../tags/index.ts', 'tier-1-imports-lower-tiers-only'],
   ['server/src/features/system/settings/index.ts', '../tags/index.ts', 'tier-2-imports-lower-tiers-only'],
@@ -72,7 +72,7 @@ const VIOLATIONS = [
 
 let found
 
-// All at once: a cruise takes half a second, and what is looked for is the rule together with the importing file.
+// All in one run, because a run takes half a second. The tests look for the pair of rule and importing file.
 beforeAll(() => {
   const files = { ...CLEAN }
   for (const [file, imported, rule] of VIOLATIONS) {
@@ -84,7 +84,7 @@ beforeAll(() => {
   found = cruise(files)
 })
 
-it('finds nothing in a tree that keeps the rules', () => {
+it('accepts a tree that follows the rules', () => {
   expect(cruise(CLEAN)).toEqual([])
 })
 
@@ -97,7 +97,7 @@ it('plants a violation for every rule', () => {
   expect(rules.forbidden.map((rule) => rule.name).filter((name) => !planted.has(name))).toEqual([])
 })
 
-/** Writes the tree and answers `rule: file` for everything found in it. */
+/** Writes the tree and returns `rule: file` for every violation. */
 function cruise(files) {
   const tree = mkdtempSync(join(tmpdir(), 'portcullis-boundaries-'))
   symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
@@ -128,7 +128,7 @@ function cruise(files) {
   const done = spawnSync(process.execPath, args, { cwd: tree, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   rmSync(tree, { recursive: true, force: true })
   if (done.stdout === '') throw new Error(done.stderr)
-  // A cycle is reported once, from whichever of its files comes first: it counts for each of them.
+  // A cycle is reported only for the first of its files, so count it for each of them.
   return JSON.parse(done.stdout).summary.violations.flatMap(({ rule, from, cycle = [] }) =>
     [from, ...cycle.map((member) => member.name)].map((file) => `${rule.name}: ${file}`),
   )

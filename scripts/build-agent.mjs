@@ -1,4 +1,4 @@
-// Builds what the server hands to hosts: the agent as one script (for hosts with Node) and as one executable.
+// Builds the files that the server offers to hosts: the agent as a script (for hosts with Node) and as an executable.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -22,14 +22,14 @@ import { releaseKeyFile } from './release-key-file.mjs'
 
 const { values, positionals } = parseArgs({ options: { 'script-only': { type: 'boolean' } }, allowPositionals: true })
 const [entry = join(ROOT, 'agent', 'src', 'main.ts'), out = join(ROOT, 'build', 'agent')] = positionals
-// Node looks for this text in its own binary to learn whether a program was put in.
+// Node searches its own binary for this text to detect an embedded program.
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
 const { version } = createRequire(import.meta.url)('../package.json')
 const releaseKey = readKey()
 
 mkdirSync(dirname(out), { recursive: true })
-// Beside its place: a folder is not renamed from one disk to another.
+// Next to the target, because a directory cannot be renamed across file systems.
 const draft = mkdtempSync(`${resolve(out)}-draft-`)
 try {
   const script = join(draft, 'agent.cjs')
@@ -42,7 +42,7 @@ try {
     join(draft, 'manifest.json'),
     `${JSON.stringify({ version, releaseKey, files: files.map(describe) }, null, 2)}\n`,
   )
-  // Swapped as a whole: the server never serves a new executable with an old digest.
+  // Replaced in one step, so that the server never serves a new executable with an old digest.
   rmSync(out, { recursive: true, force: true })
   chmodSync(draft, 0o755)
   renameSync(draft, out)
@@ -64,12 +64,13 @@ async function executable(script) {
   const target = join(draft, `portcullis-agent-linux-${process.arch}`)
   const blob = join(draft, 'agent.blob')
   const config = join(draft, 'sea.json')
-  // No snapshot: it would fix the environment at build time. No code cache: it is refused on another CPU model.
+  // No snapshot, because it would fix the environment at build time. No code cache, because other CPU models reject it.
   writeFileSync(config, JSON.stringify({ main: script, output: blob, disableExperimentalSEAWarning: true }))
   must(process.execPath, '--experimental-sea-config', config)
   copyFileSync(process.execPath, target)
   chmodSync(target, 0o755)
-  // Symbols are for debugging Node itself; stripping before the injection, since it would drop what was put in.
+  // Symbols only help to debug Node itself. Strip before the injection, because stripping would remove the embedded
+  // program.
   spawnSync('strip', ['--strip-all', target], { stdio: 'ignore' })
   await inject(target, 'NODE_SEA_BLOB', readFileSync(blob), { sentinelFuse: FUSE })
   rmSync(blob)

@@ -5,9 +5,9 @@ import { formatReleaseKeyFile, parseReleaseKeyFile } from '../domain/src/release
 import { ROOT } from './bootstrap/say.mjs'
 
 /**
- * Reads and checks the public release key file that a build is to hold; null for a build without one.
+ * Reads and validates the public release key file for a build; returns null for a build without a key.
  *
- * @throws Error with a sentence for the person who builds
+ * @throws Error with a message for the person who runs the build
  */
 export const readReleaseKey = (file) => {
   if (file === null) return null
@@ -18,14 +18,14 @@ export const readReleaseKey = (file) => {
   }
 }
 
-/** Writes the agent as one script that any Node runs, with the release key inside. */
+/** Writes the agent as one script that any Node can run, with the release key inside. */
 export const bundleAgent = ({ entry = join(ROOT, 'agent', 'src', 'main.ts'), outfile, releaseKey }) =>
   build({
     entryPoints: [entry],
     outfile,
     bundle: true,
     platform: 'node',
-    // Hosts are not ours to upgrade: the script runs on any Node that is still around.
+    // We cannot upgrade Node on hosts, so the script supports older versions.
     target: 'node20',
     format: 'cjs',
     minifySyntax: true,

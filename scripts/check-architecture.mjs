@@ -1,5 +1,5 @@
-// Keeps ARCHITECTURE.md true: short, naming every feature folder and none that is gone, every invariant guarded by a check
-// that exists, and the files and functions of the four described paths. Checks the checkout, or the folder named.
+// Checks that ARCHITECTURE.md is short and current: it names every existing feature folder, guards every invariant by
+// an existing check, and its four paths name existing files and functions. Checks the checkout or the given folder.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import rules from '../.dependency-cruiser.cjs'
@@ -11,7 +11,7 @@ const tree = resolve(process.argv[2] ?? ROOT)
 const file = join(tree, 'ARCHITECTURE.md')
 const wrong = existsSync(file)
   ? judge(readFileSync(file, 'utf8'))
-  : ['ARCHITECTURE.md is missing: write it (CONTRIBUTING.md says what it holds)']
+  : ['ARCHITECTURE.md is missing: write it (CONTRIBUTING.md describes its contents)']
 for (const line of wrong) console.error(line)
 process.exitCode = wrong.length > 0 ? 1 : 0
 
@@ -61,7 +61,7 @@ function judgeInvariants(lines) {
   })
 }
 
-/** The described paths name a file in backticks and, behind it, a function that the file has. */
+/** A path names a file in backticks, followed by a function in that file. */
 function judgePaths(doc) {
   const section = /^## Four paths[^\n]*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(doc)?.[1]
   if (section === undefined) return ['ARCHITECTURE.md has no section "Four paths"']
@@ -78,7 +78,7 @@ function judgePaths(doc) {
   ]
 }
 
-/** A check is a rule of .dependency-cruiser.cjs or a file (a test, a check script) of this tree. */
+/** A check is a rule of .dependency-cruiser.cjs, or a test or check script in this tree. */
 function exists(check) {
   return rules.forbidden.some((rule) => rule.name === check) || existsSync(join(tree, check))
 }

@@ -1,5 +1,6 @@
-// Decisions are superseded, never edited: each ADR has a title, a status and a body, and the digest of its body in
-// docs/adr/digests.txt. `--write` adds the digests of new ADRs and writes the index; it never replaces a digest.
+// Checks that decisions are superseded and never edited: each ADR has a title, a status and a body, and
+// docs/adr/digests.txt has the digest of its body. `--write` adds the digests of new ADRs and writes the index; it
+// never replaces a digest.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

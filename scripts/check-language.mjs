@@ -1,5 +1,5 @@
-// Refuses the phrases that docs/glossary.md says to avoid, in what people read: console, contract, guides, messages and
-// comments. scripts/language-debts.json counts the old ones that remain in each file; a count may only fall (`--write`).
+// Rejects the phrases that docs/glossary.md says to avoid in console, contract, guides, messages and comments.
+// scripts/language-debts.json counts the remaining old uses in each file. A count may only fall (`--write`).
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -10,7 +10,7 @@ const tree = resolve(process.argv.slice(2).find((arg) => !arg.startsWith('--')) 
 const debtsFile = join(tree, 'scripts', 'language-debts.json')
 
 const READ = /\.(ts|tsx|mjs|md|css)$/
-/** The glossary quotes what it forbids; decisions are never edited; the record of bars quotes old names of figures. */
+/** The glossary quotes the phrases, decisions are never edited, and the record of bars quotes old names of figures. */
 const NOT_READ =
   /^(docs\/(glossary\.md|adr\/|proof\/|reference\/)|scripts\/(check-language|language\.test)\.mjs|knowledge\/|server\/migrations\/|CHANGELOG\.md|THIRD-PARTY)/
 
@@ -20,7 +20,7 @@ const debts = existsSync(debtsFile) ? JSON.parse(readFileSync(debtsFile, 'utf8')
 
 const found = new Map()
 for (const file of filesOf()) {
-  // A phrase may be broken by the end of a line, and by the mark of a comment in the next one.
+  // A phrase may be split by a line break and by the comment mark of the next line.
   const text = readFileSync(join(tree, file), 'utf8').replace(/\s*\n[ \t]*(?:\*|\/\/)?[ \t]*/g, ' ')
   const uses = [...text.matchAll(pattern)].map(([use]) => use.toLowerCase())
   if (uses.length > 0) found.set(file, uses)
@@ -36,7 +36,7 @@ if (!mayWrite && risen.length === 0)
   for (const [file] of fallen) console.error(`${file}: better than scripts/language-debts.json says; run with --write`)
 process.exitCode = risen.length > 0 || (!mayWrite && fallen.length > 0) ? 1 : 0
 
-/** Quoted phrases of the column "avoid" of each table. */
+/** Returns the quoted phrases in the column "avoid" of each table. */
 function phrasesOf(glossary) {
   let column = -1
   return glossary.split('\n').flatMap((line) => {

@@ -1,5 +1,6 @@
-// A feature that calls one above it declares what it needs in its ports.ts, and ARCHITECTURE.md lists these pairs. Reads
-// what the compose files hand to each feature, lambdas and constants included. Checks the checkout, or the folder named.
+// Checks that a feature that calls one above it declares its needs in its ports.ts, and that ARCHITECTURE.md lists
+// these pairs. Reads what the compose files pass to each feature, lambdas and constants included. Checks the checkout
+// or the given folder.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import ts from 'typescript'
@@ -22,7 +23,7 @@ const wrong = [...judgeBindings(bindings()), ...judgePorts()]
 for (const line of wrong) console.error(line)
 process.exitCode = wrong.length > 0 ? 1 : 0
 
-/** What compose hands upwards: each has its port, and each port is handed. */
+/** Checks that each function that compose passes upwards has a port, and that each port is passed. */
 function judgeBindings(found) {
   return [
     ...found.flatMap(({ where, lower, member, higher }) => {
@@ -64,14 +65,14 @@ function judgePorts() {
   ]
 }
 
-/** Everything that a feature is handed by compose and that is not below it. */
+/** Returns everything that compose passes to a feature from the same or a higher tier. */
 function bindings() {
   const files = globSync('server/src/compose*.ts', { cwd: tree }).map((path) =>
     ts.createSourceFile(path, read(join(tree, path)), ts.ScriptTarget.Latest, true),
   )
-  /** Feature that a name comes from: imported, or made by what is imported. Names mean the same in all parts of compose. */
+  /** Feature of each name that is imported or created by an import. Names mean the same in all compose files. */
   const owners = new Map()
-  /** Other constants, with what they are made of. */
+  /** Other constants, with the expressions that define them. */
   const constants = new Map()
   for (const file of files) each(file, (node) => noteImport(node, owners))
   const features = new Set(owners.keys())
@@ -86,13 +87,13 @@ function bindings() {
     const found = []
     each(file, (node) => {
       if (!ts.isCallExpression(node)) return
-      const taker = takerOf(node.expression, owners)
-      if (taker === undefined) return
+      const consumer = consumerOf(node.expression, owners)
+      if (consumer === undefined) return
       for (const [member, given] of node.arguments.flatMap(membersOf))
         for (const higher of featuresIn(given, owners, constants))
-          if (higher !== taker && tierOf(higher) >= tierOf(taker)) {
+          if (higher !== consumer && tierOf(higher) >= tierOf(consumer)) {
             const { line } = file.getLineAndCharacterOfPosition(given.getStart())
-            found.push({ where: `${file.fileName}:${line + 1}`, lower: taker, member, higher })
+            found.push({ where: `${file.fileName}:${line + 1}`, lower: consumer, member, higher })
           }
     })
     return found
@@ -109,7 +110,7 @@ function noteImport(node, owners) {
   for (const { name, from } of namesOf(node, FEATURE)) owners.set(name, from)
 }
 
-/** Names that a declaration imports from modules of a kind, without types. */
+/** Returns the names that a declaration imports from modules of a kind, without types. */
 function namesOf(node, kind) {
   if (!ts.isImportDeclaration(node) || node.importClause?.isTypeOnly) return []
   const found = kind.exec(node.moduleSpecifier.text)
@@ -122,7 +123,7 @@ function noteConstant(node, owners, constants, { features, platform }) {
   if (ts.isVariableDeclaration(node) && node.initializer !== undefined) {
     const made = bare(node.initializer)
     const maker = ts.isCallExpression(made) && ts.isIdentifier(made.expression) ? made.expression.text : ''
-    // What a part of compose returns goes by its own names, and what the platform makes is no feature.
+    // Results of a compose part keep their own names, and results of the platform belong to no feature.
     if (maker.startsWith('compose') || platform.has(maker)) return
     for (const name of namesIn(node.name))
       if (features.has(maker)) owners.set(name, owners.get(maker))
@@ -132,13 +133,13 @@ function noteConstant(node, owners, constants, { features, platform }) {
     for (const [member, given] of node.arguments.flatMap(membersOf)) if (member !== null) constants.set(member, given)
 }
 
-/** The feature whose function is called: the one that makes it, or one of its own. */
-function takerOf(called, owners) {
+/** Returns the feature whose function is called. */
+function consumerOf(called, owners) {
   if (ts.isIdentifier(called)) return owners.get(called.text)
-  return ts.isPropertyAccessExpression(called) ? takerOf(called.expression, owners) : undefined
+  return ts.isPropertyAccessExpression(called) ? consumerOf(called.expression, owners) : undefined
 }
 
-/** Members of an object that is handed over, by name; anything else has no name. A value that a call answered calls nobody. */
+/** Returns the members of a passed object by name. Results of calls are left out, because they call no feature. */
 function membersOf(argument) {
   const given = bare(argument)
   if (ts.isCallExpression(given)) return []
@@ -152,7 +153,7 @@ function membersOf(argument) {
   )
 }
 
-/** Features whose names occur in an expression, or in the constants that it is made of. */
+/** Returns the features whose names occur in an expression, or in the constants that it uses. */
 function featuresIn(node, owners, constants, seen = new Set(), hidden = new Set()) {
   const found = new Set()
   const visit = (one, hides) => {
@@ -193,7 +194,7 @@ function each(node, look) {
   ts.forEachChild(node, (child) => each(child, look))
 }
 
-/** Whether a feature takes something of this name as this port. */
+/** Returns true if a feature takes a member of this name as this port. */
 function isMember(feature, member, port) {
   const declared = new RegExp(`\\b${member}: ${port}\\b`)
   return globSync('**/*.ts', { cwd: join(features, folderOf(feature)) }).some((path) =>
@@ -201,7 +202,7 @@ function isMember(feature, member, port) {
   )
 }
 
-/** `<group>/<feature>` as on disk. */
+/** Returns the folder of a feature: `<group>/<feature>`. */
 function folderOf(feature) {
   return globSync(`*/${feature}`, { cwd: features })[0]?.replaceAll('\\', '/') ?? feature
 }

@@ -1,13 +1,13 @@
-// `npm run check`: what a commit must pass; no database, no browser, under a minute.
+// `npm run check`: the checks for every commit. They need no database and no browser, and take less than a minute.
 import { runSteps } from './run-steps.mjs'
 import { report } from './sum.mjs'
 import { runVitest } from './vitest.mjs'
 
-// Side by side: tests of processes wait for most of their time, and the static checks take the cores meanwhile.
-const said = []
+// Run both at the same time: process tests mostly wait, so the static checks can use the cores.
+const lines = []
 const [steps, tests] = await Promise.all([
-  runSteps({ atOnce: 1, say: (line) => said.push(line) }),
+  runSteps({ atOnce: 1, say: (line) => lines.push(line) }),
   runVitest(['--project=unit']),
 ])
-for (const line of said) console.log(line)
+for (const line of lines) console.log(line)
 process.exitCode = report([steps, tests])

@@ -12,30 +12,30 @@ import {
 import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
-const REAL_KERNEL = 'the host agent is proved in a real kernel with real USB gadgets'
+const REAL_KERNEL = 'the host agent is tested in a real kernel with real USB gadgets'
 
-/** Where Debian puts modules of rsyslog. */
+/** Directory of rsyslog's modules on Debian. */
 const RSYSLOG = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/rsyslog`
 
-/** What tests need beyond npm. A test whose program is missing skips itself and says so. */
+/** Packages that tests need in addition to npm. A test whose program is missing is skipped with a reason. */
 const PACKAGES = [
   { name: 'chromium', provides: '/usr/bin/chromium', why: 'the console is tested in a real browser' },
   {
     name: 'chromium-headless-shell',
     provides: '/usr/bin/chromium-headless-shell',
-    why: 'the same engine without windows takes half the time',
+    why: 'the headless engine takes half the time',
     isOptional: true,
   },
-  { name: 'qpdf', provides: '/usr/bin/qpdf', why: 'PDF files are checked by another program' },
+  { name: 'qpdf', provides: '/usr/bin/qpdf', why: 'an independent program checks PDF files' },
   { name: 'openssh-server', provides: '/usr/sbin/sshd', why: 'hosts are polled over real SSH' },
-  { name: 'slapd', provides: '/usr/sbin/slapd', why: 'people sign in by a real directory' },
-  { name: 'ldap-utils', provides: '/usr/bin/ldapadd', why: 'the directory of the tests is filled' },
+  { name: 'slapd', provides: '/usr/sbin/slapd', why: 'people sign in with a real directory' },
+  { name: 'ldap-utils', provides: '/usr/bin/ldapadd', why: 'tests add entries to the directory' },
   { name: 'nats-server', provides: '/usr/sbin/nats-server', why: 'assets are published to a real NATS' },
   { name: 'rsyslog', provides: '/usr/sbin/rsyslogd', why: 'events arrive at a real syslog receiver' },
   { name: 'rsyslog-gnutls', provides: `${RSYSLOG}/lmnsd_gtls.so`, why: 'and over TLS, by GnuTLS' },
   { name: 'rsyslog-openssl', provides: `${RSYSLOG}/lmnsd_ossl.so`, why: 'and over TLS, by OpenSSL' },
   { name: 'poppler-utils', provides: '/usr/bin/pdftotext', why: 'PDF files are read back' },
-  // The agent that runs in the emulated machine is this machine's: only x64 is booted.
+  // The emulated machine runs the agent of this machine, and only x64 is booted.
   ...(process.arch === 'x64'
     ? [
         { name: 'qemu-system-x86', provides: '/usr/bin/qemu-system-x86_64', why: REAL_KERNEL, isSlow: true },
@@ -46,11 +46,14 @@ const PACKAGES = [
 
 const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
 
-/** Where the kernel that tests boot is unpacked: `boot/`, `lib/modules/`, `bin/udevadm` and its libraries. */
+/** Directory of the kernel that tests boot: `boot/`, `lib/modules/`, `bin/udevadm` and its libraries. */
 const KERNEL = join(ROOT, 'build', 'kernel')
-/** Says what was unpacked: another list is unpacked anew. */
+/** File that lists the unpacked parts. If the list changed, the kernel is unpacked again. */
 const CONTENTS = join(KERNEL, 'contents')
-/** Of a kernel of 400 MB only what gadgets, the USB host side and its drivers, input, disks, network, sound and a console need. */
+/**
+ * The parts of the 400 MB kernel that tests need: gadgets, the USB host side and its drivers, input, disks, network,
+ * sound and a console.
+ */
 const KERNEL_PARTS = [
   './boot/vmlinuz-*',
   ...['block', 'crypto', 'lib', 'fs', 'sound', 'arch/x86/crypto'].map((dir) => `./lib/modules/*/kernel/${dir}/*`),
@@ -67,7 +70,7 @@ const KERNEL_PARTS = [
 export function installDebianPackages({ isSlow }) {
   const needed = PACKAGES.filter((one) => isSlow || one.isSlow !== true)
   installPrograms(needed.filter((one) => one.isOptional !== true))
-  // By itself: a package that this Debian does not have fails the whole installation.
+  // Separately, because one package that this Debian lacks would fail the whole installation.
   installPrograms(
     needed.filter((one) => one.isOptional),
     'tests take longer',
@@ -83,20 +86,20 @@ function installPrograms(packages, otherwise = 'their tests are skipped') {
   const names = missing.map(({ name }) => name)
   for (const { name, why } of missing) console.log(`missing: ${name} (${why})`)
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
-    console.log(`not installed: that takes root on Debian (apt-get install ${names.join(' ')}); ${otherwise}`)
+    console.log(`not installed: needs root on Debian (apt-get install ${names.join(' ')}); ${otherwise}`)
     return
   }
   console.log(`installing ${names.join(' ')} with apt-get`)
-  // Package lists are usually absent or old in a container, so an update comes first; its failure shows in the install.
+  // Update first: package lists are usually missing or old in a container. If it fails, the installation fails visibly.
   run('apt-get', 'update', '-q')
   const { ok, output } = run('apt-get', 'install', '-q', '-y', '--no-install-recommends', ...names)
   if (!ok) console.log(`not installed, ${otherwise}: ${output.trim().split('\n').at(-1)}`)
 }
 
-/** The kernel is booted, not installed: its package is only unpacked, and that takes Debian but not root. */
+/** Unpacks the kernel package instead of installing it, because tests only boot it. This needs Debian but not root. */
 function unpackKernel() {
   if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg-deb')) {
-    console.log(`no kernel to boot: that takes Debian's packages (${REAL_KERNEL}); its tests are skipped`)
+    console.log(`no kernel to boot: needs Debian's packages (${REAL_KERNEL}); its tests are skipped`)
     return
   }
   console.log(`unpacking Debian's kernel into build/kernel (${REAL_KERNEL})`)
@@ -104,7 +107,7 @@ function unpackKernel() {
   try {
     fetchKernel()
   } catch {
-    // Package lists that are absent or older than the archive; as another user than root this changes nothing.
+    // Package lists may be missing or older than the archive. Without root, this has no effect.
     run('apt-get', 'update', '-q')
     try {
       fetchKernel()
@@ -123,7 +126,7 @@ function fetchKernel() {
     unpack(draft, 'udev', ['./*bin/udevadm'])
     unpack(draft, 'libkmod2', ['*/libkmod.so*'])
     writeFileSync(join(draft, 'contents'), KERNEL_PARTS.join('\n'))
-    // Swapped as a whole: a run that was cut short leaves no half of a kernel.
+    // Replaced in one step, so that an interrupted run leaves no incomplete kernel.
     rmSync(KERNEL, { recursive: true, force: true })
     renameSync(draft, KERNEL)
   } finally {
@@ -131,7 +134,7 @@ function fetchKernel() {
   }
 }
 
-/** Downloads a package and unpacks the named parts of it. */
+/** Downloads a package and unpacks the given parts. */
 function unpack(into, name, parts) {
   const download = mkdtempSync(join(into, 'package-'))
   const got = run('sh', '-c', 'cd "$1" && apt-get download -q "$2"', 'sh', download, name)

@@ -15,12 +15,12 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
-it('accepts what was written, and lists it', () => {
+it('accepts and lists unchanged decisions', () => {
   expect(run()).toEqual([])
   expect(readFileSync(join(tree, 'docs/adr/README.md'), 'utf8')).toContain('| [1](0001-first.md) | First | accepted |')
 })
 
-it('refuses an edited body, and does not take its digest anew', () => {
+it('rejects an edited body, and does not replace its digest', () => {
   write('0001-first.md', '# 1. First\n\nStatus: accepted.\n\nBecause of something else.\n')
   const edited = 'docs/adr/0001-first.md: its body was edited; write a new ADR that supersedes it'
   expect(run('--write')).toEqual([edited])
@@ -47,7 +47,7 @@ it.each([
   expect(run().join('\n')).toContain(message)
 })
 
-it('refuses that one is removed', () => {
+it('rejects a removed decision', () => {
   rmSync(join(tree, 'docs/adr/0001-first.md'))
   expect(run()).toContain('docs/adr/0001-first.md: removed; supersede it instead')
 })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
 const read = (path) => readFileSync(join(ROOT, path), 'utf8')
-/** Pages that people write. Generated pages and decisions, which are never edited, are left out. */
+/** Hand-written pages. Generated pages are excluded, and so are decisions, which are never edited. */
 const pages = globSync(
   [
     '*.md',
@@ -20,7 +20,7 @@ const pages = globSync(
   .filter((path) => path !== 'THIRD-PARTY-LICENSES.md')
   .sort()
 
-/** The anchors of a page, as sites that show Markdown derive them from headings, and those written as `<a id>`. */
+/** Returns the anchors of a page: derived from headings as Markdown sites do, and written as `<a id>`. */
 const anchorsOf = (path) => {
   const text = read(path).replace(/^```[\s\S]*?^```/gm, '')
   const seen = new Map()
@@ -53,7 +53,7 @@ it.each(pages)('%s names only source files that exist', (page) => {
       /`((?:server|scripts|ops|docs|e2e|domain|agent|contract|poller|gate|drill|bench)\/[\w./-]+)`/g,
     ),
   ].map((match) => match[1])
-  // Made on the machine, and not part of the repository.
+  // Created on the machine and not part of the repository.
   const isMade = (path) => path.includes('/secrets/') || path.startsWith('agent/v1')
   expect(paths.filter((path) => !(isMade(path) || existsSync(join(ROOT, path))))).toEqual([])
 })

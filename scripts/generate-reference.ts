@@ -1,4 +1,7 @@
-/** Writes docs/reference/ from the contract, and the takeover matrix into docs/security/: `node scripts/generate-reference.ts`. A test checks that it is up to date. */
+/**
+ * Writes docs/reference/ from the contract, and the takeover matrix into docs/security/: `node
+ * scripts/generate-reference.ts`. A test checks that they are up to date.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as contract from '@portcullis/contract'
@@ -108,14 +111,14 @@ const settingsFile = (): string => {
   return `${generated}\n\n# Settings\n\nAll values are strings in the interface and in the configuration file. A boolean is \`true\` or \`false\`. The server never returns a \`secret\`: \`${contract.maskedSecret}\` means that it is set, and sending \`${contract.maskedSecret}\` keeps it.\n\n${groups.join('\n\n')}\n`
 }
 
-/** The files of docs/reference by name. */
+/** Returns the files of docs/reference by name. */
 export const referenceFiles = (): Readonly<Record<string, string>> => ({
   'api.md': apiFile(),
   'errors.md': errorsFile(),
   'settings.md': settingsFile(),
 })
 
-/** Folder of the generated reference files. */
+/** Directory of the generated reference files. */
 export const referenceDir = join(import.meta.dirname, '..', 'docs', 'reference')
 
 if (import.meta.main) {

@@ -45,7 +45,7 @@ it('reads whole words only', () => {
   expect(check()).toEqual([])
 })
 
-it('lets the count of old phrases fall and never rise', () => {
+it('allows the count of old phrases to fall but never to rise', () => {
   write('docs/guide/old.md', 'It can not. They are told.\n')
   write('scripts/language-debts.json', '{ "docs/guide/old.md": 2 }')
   expect(check()).toEqual([])

@@ -83,7 +83,7 @@ const measured = (all: readonly Judged[]) => {
     kinds: count(ordinary, (one) => one.found),
     wrongKinds: labelled
       .filter((one) => one.kind !== one.found)
-      .map((one) => `${one.name}: ${one.kind} taken for ${one.found}`),
+      .map((one) => `${one.name}: ${one.kind} classified as ${one.found}`),
     confusion: count(labelled, (one) => `${one.kind} -> ${one.found}`),
   }
 }

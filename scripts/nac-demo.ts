@@ -1,6 +1,6 @@
 /**
- * Starts a made-up Cisco ISE and a made-up CounterACT on this machine, to try quarantines without either:
- * `node scripts/nac-demo.ts`. Says what to enter in the settings, then each request. They keep nothing.
+ * Starts a simulated Cisco ISE and a simulated CounterACT to try quarantines: `node scripts/nac-demo.ts`. Prints the
+ * values for the settings, then each request. Nothing is stored.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { createAuthority } from '../server/test/certificates.ts'
 import { startCounterAct } from '../server/test/peers/counteract.ts'
 import { startIse } from '../server/test/peers/ise.ts'
 
-const authority = await createAuthority('Made-up authority of the NAC demo')
+const authority = await createAuthority('Test authority of the NAC demo')
 const certificate = await authority.issue(['localhost'])
 const ise = await startIse({ certificate, port: 19_060 })
 const cact = await startCounterAct({ certificate, port: 19_443, seesAll: true })
@@ -25,7 +25,7 @@ say(
   `Data Exchange  account ${cact.dexAccount}   password ${cact.dexPassword}   property ${[...cact.properties].join(', ')}`,
 )
 say(`Certificate authority of both: ${caFile}`)
-say('Ctrl-C ends it.\n')
+say('Press Ctrl+C to stop.\n')
 
 const shown = { ise: 0, cact: 0 }
 setInterval(() => {

@@ -18,7 +18,9 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Names that this server knows: a start refuses others that begin with PORTCULLIS_. */
+/**
+ * Returns true for names that this server knows. It refuses to start with unknown names that begin with PORTCULLIS_.
+ */
 const isKnown = (name) =>
   unknownVariables({ [name]: '' }).length === 0 &&
   (name.startsWith('PORTCULLIS_') ||
@@ -35,24 +37,24 @@ describe('the Dockerfile', () => {
     textOf('ENV').flatMap((text) => text.split(' ').map((pair) => pair.split('='))),
   )
 
-  it('copies what is there and .dockerignore lets through, and from stages what they make', () => {
+  it('copies only existing files that .dockerignore includes, and only what earlier stages create', () => {
     const isAllowed = allowedBy(read('.dockerignore'))
     const missing = copies
       .filter(({ from }) => from === undefined)
       .flatMap(({ sources }) => sources)
-      // A pattern in brackets is Docker's form for a file that need not exist.
+      // A pattern in brackets is Docker's notation for an optional file.
       .map((path) => ({ name: path.replace(/\[(.)\]/g, '$1'), isOptional: path.includes('[') }))
       .filter(({ name, isOptional }) => !(isOptional || existsSync(join(ROOT, name))) || !isAllowed(name))
     expect(missing).toEqual([])
     const made = copies.filter(({ from }) => from !== undefined).flatMap(({ sources }) => sources)
-    // The manifests, for both stages that install packages. The whole stage of packages: npm puts some below a
-    // workspace, cli/node_modules/commander for one.
+    // Both stages that install packages copy the manifests. The whole packages stage is copied, because npm puts some
+    // packages below a workspace, such as cli/node_modules/commander.
     expect(made.toSorted()).toEqual(
       ['', '', '', '/build/agent', '/build/console'].map((path) => `/opt/portcullis${path}`),
     )
   })
 
-  it('lets no data, key, secret, history, test or package of this machine into the image', () => {
+  it('keeps data, keys, secrets, history, tests and local packages out of the image', () => {
     const isAllowed = allowedBy(read('.dockerignore'))
     const refused = [
       '.git/config',
@@ -89,7 +91,7 @@ describe('the Dockerfile', () => {
     for (const stage of ['build', 'packages'])
       expect(textOf('COPY', stageOf(stage))).toContain('--from=manifests /opt/portcullis ./')
     for (const { text } of stages) expect(text).toMatch(/--omit=dev --ignore-scripts/)
-    // What runs in the image has its packages there.
+    // Programs that run in the image need their packages there.
     const installed = [...(stages[1]?.text ?? '').matchAll(/-w (\S+)/g)].map((match) => match[1])
     const folders = textOf('COPY')
       .map(copyOf)
@@ -97,13 +99,13 @@ describe('the Dockerfile', () => {
     expect(folders.filter((name) => packageFile.workspaces.includes(name)).toSorted()).toEqual(installed.toSorted())
   })
 
-  it('pins the release of Node that the bootstrap pins, and no stage has another base', () => {
+  it('pins the same Node release as the bootstrap, in every stage', () => {
     const version = /VERSION = '([^']+)'/.exec(read('scripts/bootstrap/node.mjs'))?.[1]
     expect(textOf('ARG', all)).toEqual([`NODE_IMAGE=node:${version}-bookworm-slim`])
     expect(textOf('FROM', all).every((text) => /^\$\{NODE_IMAGE\}( AS |$)/.test(text))).toBe(true)
   })
 
-  it('starts as somebody who is not root, with an environment that the server takes', () => {
+  it('starts as a user other than root, with an environment that the server accepts', () => {
     expect(textOf('USER')).toEqual(['10001:10001'])
     expect(Object.keys(environment).filter((name) => !isKnown(name))).toEqual([])
     const config = loadConfig(environment, false)
@@ -128,7 +130,7 @@ describe('the compose file', () => {
     expect(service).not.toHaveProperty('cap_add')
   })
 
-  it('runs this release, and the database where nothing leads out', () => {
+  it('runs this release, and the database in a network without a route out', () => {
     for (const name of ['server', 'worker'])
       expect(compose.services[name]?.image).toBe(`portcullis:${packageFile.version}`)
     expect(compose.networks).toMatchObject({ database: { internal: true } })
@@ -136,7 +138,7 @@ describe('the compose file', () => {
     expect(compose.services.database).not.toHaveProperty('ports')
   })
 
-  it('hands secrets over as files, all of which make-secrets.sh makes, once', () => {
+  it('passes secrets as files, which make-secrets.sh creates only once', () => {
     cpSync(join(ROOT, 'ops/docker/make-secrets.sh'), join(dir, 'make-secrets.sh'))
     const make = () => spawnSync('sh', [join(dir, 'make-secrets.sh')], { encoding: 'utf8' })
     expect(make()).toMatchObject({ status: 0, stderr: '' })
@@ -159,9 +161,9 @@ describe('the compose file', () => {
     expect(Object.keys(compose.secrets).filter((name) => !inUse.includes(name))).toEqual([])
   })
 
-  it('gives the server an environment that it takes', () => {
+  it('gives the server an environment that it accepts', () => {
     const { environment = {}, ports = [], secrets = [] } = compose.services.server
-    // With the variables that are there as comments, too.
+    // Include variables that are commented out.
     const more = [...read('ops/docker/compose.yaml').matchAll(/# ([A-Z_]+): \/?[\w.]/g)].map((match) => match[1])
     expect([...Object.keys(environment), ...more].filter((name) => !isKnown(name))).toEqual([])
     const local = Object.fromEntries(
@@ -178,7 +180,7 @@ describe('the compose file', () => {
     expect(ports).toEqual([`${config.port}:${config.port}`])
   })
 
-  it('gives the worker options that it has', () => {
+  it('gives the worker only options that exist', () => {
     const { command = [] } = compose.services.worker
     expect(existsSync(join(ROOT, command[2] ?? ''))).toBe(true)
     const usage = read(command[2] ?? '')
@@ -186,7 +188,7 @@ describe('the compose file', () => {
       expect(usage).toContain(`'${option.slice(2)}'`.replace(/^'(\w+)'$/, '$1: {'))
   })
 
-  it('makes a database as the server wants it', () => {
+  it('creates the database with the settings that the server requires', () => {
     const embedded = read('server/src/platform/postgres/cluster.ts')
     const given = compose.services.database?.environment?.POSTGRES_INITDB_ARGS ?? ''
     for (const option of [
@@ -202,7 +204,7 @@ describe('the compose file', () => {
   })
 })
 
-/** Lines of a unit file as pairs; a setting may come more than once. */
+/** Returns the lines of a unit file as pairs. A setting may occur more than once. */
 const settingsOf = (text) =>
   text
     .split('\n')
@@ -212,7 +214,7 @@ const settingsOf = (text) =>
 describe('systemd units', () => {
   const units = ['portcullis.service', 'portcullis-worker.service']
 
-  it.each(units)('%s runs what npm run build leaves, with variables that are known', (name) => {
+  it.each(units)('%s runs the results of npm run build, with known variables', (name) => {
     const settings = settingsOf(read(`ops/systemd/${name}`))
     const settingOf = (key) => settings.find(([one]) => one === key)?.[1] ?? ''
     const [program, ...args] = settingOf('ExecStart').split(' ')
@@ -223,7 +225,7 @@ describe('systemd units', () => {
     expect(existsSync(join(ROOT, settingOf('Documentation').replace('file:///opt/portcullis/', '')))).toBe(true)
   })
 
-  it.each(units)('%s leaves no way to more rights', (name) => {
+  it.each(units)('%s prevents privilege escalation', (name) => {
     const settings = settingsOf(read(`ops/systemd/${name}`))
     for (const wanted of [
       ['NoNewPrivileges', 'yes'],
@@ -239,7 +241,7 @@ describe('systemd units', () => {
     expect(settings.some(([key, value]) => key === 'DynamicUser' || (key === 'User' && value !== 'root'))).toBe(true)
   })
 
-  // The figures of docs/guide/systemd.md, by systemd 252. A later systemd may know more to ask for.
+  // The figures of docs/guide/systemd.md, measured with systemd 252. A later systemd may check more.
   it.for([
     ['portcullis.service', 1.2],
     ['portcullis-worker.service', 1.2],

@@ -48,7 +48,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
-it('passes a feature that declares what it needs of one above it', () => {
+it('accepts a feature that declares its needs of a higher feature', () => {
   expect(check({})).toEqual({ status: 0, said: '' })
 })
 

@@ -240,7 +240,7 @@ describe('runs', () => {
     const bars = readBars(root)
     const names = parts.filter(({ page }) => page === 'bench').flatMap(({ expected }) => expected)
     const bare = names.filter((name) => !bars.some(({ check }) => check === `bench ${name}`))
-    // Loading the fleet is no work of the product.
+    // Loading the fleet does not measure the product.
     expect([...new Set(bare)]).toEqual(['load'])
   })
 

@@ -18,7 +18,7 @@ describe('docs/reference', () => {
 describe('the OpenAPI document', () => {
   const document = openApiDocument(operations, '0.0.0')
 
-  it('has every operation once, with an id, a tag and problems of its own', () => {
+  it('has every operation once, with an id, a tag and its own problems', () => {
     const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId))
     expect(ids.toSorted()).toEqual(operations.map((operation) => operation.id).toSorted())
     for (const operation of operations) {
@@ -28,7 +28,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('refers to nothing that is not there', () => {
+  it('contains no broken reference', () => {
     const text = JSON.stringify(document)
     for (const [, kind, name] of text.matchAll(/"#\/components\/(schemas|responses)\/([^"]+)"/g))
       expect(document.components[kind as 'schemas' | 'responses'], name).toHaveProperty([name as string])
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('bodies of requests', () => {
-  /** Places of objects that take members nobody named. */
+  /** Returns the paths of objects that accept members that the schema does not name. */
   const openIn = (schema: JsonSchema, place: string): string[] => [
     ...(schema.type === 'object' && schema.additionalProperties !== false && schema.patternProperties === undefined
       ? [place]
@@ -69,9 +69,9 @@ describe('bodies of requests', () => {
     ...(schema.anyOf ?? []).flatMap((inner) => openIn(inner, place)),
   ]
 
-  it('are closed, or whoever sends a member more stores it', () => {
+  it('reject unknown members, which could be stored otherwise', () => {
     const open = operations.flatMap(({ id, body }) => (body === undefined ? [] : openIn(plain(body), id)))
-    // Clients of this call send all they know of a host.
+    // Clients of this call send every field that they know of a host.
     expect(open).toEqual(['agentsConfiguration[].agentConfigViewResource'])
   })
 })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
 /**
- * The public release key file that agent builds of this checkout hold: the one that PORTCULLIS_RELEASE_KEY_FILE names,
- * else `release-key.pub` in the checkout. Null when neither exists.
+ * Returns the public release key file that agent builds of this checkout include: the file in
+ * PORTCULLIS_RELEASE_KEY_FILE, else `release-key.pub` in the checkout. Null if neither exists.
  */
 export const releaseKeyFile = (env = process.env) => {
   if (env.PORTCULLIS_RELEASE_KEY_FILE) return env.PORTCULLIS_RELEASE_KEY_FILE

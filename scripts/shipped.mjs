@@ -1,24 +1,25 @@
-// What is shipped beside our own source: the packages of package-lock.json that what runs needs, and works that are no package.
+// Lists what is shipped in addition to our own source: packages of package-lock.json that are needed at run time, and
+// works that are not packages.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
-/** Workspaces that run somewhere else than on a developer's machine. The console's packages end up in its bundle. */
+/** Workspaces that run outside a developer's machine. The console's packages become part of its bundle. */
 const SHIPPED = ['contract', 'domain', 'server', 'console', 'agent', 'poller', 'cli']
 
-/** Licences of packages whose package.json names none in the form that npm reads; looked up in the package itself. */
+/** Licences of packages whose package.json does not name one in npm's format, as found in the package itself. */
 const NAMED_ELSEWHERE = {
   'png-js': 'MIT',
   ssh2: 'MIT',
   'cpu-features': 'MIT',
   buildcheck: 'MIT',
-  // Its LICENSE: Bitstream Vera, glyphs of Arev under the same terms, changes in the public domain.
+  // From its LICENSE: Bitstream Vera, glyphs of Arev under the same terms, changes in the public domain.
   'dejavu-fonts-ttf': 'Bitstream-Vera',
 }
 
 /**
- * What may be shipped. No copyleft: agents are handed to hosts as one executable. MIT-0 to OFL-1.1 ask for a notice at
- * most; a package that offers one of these among others is taken under it.
+ * Licences that may be shipped. No copyleft, because hosts receive the agent as one executable. MIT-0 to OFL-1.1
+ * require a notice at most. If a package offers a choice, we use it under one of these.
  */
 const ALLOWED = new Set([
   'MIT',
@@ -40,7 +41,7 @@ const ALLOWED = new Set([
   'LicenseRef-public-domain',
 ])
 
-/** Whether an SPDX expression can be met by what is allowed: every term of an AND, one of an OR. */
+/** Returns true if the allowed licences satisfy an SPDX expression: every term of an AND, one term of an OR. */
 export function isAllowed(expression) {
   const text = expression.trim()
   const inner = /^\((.*)\)$/.exec(text)?.[1]
@@ -50,7 +51,7 @@ export function isAllowed(expression) {
   return ALLOWED.has(text)
 }
 
-/** Where Node would find `name` for a package at `from`. */
+/** Resolves `name` for a package at `from` as Node does. */
 function resolve(packages, from, name) {
   for (let at = from; ; ) {
     const key = `${at === '' ? '' : `${at}/`}node_modules/${name}`
@@ -61,7 +62,9 @@ function resolve(packages, from, name) {
   }
 }
 
-/** Keys of the lock that these workspaces (or, with '', the root) lead to, and who needs whom. */
+/**
+ * Returns the keys of the lockfile that these workspaces (or, with '', the root) need, and which package needs which.
+ */
 function reach(packages, roots) {
   const needs = new Map()
   const visit = (given) => {
@@ -82,7 +85,10 @@ function reach(packages, roots) {
 
 const nameOf = (key) => key.slice(key.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** Packages, sorted; `purpose` is `runs` or `builds`: what builds console and agent is not in what is shipped. */
+/**
+ * Returns the packages, sorted. `purpose` is `runs` or `builds`: packages that only build console and agent are not
+ * shipped.
+ */
 export function packagesOf(lock) {
   const { packages } = lock
   const running = reach(packages, SHIPPED)
@@ -101,7 +107,7 @@ export function packagesOf(lock) {
         licence: NAMED_ELSEWHERE[name] ?? license ?? 'unknown',
         integrity,
         isOptional: optional === true,
-        // Only one of such packages is installed: nothing of it can be read everywhere.
+        // Only one of such packages is installed, so its files cannot be read on every machine.
         isOfPlatform: os !== undefined || cpu !== undefined,
         purpose: running.has(key) ? 'runs' : 'builds',
         needs: all.get(key).filter(isForeign),
@@ -110,7 +116,7 @@ export function packagesOf(lock) {
     .sort((a, b) => (a.name + a.version < b.name + b.version ? -1 : 1))
 }
 
-/** Works that no package.json names. */
+/** Returns works that no package.json names. */
 export function works() {
   const read = (path) => readFileSync(join(ROOT, path), 'utf8')
   const node = /VERSION = '([^']+)'/.exec(read('scripts/bootstrap/node.mjs'))[1]
@@ -155,7 +161,7 @@ export function works() {
   ]
 }
 
-/** The licence text that a package brings; null when it brings none. */
+/** Returns the licence text of a package; null if it contains none. */
 export function textOf({ key, isOfPlatform }) {
   const folder = join(ROOT, key)
   if (isOfPlatform || !existsSync(folder)) return null

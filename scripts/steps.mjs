@@ -5,7 +5,7 @@ import { ROOT } from './bootstrap/say.mjs'
 const MODULES = join(ROOT, 'node_modules')
 const tsc = join(MODULES, '@typescript', 'native', 'bin', 'tsc')
 
-/** The folders whose imports are judged. */
+/** Folders whose imports are checked. */
 const CRUISED = [
   'contract',
   'domain',
@@ -25,7 +25,7 @@ const CRUISED = [
 ]
 const depcruise = [join(MODULES, '.bin', 'depcruise'), '--config', join(ROOT, '.dependency-cruiser.cjs')]
 
-/** What is known of files that did not change is kept: types are checked again in 3 s instead of 26. */
+/** Results for unchanged files are cached: a second type check takes 3 s instead of 26. */
 const types = (project, name) => ({
   name,
   args: [
@@ -39,7 +39,7 @@ const types = (project, name) => ({
   ],
 })
 
-/** What the source must satisfy without being run. Each is one `node` command and counts as one test. */
+/** Static checks of the source. Each is one `node` command and counts as one test. */
 export const STEPS = [
   types('tsconfig.json', 'types'),
   types('console/tsconfig.json', 'types of the console'),

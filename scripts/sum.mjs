@@ -1,8 +1,8 @@
 /**
- * Prints skipped tests with their reasons, failed tests, tests that passed only when run again, and the summary as the last line.
+ * Prints skipped tests with reasons, failed tests, tests that passed only when run again, and the summary as last line.
  * @param {{passed: number, failed: string[], skipped?: {name: string, reason: string}[], unsteady?: string[]}[]} parts
- * @param {string} [note] one line about the tests that this run left out.
- * @returns {0 | 1} the exit code; a run in which nothing passed is a failure too.
+ * @param {string} [note] one line about the tests that this run left out
+ * @returns {0 | 1} the exit code; a run without passed tests is also a failure
  */
 export function report(parts, note) {
   const passed = parts.reduce((sum, part) => sum + part.passed, 0)

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { report } from './sum.mjs'
 
-let said
+let lines
 beforeEach(() => {
-  said = []
-  vi.spyOn(console, 'log').mockImplementation((line) => said.push(line))
+  lines = []
+  vi.spyOn(console, 'log').mockImplementation((line) => lines.push(line))
 })
 afterEach(() => vi.restoreAllMocks())
 
-it('names what was skipped and failed, and ends with the sum alone on its line', () => {
+it('lists skipped and failed tests, and ends with the sum on a separate line', () => {
   const skipped = [{ name: 'a.test.ts > opens', reason: 'no chromium' }]
   expect(
     report([
@@ -16,12 +16,12 @@ it('names what was skipped and failed, and ends with the sum alone on its line',
       { passed: 2, failed: [], skipped },
     ]),
   ).toBe(1)
-  expect(said).toEqual(['skipped: a.test.ts > opens (no chromium)', 'failed: lint', '6 passed, 1 failed, 1 skipped'])
+  expect(lines).toEqual(['skipped: a.test.ts > opens (no chromium)', 'failed: lint', '6 passed, 1 failed, 1 skipped'])
 })
 
 it('counts and lists tests that passed only when run again, and lists tests that were left out', () => {
   expect(report([{ passed: 2, failed: [], unsteady: ['a.test.ts > opens'] }], 'left out: 2 slow test files')).toBe(0)
-  expect(said).toEqual([
+  expect(lines).toEqual([
     'unsteady: a.test.ts > opens',
     '1 unsteady: failed, then passed when run again alone',
     'left out: 2 slow test files',

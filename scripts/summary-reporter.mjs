@@ -3,13 +3,13 @@ import { dirname, relative } from 'node:path'
 import { SUMMARY } from './vitest.mjs'
 
 /**
- * Vitest reporter that leaves the result as one JSON file: counts, failed names and their files, seconds of each file,
+ * Vitest reporter that writes the result as one JSON file: counts, failed tests and their files, seconds of each file,
  * and skipped names with the reason given to `ctx.skip(reason)` or `unless(reason)`. A skip without a reason is a failure.
  * Vitest's own JSON has no reasons and does not count files that fail to load.
  */
 export default class SummaryReporter {
   onInit(vitest) {
-    // Vitest itself skips what does not match `-t`.
+    // Vitest itself skips tests that do not match `-t`.
     this.isNarrowed = vitest.config.testNamePattern !== undefined
   }
 
@@ -44,7 +44,7 @@ export default class SummaryReporter {
   }
 }
 
-/** Returns the reason that `unless(reason)` stored on the test or an enclosing suite, or why such a suite could not start. */
+/** Returns the reason that `unless(reason)` stored on the test or its suite, or why the suite did not start. */
 function reasonOf(test) {
   for (let task = test; task !== undefined; task = task.parent) {
     const { skipReason } = task.meta?.() ?? {}

@@ -24,7 +24,7 @@ it('asks', () => {})
 
 let dir
 beforeAll(() => {
-  // Inside the checkout: the file imports its packages.
+  // Inside the checkout, because the file imports the checkout's packages.
   mkdirSync(join(ROOT, 'build'), { recursive: true })
   dir = mkdtempSync(join(ROOT, 'build', 'reporter-'))
   writeFileSync(join(dir, 'a.test.ts'), FILE)
@@ -49,7 +49,7 @@ const summaryOf = (...args) => {
   }
 }
 
-it('names the reason of every skip, and counts a skip without one as failed', () => {
+it('shows the reason of every skip, and counts a skip without a reason as failed', () => {
   const { passed, failed, skipped, failedFiles, files } = summaryOf()
   expect(passed).toBe(1)
   expect(skipped).toEqual([
@@ -73,7 +73,7 @@ it('names the reason of every skip, and counts a skip without one as failed', ()
   expect(failedFiles.toSorted()).toEqual(['a.test.ts', 'b.test.ts', 'c.test.ts'])
 })
 
-it('does not count tests that the pattern of names leaves out', () => {
+it('does not count tests that the name pattern excludes', () => {
   const { passed, failed } = summaryOf('-t', 'runs', 'a.test.ts')
   expect([passed, failed]).toEqual([1, []])
 })

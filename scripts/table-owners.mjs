@@ -1,10 +1,10 @@
-// Every table has one owner: the feature, or the folder of the platform, whose SQL changes its rows. Reads the SQL of all
-// sources of the server in this checkout, or in the folder named.
+// Checks that every table has one owner: the feature or platform folder whose SQL changes its rows. Reads the SQL in
+// all server sources of this checkout or the given folder.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ROOT } from './bootstrap/say.mjs'
 
-/** Statements that change rows, and the table each changes. */
+/** Statements that change rows, each with the table that it changes. */
 const CHANGES = [
   /\binsert\s+into\s+([a-z_]+)\b/gi,
   /\bupdate\s+(?:only\s+)?([a-z_]+)(?:\s+(?:as\s+)?[a-z_]+)?\s+set\b/gi,
@@ -13,9 +13,9 @@ const CHANGES = [
   /\btruncate\s+(?:table\s+)?(?:only\s+)?([a-z_]+)\s*(?:[,;`]|cascade|restart)/gi,
   /\bcopy\s+([a-z_]+)\s*(?:\([^)]*\))?\s+from\b/gi,
 ]
-/** Features declare columns of sealed secrets, and the platform writes them for their owner. */
+/** Features declare columns with sealed secrets, and the platform writes the columns on behalf of the feature. */
 const SEALED = /\btable: '([a-z_]+)', key: '/g
-/** A statement whose table is not written out hides its owner. Only the platform has tools of that kind. */
+/** A statement with a variable table name hides the owner. Only the platform may contain such helpers. */
 const HIDDEN = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|truncate)\s+\$\{/i
 
 const tree = resolve(process.argv[2] ?? ROOT)

@@ -29,7 +29,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
-it('passes if every table has one writer, whoever reads it', () => {
+it('accepts tables with one writer and any readers', () => {
   write('server/src/features/system/tags/tags.test.ts', 'sql`update hosts set id = 3`')
   expect(check()).toEqual({ status: 0, said: '' })
 })
@@ -50,12 +50,12 @@ it.each([
   expect(said).toContain('features/fleet/agents (server/src/features/fleet/agents/agents.store.ts)')
 })
 
-it('names a feature that declares a sealed column of another one', () => {
+it('reports a feature that declares a sealed column of another feature', () => {
   write('server/src/features/outbound/mail/index.ts', "const c = { table: 'hosts', key: 't.id', column: 'box' }")
   expect(check().said).toContain('features/outbound/mail')
 })
 
-it('refuses a statement that hides its table, outside the platform', () => {
+it('rejects a statement with a variable table name outside the platform', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the source under test
   const hidden = 'sql`update ${raw(table)} set id = 3`'
   write('server/src/platform/tool.ts', hidden)

@@ -1,11 +1,11 @@
-/** Tests of emulated machines and installed packages; the project `slow` of vitest runs them. */
+/** Tests with emulated machines and installed packages, in vitest's project `slow`. */
 export const SLOW_TESTS = '**/*.slow.test.ts'
 
 const ORDINARY = ['unit', 'process', 'server', 'e2e']
 
 /**
- * Says what `npm test -- args` runs: everything but the slow tests; with `--all` everything; with arguments of vitest
- * (names of files, `--project`) whatever these select.
+ * Returns what `npm test -- args` runs: everything but the slow tests; with `--all` everything; with vitest arguments
+ * (file names, `--project`) the tests that they select.
  * @param {string[]} args
  * @param {string[]} slowFiles
  * @returns {{filters: string[], isWhole: boolean, isSlow: boolean, vitest: string[], note: string | undefined}}

@@ -1,5 +1,5 @@
-// `npm test`: static checks, then unit, server and browser tests. `npm test -- --all` runs the slow tests, too. The last
-// line of the output is the sum.
+// `npm test`: static checks, then unit, server and browser tests. `npm test -- --all` also runs the slow tests. The
+// last line of the output is the sum.
 import { globSync } from 'node:fs'
 import { ensureBuilds } from './bootstrap/builds.mjs'
 import { ROOT } from './bootstrap/say.mjs'
@@ -22,7 +22,7 @@ for (const { file, seconds } of slowest(tests.files)) console.log(`${String(seco
 parts.push(await judgeAgain(tests, runVitest))
 process.exitCode = report(parts, plan.note)
 
-/** The browser tests serve what is built; a build that fails is a failed test and no reason to run nothing. */
+/** Builds what the browser tests serve. A failed build counts as a failed test, and the other tests still run. */
 async function builds() {
   try {
     await ensureBuilds(process.execPath, ['console', 'agent'])
@@ -33,7 +33,7 @@ async function builds() {
   }
 }
 
-/** Where the minutes go. */
+/** Returns the slowest test files. */
 function slowest(files) {
   return files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 15)
 }

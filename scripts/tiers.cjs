@@ -1,4 +1,4 @@
-/** Features by tier, lower first: a feature imports, and calls, only features of a lower tier (ARCHITECTURE.md). */
+/** Features by tier, lower first. A feature may import and call only features of a lower tier (ARCHITECTURE.md). */
 exports.TIERS = [
   ['audit', 'events'],
   ['settings', 'tags'],

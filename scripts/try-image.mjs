@@ -1,11 +1,11 @@
-// Does what ops/docker/Dockerfile does, without Docker: its COPY, and its RUN with npm or node, stage by stage, in a folder.
-// node scripts/try-image.mjs FOLDER leaves the last stage there. Programs that RUN installs are those of this machine.
+// Builds ops/docker/Dockerfile without Docker: its COPY, and its RUN with npm or node, stage by stage, in a folder.
+// `node scripts/try-image.mjs FOLDER` leaves the last stage there. Other programs are those of this machine.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { ROOT, say } from './bootstrap/say.mjs'
 
-/** Instructions of a Dockerfile, continuation lines joined: `{word, text}`. */
+/** Parses the instructions of a Dockerfile as `{word, text}`, with continuation lines joined. */
 export const instructionsOf = (text) =>
   text
     .replace(/^\s*#.*\n/gm, '')
@@ -15,7 +15,7 @@ export const instructionsOf = (text) =>
     .filter((match) => match !== null)
     .map(([, word, rest]) => ({ word, text: rest.replace(/\s+/g, ' ').trim() }))
 
-/** What the rules of a .dockerignore leave: the last rule that fits a path or a folder above it decides. */
+/** Creates a filter for the rules of a .dockerignore: the last rule that matches a path or a parent folder decides. */
 export function allowedBy(rules) {
   const lines = rules.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   const tests = lines.map((line) => {
@@ -29,7 +29,7 @@ export function allowedBy(rules) {
   return (path) => tests.findLast(({ fits }) => fits.test(path))?.isBack !== false
 }
 
-/** `COPY a b dir/` as sources, target and the stage they come from. */
+/** Parses `COPY a b dir/` into sources, target and the source stage. */
 export function copyOf(text) {
   const from = /^--from=(\S+) /.exec(text)?.[1]
   const parts = text.replace(/^--\S+ /, '').split(' ')
@@ -51,8 +51,8 @@ function tryImage(folder) {
       const base = from === undefined ? ROOT : stages.get(from)
       for (const source of sources) {
         const path = join(base, source.replace(/^\/opt\/portcullis(\/|$)/, ''))
-        if (from === undefined && !isAllowed(source)) throw new Error(`.dockerignore leaves ${source} out`)
-        if (!existsSync(path)) throw new Error(`COPY ${source}: there is none`)
+        if (from === undefined && !isAllowed(source)) throw new Error(`.dockerignore excludes ${source}`)
+        if (!existsSync(path)) throw new Error(`COPY ${source}: the file does not exist`)
         const name = sources.length > 1 || (target.endsWith('/') && !statSync(path).isDirectory())
         cpSync(path, name ? join(stage, target, path.split('/').at(-1)) : join(stage, target), {
           recursive: true,
@@ -63,8 +63,8 @@ function tryImage(folder) {
     } else if (word === 'RUN' && /^(npm|node) /.test(text)) {
       say(`RUN ${text}`)
       const done = spawnSync('sh', ['-c', text], { cwd: stage, stdio: ['ignore', 'inherit', 'inherit'] })
-      if (done.status !== 0) throw new Error(`it ended with ${done.status}: ${text}`)
-    } else say(`not done here: ${word} ${text.slice(0, 90)}`)
+      if (done.status !== 0) throw new Error(`RUN exited with code ${done.status}: ${text}`)
+    } else say(`skipped: ${word} ${text.slice(0, 90)}`)
   }
 }
 

@@ -11,8 +11,9 @@ const nothing = { passed: 0, failed: [], skipped: [], failedFiles: [], files: []
 const REPORTERS = ['--reporter=dot', `--reporter=${join(ROOT, 'scripts', 'summary-reporter.mjs')}`]
 
 /**
- * Runs vitest and answers `{passed, failed: names, failedFiles, files: [{file, passed, seconds}], skipped: [{name, reason}]}`. A run that ends without a result, or
- * with a bad exit code and no failed test, counts as one failure: a crash must not look like success.
+ * Runs vitest. Returns `{passed, failed: names, failedFiles, files: [{file, passed, seconds}], skipped: [{name, reason}]}`.
+ * A run without a result, or with a bad exit code and no failed test, counts as one failure, because a crash must not
+ * look like success.
  */
 export async function runVitest(args, env = {}) {
   rmSync(SUMMARY, { force: true })
@@ -30,7 +31,7 @@ export async function runVitest(args, env = {}) {
     child.once('close', done)
   })
   const summary = read()
-  if (summary === undefined) return { ...nothing, failed: [`vitest ended with code ${code} and no result`] }
+  if (summary === undefined) return { ...nothing, failed: [`vitest exited with code ${code} and without a result`] }
   if (code !== 0 && summary.failed.length === 0) summary.failed.push(`vitest ended with code ${code}`)
   return summary
 }

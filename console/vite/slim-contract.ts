@@ -19,7 +19,7 @@ const isOperation = (value: unknown): value is OperationLike =>
 
 const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** Word lists and small tables (of tables), which screens may read. A schema is none: it has a `type`. */
+/** Returns true for lists of names and small (nested) tables, which pages may read. Schemas have a `type`. */
 const isPlainTable = (value: unknown, depth = 2): boolean =>
   depth > 0 &&
   typeof value === 'object' &&
@@ -29,16 +29,16 @@ const isPlainTable = (value: unknown, depth = 2): boolean =>
   Object.values(value).every((one) => isPrimitive(one) || isPlainTable(one, depth - 1))
 
 /**
- * Gives the browser the contract without its schemas: of an operation only what a client needs to call it. TypeBox and
- * all shapes would add about 60 kB gzip to the first load, and the server validates anyway. Types still come from
- * the real contract. An import of a schema value fails the build, because the slim module does not export it.
+ * Gives the browser the contract without its schemas: only the parts of an operation that a client needs to call it.
+ * TypeBox and all shapes would add about 60 kB gzip to the first load, and the server validates anyway. Types still
+ * come from the real contract. An import of a schema value fails the build, because the slim module does not export it.
  */
 export const slimContract = (): Plugin => ({
   name: 'portcullis-slim-contract',
   enforce: 'pre',
   resolveId: (source) => {
     if (source === contractName) return slimId
-    // The form data of the settings is loaded with the settings, not at first.
+    // Load the form data of the settings with the settings page, not with the first page.
     return source === contractSource('config-items.ts') ? { id: source, moduleSideEffects: false } : null
   },
   async load(id) {

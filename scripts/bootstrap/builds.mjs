@@ -7,8 +7,8 @@ import { run, tail } from './run.mjs'
 import { Refusal, ROOT, say } from './say.mjs'
 
 /**
- * What is built before the server can serve it. `sources` are all that goes into it: their content decides whether
- * it is stale, since times say nothing after a clone or a change of branch.
+ * Builds that the server serves. `sources` lists all their inputs. The content decides whether a build is stale,
+ * because timestamps are meaningless after a clone or a change of branch.
  */
 const BUILDS = {
   console: {
@@ -28,7 +28,7 @@ const BUILDS = {
       'scripts/release-key-file.mjs',
       'package-lock.json',
     ],
-    // Part of the build as well: another key makes another agent.
+    // An input of the build as well: another key makes another agent.
     extra: releaseKeyFile,
     note: () =>
       releaseKeyFile() === null
@@ -39,7 +39,7 @@ const BUILDS = {
   },
 }
 
-/** Makes the named builds that are missing or older than their sources. */
+/** Runs the named builds that are missing or stale. */
 export async function ensureBuilds(node, names) {
   const stale = names.filter((name) => existsSync(join(ROOT, BUILDS[name].entry)) && !isFresh(name))
   if (stale.length === 0) return
@@ -76,7 +76,7 @@ function digest(name) {
   const hash = createHash('sha256')
   for (const source of BUILDS[name].sources) addTo(hash, source)
   const extra = BUILDS[name].extra?.() ?? null
-  // One that cannot be read fails in the build, which says so.
+  // If the file cannot be read, the build fails with a clear message.
   if (extra !== null) hash.update(existsSync(extra) ? readFileSync(extra) : extra)
   return hash.digest('hex')
 }

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 import { Refusal } from './say.mjs'
 
 /**
- * Refuses a start whose database user cannot reach the data directory, before anything is fetched or built. The server
- * checks the same (`server/src/platform/postgres/let-through.ts`); only root runs the database as another user.
+ * Stops before anything is fetched or built if the database user cannot reach the data directory. The server makes the
+ * same check (`server/src/platform/postgres/let-through.ts`). Only root runs the database as another user.
  */
 export function assertDataDirReachable(env = process.env) {
   if (process.getuid?.() !== 0 || env.DATABASE_URL || env.DATABASE_URL_FILE) return
@@ -23,7 +23,7 @@ export function assertDataDirReachable(env = process.env) {
   }
 }
 
-/** The user that PostgreSQL will run as; undefined when one has to be made first. */
+/** Returns the user that PostgreSQL will run as. Undefined if it must be created first. */
 function databaseUser(clusterDir) {
   const cluster = statSync(clusterDir, { throwIfNoEntry: false })
   if (cluster !== undefined && cluster.uid !== 0)
@@ -40,7 +40,7 @@ function id(...args) {
   return run.status === 0 ? run.stdout.trim() : ''
 }
 
-/** The real path of the first directory on the way up that exists. */
+/** Returns the real path of the nearest existing parent directory. */
 function nearestDir(dir) {
   return statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true || dir === dirname(dir)
     ? realpathSync(dir)

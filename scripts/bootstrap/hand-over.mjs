@@ -7,11 +7,11 @@ import { Refusal, ROOT } from './say.mjs'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
 
-/** Runs the verb's program as if it had been called itself: same streams, signals passed on, same exit code. */
+/** Runs the command's program as if it had been called directly: same streams, same signals, same exit code. */
 export function handOver(node, program, args) {
   const file = join(ROOT, program)
   if (!existsSync(file)) throw new Refusal(`${program} is not part of this checkout.`)
-  // The leash (see there) ends the program with this process, even when this one is killed outright.
+  // leash.mjs ends the program together with this process, even if this process is killed.
   const leash = join(ROOT, 'scripts', 'bootstrap', 'leash.mjs')
   const child = spawn(node, ['--disable-warning=ExperimentalWarning', '--import', leash, file, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -20,7 +20,7 @@ export function handOver(node, program, args) {
   child.channel?.unref()
   for (const signal of FORWARDED) {
     process.on(signal, () => {
-      // A terminal's Ctrl+C reaches the child by itself; twice would mean "at once" to it.
+      // A terminal sends Ctrl+C to the child as well. A second signal would force an immediate stop.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     })
   }
@@ -33,14 +33,14 @@ export function handOver(node, program, args) {
 }
 
 /**
- * npm killed outright (SIGKILL) can pass nothing on; its end is seen by its child being adopted by another process.
- * Its child is this process, or the shell that npm runs the script in and that has no other purpose.
+ * Detects the end of npm, which cannot pass on SIGKILL: another process adopts npm's child. That child is this process,
+ * or the shell in which npm runs the script.
  */
 function watchParent(gone) {
   if (process.env.npm_lifecycle_event === undefined) return
   const child = /^(sh|dash|bash|ash)$/.test(statusOf(process.ppid).Name) ? process.ppid : process.pid
   const npm = statusOf(child).PPid
-  // Without /proc nothing is known; with npm as pid 1 of a container all ends with it anyway.
+  // Without /proc this cannot be detected. If npm is pid 1 of a container, everything ends with it anyway.
   if (npm === undefined || npm === '1') return
   const timer = setInterval(() => {
     if (statusOf(child).PPid === npm) return
@@ -50,7 +50,7 @@ function watchParent(gone) {
   timer.unref()
 }
 
-/** Fields of /proc/<pid>/status; none when there is no such process or no /proc. */
+/** Returns the fields of /proc/<pid>/status; none if the process or /proc does not exist. */
 function statusOf(pid) {
   try {
     const lines = readFileSync(`/proc/${pid}/status`, 'utf8').split('\n')

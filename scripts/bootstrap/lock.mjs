@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal, say } from './say.mjs'
 
 /**
- * Runs `work` while no other bootstrap of this checkout does. The lock names its process, so one left by a killed
- * bootstrap is taken over.
+ * Runs `work` while no other bootstrap of this checkout runs. The lock names its process, so the next bootstrap can
+ * take over the lock of a killed one.
  */
 export async function withLock(path, what, work) {
   const mine = `${path}.${process.pid}`
@@ -20,9 +20,9 @@ export async function withLock(path, what, work) {
   try {
     for (let said = false; !taken(mine, path); ) {
       const holder = Number(read(path))
-      if (holder > 0 && !alive(holder)) takeAway(path, mine, holder)
+      if (holder > 0 && !alive(holder)) removeStaleLock(path, mine, holder)
       else {
-        if (!said) say(`waiting for process ${holder}, which is busy with the same (${what})`)
+        if (!said) say(`waiting for process ${holder}, which is already running this step (${what})`)
         said = true
         await sleep(250)
       }
@@ -44,8 +44,8 @@ function taken(mine, path) {
   }
 }
 
-/** Removes a dead holder's lock; a lock that somebody took in between is put back. */
-function takeAway(path, mine, holder) {
+/** Removes the lock of an ended process. If somebody took the lock in the meantime, puts it back. */
+function removeStaleLock(path, mine, holder) {
   const aside = `${mine}.stale`
   try {
     renameSync(path, aside)
@@ -70,6 +70,6 @@ function alive(pid) {
   } catch (error) {
     return error.code === 'EPERM'
   }
-  // Killed, and not yet waited for by its parent: it exists and is dead. Pid 1 of a container may never wait.
+  // A zombie process: killed, but its parent has not waited for it. Pid 1 of a container may never do so.
   return !/\) [ZX] /.test(read(`/proc/${pid}/stat`))
 }

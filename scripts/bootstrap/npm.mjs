@@ -3,8 +3,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { Refusal } from './say.mjs'
 
 /**
- * The npm to run, as a script file. `npm root -g` cannot be asked: once Node 24 is first in PATH it names a folder
- * of that Node, and the package it comes in has no npm.
+ * Returns the path of npm's script. `npm root -g` does not help: once Node 24 is first in PATH, it names a directory of
+ * that Node, whose package contains no npm.
  */
 export function findNpm() {
   const candidates = [
@@ -13,10 +13,8 @@ export function findNpm() {
     ...(process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, 'npm')),
   ]
   for (const file of candidates) {
-    // yarn and pnpm set npm_execpath too; they cannot read this lockfile.
+    // yarn and pnpm set npm_execpath too, but they cannot read this lockfile.
     if (file !== undefined && existsSync(file) && realpathSync(file).endsWith('npm-cli.js')) return realpathSync(file)
   }
-  throw new Refusal(
-    'npm was not found: install it together with Node (https://nodejs.org), or run this through `npm start`.',
-  )
+  throw new Refusal('npm was not found. Install it together with Node (https://nodejs.org), or use `npm start`.')
 }

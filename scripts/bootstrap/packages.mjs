@@ -10,7 +10,7 @@ const LOCK = join(ROOT, 'package-lock.json')
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.portcullis-lock')
 
-/** Runs `npm ci` when the lockfile says something else than what is installed. */
+/** Runs `npm ci` if the installed packages differ from the lockfile. */
 export async function ensurePackages(node, { development }) {
   if (isCurrent(development)) return
   await withLock(join(ROOT, '.node', 'packages.lock'), 'installing the packages', async () => {
@@ -19,11 +19,11 @@ export async function ensurePackages(node, { development }) {
 }
 
 function isCurrent(development) {
-  // npm writes this file last, so an install that was killed is done again.
+  // npm writes this file last, so an interrupted install runs again.
   const installed = join(MODULES, '.package-lock.json')
   if (!existsSync(installed)) return false
   if (development && !existsSync(join(MODULES, 'vitest'))) return false
-  // git touches the lockfile on every change of branch; only another content is a reason to install again.
+  // git updates the lockfile's time on every change of branch, so only its content counts.
   return (
     statSync(installed).mtimeMs >= statSync(LOCK).mtimeMs ||
     (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === digest())
@@ -33,9 +33,9 @@ function isCurrent(development) {
 const digest = () => createHash('sha256').update(readFileSync(LOCK)).digest('hex')
 
 async function install(node, development) {
-  say('installing the packages that package-lock.json names (npm ci, install scripts off)')
+  say('installing the packages in package-lock.json (npm ci, without install scripts)')
   const began = Date.now()
-  // Under Node 24, and with npm's own entry file: an npm run by Node 20 would resolve and warn for Node 20.
+  // Under Node 24 and with npm's own script, because an npm under Node 20 would resolve and warn for Node 20.
   const args = [findNpm(), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const done = await run(node, development ? [...args, '--include=dev'] : args)
   if (!done.ok) throw new Refusal(`The packages could not be installed:\n${tail(done.output)}`)

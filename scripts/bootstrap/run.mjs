@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
 import { ROOT } from './say.mjs'
 
-/** The environment in which `node` is the given one, for the program and whatever it starts. */
+/** Returns an environment in which `node` is the given Node, for a program and its child processes. */
 export const environmentFor = (node) => ({
   ...process.env,
   PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
 })
 
 /**
- * Runs a program in the checkout and answers `{ok, output}`; output is both streams, for the person when it fails.
+ * Runs a program in the checkout. Returns `{ok, output}`; the output contains both streams.
  * @param {string} node the Node to run it with, first in its PATH
  * @param {string[]} args
- * @param {{cwd?: string, inherit?: boolean, program?: string}} [options] `program`: something else than node itself
+ * @param {{cwd?: string, inherit?: boolean, program?: string}} [options] `program`: a program other than Node
  */
 export function run(node, args, { cwd = ROOT, inherit = false, program = node } = {}) {
   return new Promise((done) => {
@@ -25,5 +25,5 @@ export function run(node, args, { cwd = ROOT, inherit = false, program = node } 
   })
 }
 
-/** The lines of an npm or build failure that a person can use. */
+/** Returns the last lines of a failed npm run or build. */
 export const tail = (output, lines = 15) => output.trimEnd().split('\n').slice(-lines).join('\n')

@@ -1,15 +1,15 @@
-/** Bars of the device measurement, by the names of its figures. */
+/** Bars of the device measurement, by figure name. */
 import type { Finding } from '../../rig/verdict.ts'
 
 type Bar = Pick<Finding, 'what' | 'atMost'>
 
-/** Of any devices, also of recordings that nobody has seen. */
+/** For all devices, including unknown recordings. */
 const ofAll: readonly Bar[] = [
   { what: 'unknown: share', atMost: 0.02 },
   { what: 'false confirmed: share', atMost: 0.0001 },
 ]
 
-/** What our own fixtures are is known, and some of them are attack tools. */
+/** For our own fixtures, which have known kinds and include attack tools. */
 const ofFixtures: readonly Bar[] = [
   { what: 'missed tools', atMost: 0 },
   { what: 'wrong kinds', atMost: 0 },

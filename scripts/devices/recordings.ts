@@ -34,8 +34,8 @@ const number = (text: string, key: string): number => {
 const codeOf = (text: string, keys: readonly string[]): string => keys.map((key) => hex2(number(text, key))).join(':')
 
 const speedOf = (bcdUsb: number, block: string): number | undefined => {
-  const said = /Negotiated speed: .*?\(([\d.]+)([MG])bps\)/.exec(block)
-  if (said) return Number(said[1]) * (said[2] === 'G' ? 1000 : 1)
+  const negotiated = /Negotiated speed: .*?\(([\d.]+)([MG])bps\)/.exec(block)
+  if (negotiated) return Number(negotiated[1]) * (negotiated[2] === 'G' ? 1000 : 1)
   return bcdUsb >= 0x0300 ? 5000 : undefined
 }
 

@@ -1,4 +1,4 @@
-/** Differences from the interface of version 0.1 that are meant, each with its reason. */
+/** Deliberate differences from the interface of version 0.1, each with its reason. */
 export const accepted: readonly { matches: RegExp; why: string }[] = [
   {
     matches: /^\S+ \/prime\/webui\/(?:admin|auth)\/\S+: response\S* may be (?:absent|null|string) now$/,

@@ -42,7 +42,7 @@ const hostWithout = (name: 'name' | 'state') => ({
 })
 
 describe('comparison of interfaces', () => {
-  it('takes additions', () => {
+  it('accepts additions', () => {
     const newer = documentOf(({ body }) => ({
       query: { name: 'limit', in: 'query', required: false, schema: { type: 'integer', maximum: 500 } },
       body: { ...body, properties: { ...(body as typeof host).properties, tag: { type: 'string' } } },
@@ -115,7 +115,7 @@ describe('comparison of interfaces', () => {
     expect(incompatibilities(older, surfaceOf(documentOf(change)))).toEqual([`POST /hosts: ${said}`])
   })
 
-  it('names an operation that is gone', () => {
+  it('reports a removed operation', () => {
     expect(incompatibilities(older, {})).toEqual(['POST /hosts is gone'])
   })
 })
@@ -125,7 +125,7 @@ describe('the interface', () => {
   const document = openApiDocument(contractOperations(), '0.1.0') as unknown as Record<string, unknown>
   const all = incompatibilities(baseline, surfaceOf(document))
 
-  it('takes whatever clients of version 0.1 send, and sends whatever they read', () => {
+  it('accepts everything that clients of version 0.1 send, and sends everything that they read', () => {
     expect(Object.keys(baseline).length).toBeGreaterThan(200)
     expect(all.filter((one) => !accepted.some(({ matches }) => matches.test(one)))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** Compares two versions of the interface: what a client of the older one can still rely on. */
+/** Compares two versions of the interface: what clients of the older version can still rely on. */
 
 /** Part of a JSON schema that clients rely on. */
 export interface Shape {
@@ -26,7 +26,7 @@ interface Parameter {
   schema: Shape
 }
 
-/** What clients rely on of one operation. */
+/** The parts of an operation that clients rely on. */
 export interface OperationShape {
   parameters: Parameter[]
   body: Shape | null
@@ -48,7 +48,7 @@ const kept = [
 ]
 const methods = ['get', 'post', 'put', 'delete', 'patch']
 
-/** Reads the surface of an OpenAPI document: references resolved, descriptions and examples left out. */
+/** Reads the surface of an OpenAPI document. Resolves references and leaves out descriptions and examples. */
 export const surfaceOf = (document: Json): Surface => {
   const schemas = ((document.components as Json | undefined)?.schemas ?? {}) as Record<string, Json>
   const shapeOf = (schema: Json, seen: readonly string[] = []): Shape => {
@@ -109,14 +109,14 @@ const typesOf = ({ type, anyOf = [], enum: values, const: value }: Shape): Set<s
 
 const lacking = <T>(all: Iterable<T>, known: ReadonlySet<T>): T[] => [...all].filter((one) => !known.has(one))
 
-/** True if a value that satisfied the older limit may not satisfy the newer one. */
+/** Returns true if a value within the older limit may exceed the newer one. */
 const isTighter = (older: number | undefined, newer: number | undefined, isUpper: boolean): boolean => {
   if (newer === undefined) return false
   if (older === undefined) return !(newer === 0 && !isUpper)
   return isUpper ? newer < older : newer > older
 }
 
-/** What a client sends by the older shape must still be taken. */
+/** Compares requests: everything that a client of the older version sends must still be accepted. */
 const compareSent = (at: string, older: Shape, newer: Shape): string[] => {
   const wrong: string[] = []
   const types = typesOf(newer)
@@ -148,7 +148,7 @@ const compareSent = (at: string, older: Shape, newer: Shape): string[] => {
   return wrong
 }
 
-/** What a client reads by the older shape must still be there. New values of enumerations are additions. */
+/** Compares responses: everything that an older client reads must still exist. New enumeration values are additions. */
 const compareRead = (at: string, older: Shape, newer: Shape): string[] => {
   const wrong: string[] = []
   const types = typesOf(older)
@@ -168,7 +168,7 @@ const compareRead = (at: string, older: Shape, newer: Shape): string[] => {
   return wrong
 }
 
-/** Names every way in which a client of the older interface may fail with the newer one. */
+/** Lists every way in which a client of the older interface may fail with the newer one. */
 export const incompatibilities = (older: Surface, newer: Surface): string[] =>
   Object.entries(older).flatMap(([name, before]) => {
     const now = newer[name]

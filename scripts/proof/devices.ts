@@ -8,7 +8,7 @@ const sets = {
   recordings: 'Recordings of ordinary devices.',
 } as const
 
-const words = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+const spaced = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 const figuresIn = (value: unknown, path: string): Finding[] => {
   if (typeof value === 'number') return [{ what: path, value }]
@@ -16,14 +16,14 @@ const figuresIn = (value: unknown, path: string): Finding[] => {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
     // The length of this list is a separate figure.
-    key === 'which' ? [] : figuresIn(inner, [path, words(key)].filter((one) => one !== '').join(': ')),
+    key === 'which' ? [] : figuresIn(inner, [path, spaced(key)].filter((one) => one !== '').join(': ')),
   )
 }
 
 const textsIn = (value: unknown, path: string): string[] => {
   if (Array.isArray(value)) return value.map((one) => `${path}: ${one}`)
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, key === 'which' ? path : words(key)))
+  return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, key === 'which' ? path : spaced(key)))
 }
 
 const parsed = (output: string): Record<string, unknown> | undefined => {
@@ -37,7 +37,9 @@ const parsed = (output: string): Record<string, unknown> | undefined => {
 /** Names of the results of a complete measurement. */
 export const deviceSets = Object.keys(sets) as (keyof typeof sets)[]
 
-/** Parses the output of the measurement. A set that was not measured, and one without a figure that has a bar, is incomplete. */
+/**
+ * Parses the output of the measurement. A set is incomplete if it was not measured or lacks a figure that has a bar.
+ */
 export const devicesResult = (code: number | null, output: string): Result[] => {
   const value = parsed(output)
   if (value === undefined) return []

@@ -26,7 +26,7 @@ export const grouped = (list: readonly { check: string; figure: string; bar: str
   return result
 }
 
-/** Reads the rows below the heading "Changes". Cells hold no vertical bar. */
+/** Reads the rows below the heading "Changes". Cells contain no vertical bar. */
 export const readChanges = (markdown: string): Change[] => {
   const section = markdown.split(/^## /m).find((text) => text.startsWith('Changes\n')) ?? ''
   return section

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
 export interface Bar {
-  /** Name of the check or benchmark; for a file that several checks share, its path. */
+  /** Name of the check or benchmark. For a file that several checks share, its path. */
   check: string
   figure: string
   /** The comparison, such as "<= 250". */
@@ -13,16 +13,16 @@ export interface Bar {
   isShortened: boolean
   /** True if the figure has a different name in the short form. */
   isAmount: boolean
-  /** True if the bar is an argument of a call, whose figure stands elsewhere. */
+  /** True if the bar is an argument of a call, and its figure is elsewhere. */
   isPassedOn: boolean
-  /** The same for figures that exclude each other. */
+  /** Identical for figures that exclude each other. */
   choice?: string
 }
 
 type Trees = ReadonlyMap<string, ts.SourceFile>
 
 const folders = ['bench', 'drill', 'gate', 'rig', 'scripts/devices']
-/** Files that define bars but have none of their own. */
+/** Files that define the bar types but have no bars. */
 const machinery = /^(?:rig\/(?:verdict|run-checks|self-test)|bench\/result)\.ts$/
 
 const readTrees = (root: string): Trees =>

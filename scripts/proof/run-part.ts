@@ -44,7 +44,7 @@ export const judgeRun = (
 ): { verdict: Verdict; notRun: string[] } => {
   const missing = expected.filter((name) => !results.some((one) => one.name === name))
   const notRun = missing.map((name) => `${name}: no result (the process ended with ${code ?? 'a signal'})`)
-  // Others say themselves what did not run.
+  // The other results already list what did not run.
   for (const result of results)
     if (result.verdict === 'passed' || result.verdict === 'measured')
       for (const figure of absentFigures(bars, page, result))

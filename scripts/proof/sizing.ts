@@ -17,7 +17,7 @@ const measured = (proof: Proof, part: string, result: string, what: string): num
 
 const missing = 'not measured'
 
-const told = (value: number | undefined, unit: string, digits: number): string =>
+const formatted = (value: number | undefined, unit: string, digits: number): string =>
   value === undefined ? missing : `${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}`
 
 const times = (a: number | undefined, b: number | undefined): number | undefined =>
@@ -37,17 +37,17 @@ export const sizingRows = (proof: Proof, sizes: readonly number[]): string => {
     const log = of('log of the database for a million check-ins, 1 % of every other one changed')
     const devices = measured(proof, part, 'load', 'devices')
     const gigabytes = (kilobytes: number | undefined): string =>
-      told(times(kilobytes, (size * 1024) / (megabyte * 1024)), 'GB', 2)
+      formatted(times(kilobytes, (size * 1024) / (megabyte * 1024)), 'GB', 2)
     return [
       size.toLocaleString('en'),
       devices === undefined ? missing : devices.toLocaleString('en'),
       Math.round(perSecond).toLocaleString('en'),
-      told(times(cores, share === undefined ? undefined : share / 100), 'cores', 2),
-      told(times(cores, share === undefined ? undefined : 1 - share / 100), 'cores', 2),
+      formatted(times(cores, share === undefined ? undefined : share / 100), 'cores', 2),
+      formatted(times(cores, share === undefined ? undefined : 1 - share / 100), 'cores', 2),
       gigabytes(clear),
       gigabytes(tls),
-      told(measured(proof, part, 'load', 'disk, without events'), 'MB', 0),
-      told(times(log, (perSecond * 3600) / 1_000_000), 'MB', 0),
+      formatted(measured(proof, part, 'load', 'disk, without events'), 'MB', 0),
+      formatted(times(log, (perSecond * 3600) / 1_000_000), 'MB', 0),
     ]
   })
   return [

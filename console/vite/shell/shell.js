@@ -1,4 +1,4 @@
-// Inline in the page: runs before the first paint and before any other file has loaded.
+// Inlined in the page: runs before the first paint and before any other file has loaded.
 ;(() => {
   const read = (key) => {
     try {
@@ -12,7 +12,7 @@
   const chosen = read('portcullis-color-scheme')
   const dark = chosen === 'dark' || (chosen !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
   root.setAttribute('data-mantine-color-scheme', dark ? 'dark' : 'light')
-  // Nobody is signed in: the sign-in page has no frame.
+  // Without a session the page is the sign-in page, which has no frame.
   if (read('portcullis-has-session') !== '1') root.setAttribute('data-shell', 'plain')
 
   let isWaiting = false
