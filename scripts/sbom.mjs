@@ -85,7 +85,7 @@ function licences() {
   return [
     '# Third-party licences',
     '',
-    'What Portcullis ships beside its own source, written by `npm run sbom`. What only builds it is in `sbom.cdx.json`, with the scope',
+    'Software that Portcullis ships with its own source, listed by `npm run sbom`. Build tools are in `sbom.cdx.json`, with the scope',
     '`excluded`. Packages of one platform have the licence text of the package that brings them.',
     '',
     '| name | version | licence | |',
