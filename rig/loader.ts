@@ -31,7 +31,7 @@ export interface LoadedFleet {
 }
 
 const tables = Object.keys(columns) as Table[]
-/** Tables with about the same work. Each is copied over a separate connection while the next hosts are created. */
+/** About half of the work. Each half is copied over a separate connection while the next hosts are created. */
 const wideTables: readonly Table[] = ['agents', 'peripherals']
 const narrowTables = tables.filter((table) => !wideTables.includes(table))
 const hostsPerCopy = 5_000

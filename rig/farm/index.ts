@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chanceEnv } from '../chance.ts'
 
-/** Returns the address of a farm host. Each host has another one, because a worker limits connections per address. */
+/** Returns the address of a farm host. Addresses differ, because a worker limits connections per address. */
 export const farmAddress = (i: number): string =>
   `127.${1 + Math.floor(i / 62_500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`
 
