@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
 const read = (path) => readFileSync(join(ROOT, path), 'utf8')
-/** Hand-written pages. Generated pages are excluded, and so are decisions, which are never edited. */
+/** Pages with links to others. The generated lists of operations are excluded, and so are decisions, which are never edited. */
 const pages = globSync(
   [
     '*.md',
@@ -13,7 +13,7 @@ const pages = globSync(
     'knowledge/*.md',
     'docs/*.md',
     'docs/{guide,security}/*.md',
-    'docs/reference/configuration.md',
+    'docs/reference/{alerts,configuration,errors,events}.md',
   ],
   { cwd: ROOT },
 )

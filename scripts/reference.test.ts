@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  alertGuide,
+  errorTable,
+  eventCodes,
+  eventGuide,
+  healthAlertGuide,
+  noticeKinds,
+  subsystemNames,
+} from '@portcullis/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
@@ -12,6 +21,33 @@ const operations = contractOperations()
 describe('docs/reference', () => {
   it.each(Object.entries(referenceFiles()))('%s is up to date (node scripts/generate-reference.ts)', (name, text) => {
     expect(readFileSync(join(referenceDir, name), 'utf8')).toBe(text)
+  })
+})
+
+describe('the pages of alerts, events and errors', () => {
+  const page = (name: string) => readFileSync(join(referenceDir, name), 'utf8')
+  const headings = (name: string) => [...page(name).matchAll(/^#{2,3} (.+)$/gm)].map((match) => match[1])
+
+  it('list every alert, event and error', () => {
+    expect(headings('events.md')).toEqual(expect.arrayContaining(Object.values(eventCodes).map(({ code }) => code)))
+    expect(headings('alerts.md')).toEqual(
+      expect.arrayContaining([...noticeKinds.map((kind) => alertGuide[kind].title), ...subsystemNames]),
+    )
+    expect(headings('errors.md')).toEqual(expect.arrayContaining(Object.keys(errorTable)))
+  })
+
+  it('give meaning, cause and cure of each in whole sentences', () => {
+    const errors = Object.entries(errorTable).map(([name, { title, cause, cure }]) => ({
+      name,
+      texts: [`${title}.`, cause, cure],
+    }))
+    const others = Object.entries({ ...eventGuide, ...alertGuide, ...healthAlertGuide }).map(([name, one]) => ({
+      name,
+      texts: [one.meaning, one.cause, one.cure],
+    }))
+    expect(errors.length + others.length).toBeGreaterThan(100)
+    for (const { name, texts } of [...errors, ...others])
+      for (const text of texts) expect(text, name).toMatch(/^[\p{Lu}`\d].{7,}[.`)]$/su)
   })
 })
 

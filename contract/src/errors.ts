@@ -36,7 +36,7 @@ export const errorTable = define({
     title: 'Sign-in refused',
     detail: 'The user name or password is incorrect, or this account cannot sign in here.',
     cause:
-      'auth/signin returns 400 for every refusal: the name or password is incorrect, or the account is disabled, comes from a directory or identity provider, or has a second factor.',
+      'The operation auth/signin returns 400 for every refusal: the name or password is incorrect, or the account is disabled, comes from a directory or identity provider, or has a second factor.',
     cure: 'Check the name and password. Accounts with a second factor or from a directory sign in at Auth/LocalLogin.',
   },
   old_password_wrong: {
