@@ -66,6 +66,26 @@ it('lists every guide in the index', () => {
   expect(missing).toEqual([])
 })
 
+it('uses each picture of the guides, with an alternative text', () => {
+  const shown = pages.flatMap((page) => [
+    ...[...read(page).matchAll(/!\[([^\]]*)\]\(([^)]+\.png)\)/g)].map(([, alt, path]) => [
+      join(dirname(page), path),
+      alt,
+    ]),
+    ...[...read(page).matchAll(/<img alt="([^"]*)" src="([^"]+)"/g)].map(([, alt, path]) => [
+      join(dirname(page), path),
+      alt,
+    ]),
+    ...[...read(page).matchAll(/<source [^>]*srcset="([^"]+)"/g)].map(([, path]) => [
+      path,
+      'another scheme of the same picture',
+    ]),
+  ])
+  expect(shown.filter(([, alt]) => alt.length < 20)).toEqual([])
+  const used = new Set(shown.map(([path]) => path))
+  expect(globSync('docs/guide/images/*', { cwd: ROOT }).filter((path) => !used.has(path))).toEqual([])
+})
+
 it('lists every variable of the server in the configuration page', () => {
   const known = /const known = \[([^\]]*)\]/.exec(read('server/src/platform/config.ts'))?.[1] ?? ''
   const names = [...known.matchAll(/'(PORTCULLIS_\w+)'/g)].map((match) => match[1])
