@@ -13,6 +13,7 @@ import { SeverityShape } from '../../ui/SeverityTag.tsx'
 import text from '../../ui/text.module.css'
 import { useTitle } from '../../ui/useTitle.ts'
 import { type Chip, chipsOf, termsOf } from './chips.ts'
+import { NoMailServer } from './NoMailServer.tsx'
 import classes from './notifications.module.css'
 import { strings } from './strings.ts'
 import { useGroups, useHasMail } from './useGroups.ts'
@@ -69,20 +70,7 @@ export const GroupsPage = () => {
         </>
       }
     >
-      {hasMail === false ? (
-        <p className={classes.hint} role="note">
-          <Icon name="info" />
-          <span>
-            {strings.noMailServer({
-              link: (text) => (
-                <Link to="/settings/$page" params={{ page: 'mail' }}>
-                  {text}
-                </Link>
-              ),
-            })}
-          </span>
-        </p>
-      ) : null}
+      {hasMail === false ? <NoMailServer /> : null}
       {groups.data === undefined ? (
         groups.error === null ? (
           <DetailSkeleton />

@@ -1,9 +1,8 @@
 import { Switch, Textarea } from '@mantine/core'
 import { groupLimits } from '@portcullis/contract'
-import { Link } from '@tanstack/react-router'
-import { Icon } from '../../ui/icons.tsx'
 import { ChannelTest } from './ChannelTest.tsx'
 import { recipientsOf } from './draft.ts'
+import { NoMailServer } from './NoMailServer.tsx'
 import classes from './notifications.module.css'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'
@@ -25,20 +24,7 @@ export const MailFields = ({ entry, canWrite }: SectionProps) => {
           enter({ email: { ...draft.email, isEnabled: event.currentTarget.checked } }, 'channels.email.isEnabled', name)
         }
       />
-      {hasMail === false ? (
-        <p className={classes.hint} role="note">
-          <Icon name="info" />
-          <span>
-            {strings.noMailServer({
-              link: (text) => (
-                <Link to="/settings/$page" params={{ page: 'mail' }}>
-                  {text}
-                </Link>
-              ),
-            })}
-          </span>
-        </p>
-      ) : null}
+      {hasMail === false ? <NoMailServer /> : null}
       <Textarea
         name={name}
         label={strings.recipients}
